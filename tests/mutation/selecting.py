@@ -26,14 +26,14 @@ class Selection:
             for path in sorted((code.root / folder).rglob("*.py")):
                 self._names[_dotted(path.relative_to(code.root / folder))] = path
         self._tests = sorted((code.root / code.tests).rglob("*.py"))
-        folder = (code.root / code.tests).parent
+        beside = (code.root / code.tests).parent
         #: What is beside the tests: an import of it stands for the imports in it.
         self._helpers = {
             path
-            for path in (folder.rglob("*.py") if folder != code.root else ())
+            for path in (beside.rglob("*.py") if beside != code.root else ())
             if path not in self._tests
         }
-        self._names.update({_dotted(path.relative_to(folder)): path for path in self._helpers})
+        self._names.update({_dotted(path.relative_to(beside)): path for path in self._helpers})
         self._names.update({path.stem: path for path in self._tests})
         self._imports: dict[Path, set[Path]] = {}
 

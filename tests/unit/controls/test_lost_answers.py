@@ -78,11 +78,6 @@ def _platform(name: str, kernel: str) -> packs.Machine:
     return kernel_packs.with_home(platform_packs.host(name, kernel))
 
 
-@pytest.fixture(autouse=True)
-def no_fault_of_ours() -> None:
-    """Not checked here: without a path of a multipath device, block_devices.paths fails yet."""
-
-
 RAC = {"profile": "rac_asm"}
 STORIES = {
     "accounts": Story("accounts", _accounts),

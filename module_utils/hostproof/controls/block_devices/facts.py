@@ -98,6 +98,13 @@ class Daemon(NamedTuple):
     interval: Answer[Optional[int]]
 
 
+class _Disks(Dict[str, Disk]):
+    """The disks by name. One that was not read is unknown."""
+
+    def __missing__(self, name: str) -> Disk:
+        raise Unanswered("dir:" + disks.CLASS, f"{name} was not read")
+
+
 class Facts(NamedTuple):
     """Facts of the host. An Answer can be the error of its reading.
 
@@ -170,7 +177,7 @@ def read(host: Host, policy: Policy) -> Facts:
         linux=True,
         found=problems[0] if problems else True,
         used=used,
-        disks=by_name,
+        disks=_Disks(by_name),
         rules=rules,
         tables=attempt(lambda: dm_multipath.tables(_said(host, TABLE))) if has_maps else {},
         states=attempt(lambda: dm_multipath.states(_said(host, STATUS))) if has_maps else {},
