@@ -130,10 +130,12 @@ def read(host: Host, policy: Policy) -> Facts:
     }
     names = {bond for device in if_known(interfaces, []) for bond in if_known(device.bonds, ())}
     losses = None
+    addresses = attempt(_read_addresses, host, if_known(interfaces, []))
+    # First, because all nodes do it at the same time: a node that is down delays the echoes.
+    heard = _read_heard(host, if_known(addresses, []), sizes, policy.multicast_seconds)
     ways = whole_packets.look(host, sizes) if sizes else {}
     if policy.window_seconds and if_known(interfaces, []):
         losses = attempt(_read_losses, host, policy.window_seconds)
-    addresses = attempt(_read_addresses, host, if_known(interfaces, []))
     return Facts(
         devices=interfaces,
         addresses=addresses,
@@ -144,7 +146,7 @@ def read(host: Host, policy: Policy) -> Facts:
         loopback=attempt(host.read_number, LOOPBACK),
         routes=routes,
         ways=ways,
-        heard=_read_heard(host, if_known(addresses, []), sizes, policy.multicast_seconds),
+        heard=heard,
         losses=losses,
         peers=peers,
         public_peers=public_peers,
