@@ -36,6 +36,8 @@ MULTICAST, OLD_MULTICAST = "224.0.0.251", "230.0.1.0"
 BROADCAST, UNICAST = "broadcast", "unicast"
 _KINDS = (MULTICAST, OLD_MULTICAST, BROADCAST, UNICAST)
 
+#: Index of the interface, source and destination of a packet.
+_Packet = Tuple[int, str, str]
 #: Number of packets of each kind that came from a node.
 Heard = Dict[str, int]
 
@@ -66,10 +68,14 @@ def _measure(own: Sequence[Address], nodes: Sequence[str], seconds: float) -> Me
         local: [node for node in nodes if ipaddress.ip_address(node) in local.network]
         for local in own
     }
-    keys = {}
+    keys: Dict[_Packet, str] = {}
     for local in own:
         for node in neighbors[local]:
             keys.update(_keys(local, node))
+            # Where two networks are on one switch, any interface answers ARP requests.
+            for other in own:
+                index = socket.if_nametoindex(other.interface)
+                keys[index, node, local.address] = f"{node} {UNICAST}"
     with contextlib.ExitStack() as opened:
         receiver, *others = (
             opened.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
@@ -93,18 +99,13 @@ def _measure(own: Sequence[Address], nodes: Sequence[str], seconds: float) -> Me
     return Measured([], [], dict(counts))
 
 
-#: Index of the interface, source and destination of a packet.
-_Packet = Tuple[int, str, str]
-
-
 def _keys(local: Address, node: str) -> Dict[_Packet, str]:
-    """The count of each packet of the node on this network. Other packets do not count."""
+    """The count of each packet of the node to a group on this network."""
     index = socket.if_nametoindex(local.interface)
     return {
         (index, node, MULTICAST): f"{node} {MULTICAST}",
         (index, node, OLD_MULTICAST): f"{node} {OLD_MULTICAST}",
         (index, node, _broadcast(local)): f"{node} {BROADCAST}",
-        (index, node, local.address): f"{node} {UNICAST}",
     }
 
 
