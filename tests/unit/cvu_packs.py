@@ -135,6 +135,13 @@ def _space(machine: packs.Machine, values: Values) -> None:
         space_packs.usage(machine, mount, amount << 20)
 
 
+_NAMES = [*GIDS, *GROUPS, "oper", "backupdba", "dgdba", "kmdba", "asmoper"]
+
+
+def _gid(group: str) -> int:
+    return 0 if group == "root" else GIDS.get(group, 54330 + _NAMES.index(group))
+
+
 def _accounts(machine: packs.Machine, values: Values) -> None:
     uids = {"grid": "54331", "oracle": "54321"} | values.of("User Existence")
     uids.pop("root", None)
@@ -153,14 +160,15 @@ def _accounts(machine: packs.Machine, values: Values) -> None:
                 groups.insert(0, "dba")
         if values.get('User Not In Group "root"', name, "no") == "yes":
             groups.append("root")
-        machine.account(name, int(uid), *(group for group in groups if group not in absent))
+        groups = [group for group in groups if group not in absent]
+        machine.account(name, int(uid), *groups)
+        machine.command(f"id -G {name}", " ".join(str(_gid(group)) for group in groups))
         passwd += f"{name}:x:{uid}:54321::/home/{name}:/bin/bash\n"
     for uid, shown in values.of("Users With Same UID").items():
         passwd += f"second:x:{uid}:54321::/home/second:/bin/bash\n" if shown != "none" else ""
     machine.file("/etc/passwd", passwd)
-    names = [*GIDS, *GROUPS, "oper", "backupdba", "dgdba", "kmdba", "asmoper"]
-    for number, group in enumerate(names):
-        machine.group(group, GIDS.get(group, 54330 + number))
+    for group in _NAMES:
+        machine.group(group, _gid(group))
         if group in absent:
             machine.commands[f"getent group {group}"] = Output(2, "", "")
     machine.file("/etc/profile", f"umask {values.get('User Mask', default='0022')}\n")

@@ -43,6 +43,9 @@ from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from default_policies import default_policy
 
+# Only rules are evaluated; a module of the stories also starts plays.
+pytestmark = pytest.mark.one_core
+
 EXPECTED = Path(__file__).with_name("lost_answers.json")
 Readings = dict[str, Any]
 

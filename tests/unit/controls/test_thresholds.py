@@ -27,6 +27,9 @@ from ansible.module_utils.hostproof.evaluate.finding import Finding
 from default_policies import default_policy
 from nfs_packs import Did, Op
 
+# Only rules are evaluated; a module of the stories also starts plays.
+pytestmark = pytest.mark.one_core
+
 EXPECTED = Path(__file__).with_name("thresholds.json")
 BOUNDS = json.loads((Path(__file__).parents[1] / "policy_bounds.json").read_text())
 STEP = 0.001
