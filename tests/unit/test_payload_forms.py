@@ -2,6 +2,7 @@
 
 import base64
 import json
+import sys
 import zlib
 from typing import Any
 
@@ -44,12 +45,19 @@ UNUSABLE = {"rc": payload.UNUSABLE, "stdout": "", "stderr": ""}
 )
 def test_the_sources_follow_where_the_compiled_code_is_unusable(answers, forms):
     task = Asked(*answers)
-    assert task._ask_payload("python3", {}, ["io_pacing"]) == {"findings": []}
+    assert task._ask_payload(sys.executable, {}, ["io_pacing"]) == {"findings": []}
     assert task.forms == forms
 
 
 def test_another_host_gets_the_sources_at_once():
     task = Asked(answer(findings=[]))
     task.runs_here = False
-    task._ask_payload("python3", {}, ["io_pacing"])
+    task._ask_payload(sys.executable, {}, ["io_pacing"])
+    assert task.forms == ["lzma"]
+
+
+def test_another_python_of_the_controller_gets_the_sources_at_once():
+    """An audit is one execution."""
+    task = Asked(answer(findings=[]))
+    task._ask_payload("/usr/bin/another-python", {}, ["io_pacing"])
     assert task.forms == ["lzma"]

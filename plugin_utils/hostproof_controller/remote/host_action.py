@@ -12,7 +12,9 @@ import ast
 import contextlib
 import functools
 import json
+import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -187,9 +189,11 @@ class PayloadAction(transport.Task):
         self, interpreter: str, params: dict[str, Any], controls: list[str]
     ) -> dict[str, Any]:
         compiled = payload.compiled_for(self.task_name, controls) if self.runs_here else None
-        forms = (
-            payload.COMPRESSIONS if compiled is None else (payload.COMPILED, *payload.COMPRESSIONS)
-        )
+        # Another Python has other bytecode, and would need a second execution for the sources.
+        is_same = os.path.realpath(interpreter) == os.path.realpath(sys.executable)
+        forms: tuple[str, ...] = payload.COMPRESSIONS
+        if compiled is not None and is_same:
+            forms = (payload.COMPILED, *forms)
         for form in forms:
             output, mark = self._send(interpreter, params, controls, form, compiled)
             if output["rc"] != payload.UNUSABLE or mark in output["stdout"]:
