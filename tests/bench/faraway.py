@@ -2,9 +2,7 @@
 
 What is left of a run's time is then the controller's own work, as with hosts that do theirs
 elsewhere. The answer to an audit is a real one, of this machine, taken once: as large as any, and
-checked like any. The connection is a local one, so the sources are not sent: a real host gets half
-a megabyte more, which the part "bytes" shows. Where an audit asks for a window of seconds, the
-program waits that long.
+checked like any. Where an audit asks for a window of seconds, the program waits that long.
 """
 
 import shutil
