@@ -27,7 +27,7 @@ class Selection:
                 self._names[_dotted(path.relative_to(code.root / folder))] = path
         self._tests = sorted((code.root / code.tests).rglob("*.py"))
         beside = (code.root / code.tests).parent
-        #: What is beside the tests: an import of it stands for the imports in it.
+        #: What is beside the tests: its imports count for a file that imports it.
         self._helpers = {
             path
             for path in (beside.rglob("*.py") if beside != code.root else ())

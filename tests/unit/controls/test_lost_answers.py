@@ -1,4 +1,4 @@
-"""What each control says when one answer of a good host fails, is denied, absent or empty.
+"""The findings of each control when one answer of a good host fails, is denied, absent or empty.
 
 The statuses that change are in lost_answers.json, with the first new sentence and the plan. If a
 control was changed on purpose, review the difference after
@@ -156,7 +156,7 @@ FAULTS = (failed, denied, absent, emptied, altered)
 
 
 class Noted(RecordedHost):
-    """Knows what was asked."""
+    """Records which answers a control reads."""
 
     def __init__(self, readings: Readings) -> None:
         super().__init__(readings)

@@ -397,7 +397,7 @@ class TestScan:
         ],
     )
     def test_a_cluster_of_ipv6(self, judge, addresses, code, status, why):
-        """Supported since 12.1. The servers are asked for IPv4 addresses only."""
+        """Supported since 12.1. Only IPv4 addresses are requested."""
         machine = named(node(), SCAN, *[f"2001:db8::2{n}" for n in range(addresses)])
         for server in SERVERS:
             says(machine, server, SCAN, [], code)

@@ -57,7 +57,7 @@ def _heard(result: Measured, node: str) -> Heard:
     for kind in _KINDS:
         value = values.get(f"{node} {kind}")
         if not isinstance(value, (int, float)) or value < 0:
-            raise Unanswered(KEY, f"{node} was not asked: record it again")
+            raise Unanswered(KEY, f"{node} is not in the record: record it again")
         heard[kind] = int(value)
     return heard
 
