@@ -9,6 +9,8 @@ from typing import Any
 
 from ansible.module_utils.hostproof.evaluate.finding import subject_of
 
+from .shared_findings import once
+
 #: Below it stand the pages of the hosts, in a report of many.
 HOSTS_FOLDER = "hosts"
 
@@ -29,6 +31,7 @@ def host_anchor(host: str) -> str:
     return "h:" + slug(host)
 
 
+@once
 def anchor_in_host(finding: dict[str, Any]) -> str:
     """CHECK, or CHECK/SUBJECT where the check checks several."""
     subject = subject_of(finding["title"])

@@ -28,6 +28,7 @@ from typing import Any
 from ansible.module_utils.hostproof import VERSION
 
 from .host_state import HostState, Part
+from .shared_findings import once
 from .store import Results
 from .verdict import EXIT_MEANINGS, HostFacts, exit_code, status_totals, verdict_totals
 
@@ -80,6 +81,7 @@ class Document:
         return "\n ]\n}\n"
 
 
+@once
 def _text_of(finding: dict[str, Any]) -> str:
     """A finding as JSON, but for the brace that begins it: its host comes first."""
     return json.dumps(finding)[1:]

@@ -19,6 +19,7 @@ from .evidence import shown_readings
 from .host_state import HostState
 from .latency_figure import Figure, content, figures_of, heading
 from .memory_bars import memory_bars
+from .shared_findings import once
 from .store import recorded_apart
 from .templating import moment, parts
 from .text import fix_of, heading_of, one_line, printable
@@ -168,24 +169,32 @@ def _table(rows: Iterable[str]) -> Any:
 def _finding(finding: dict[str, Any], shown: _Shown, rests: Any = "") -> str:
     figure = shown.figures.get(id(finding))
     anchor = shown.anchors.get(id(finding))
-    keys = finding["evidence"]
     status = finding["status"]
-    return "".join(
-        (
-            f"<tbody class={STATUS_CLASSES[status]}",
-            f' id="{escape(anchor)}">' if anchor else ">",
-            _words(
-                _texts_of(finding),
-                finding.get("failing_layer"),
-                tuple(finding["commands"]),
-                tuple(map(finding["waiver"].get, _OF_WAIVER)) if finding["waiver"] else (),
-                figure is not None,
-            ),
-            memory_bars(finding),
-            "" if figure is None else _latency(figure, status in (PASS, SKIP), shown),
-            rests,
-            _citations(_reading_links(keys, shown)) if keys else "",
-        )
+    # The slugs of an anchor leave nothing to escape.
+    begin = f"<tbody class={STATUS_CLASSES[status]}" + (f' id="{anchor}">' if anchor else ">")
+    if figure is None:
+        content = _content(finding)
+    else:
+        drawings = _latency(figure, status in (PASS, SKIP), shown)
+        content = _words_of(finding, has_figure=True) + str(drawings)
+    keys = finding["evidence"]
+    links = _citations(_reading_links(keys, shown)) if keys else ""
+    return f"{begin}{content}{rests}{links}"
+
+
+@once
+def _content(finding: dict[str, Any]) -> str:
+    """The markup of a finding without a figure, up to what hosts differ in."""
+    return _words_of(finding, has_figure=False) + memory_bars(finding)
+
+
+def _words_of(finding: dict[str, Any], *, has_figure: bool) -> str:
+    return _words(
+        _texts_of(finding),
+        finding.get("failing_layer"),
+        tuple(finding["commands"]),
+        tuple(map(finding["waiver"].get, _OF_WAIVER)) if finding["waiver"] else (),
+        has_figure,
     )
 
 

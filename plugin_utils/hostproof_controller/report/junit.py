@@ -12,6 +12,7 @@ from typing import Any
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, LAYERS, PASS, SKIP, WAIVED
 
 from .host_state import HostState
+from .shared_findings import once
 from .store import Results
 from .text import fix_of, heading_of, one_line, printable, remembered
 from .verdict import count_statuses, status_totals
@@ -57,6 +58,7 @@ def _suite(state: HostState) -> list[str]:
     return lines
 
 
+@once
 def _case(finding: dict[str, Any]) -> str:
     opening = "<testcase classname={0} name={1}".format(
         _attribute(finding["control"]),

@@ -159,17 +159,18 @@ def _write_forms(
     """Write every form of the report into a separate draft, and the pages of hosts with names."""
     totals, causes = Totals(), Causes()
     summary = Summary(results, totals.first)
-    results.show(summary, totals, *([causes] if names else []))
     report = Report(results, totals, instant, strict)
+    pages = files.enter_context(HostPages(folder, report, names)) if names else None
+    if pages:
+        # They need no totals.
+        pages.start()
+    results.show(summary, totals, *([causes] if names else []))
     forms: dict[str, Form] = {
         "report.json": Document(results, instant, strict),
         "report.xml": JUnit(results),
         "report.prom": Prometheus(results, instant, strict),
     }
     drafts = {name: draft(name) for name in forms}
-    pages = files.enter_context(HostPages(folder, report, names)) if names else None
-    if pages:
-        pages.start()
     for name, form in forms.items():
         drafts[name].write(form.begin())
     for state in results.states:

@@ -32,6 +32,7 @@ from ..host_names import RULE, is_host_name, pattern_of
 from .findings import SCHEMA, SINCE_2, SINCE_3, are_sound, key_problem, problem_of_finding
 from .host_state import HostState, Part
 from .renamed import is_old, with_current_ids
+from .shared_findings import SharedFindings, once, unshared
 from .text import LISTS_HOSTS, shorten
 from .verdict import Tally, cluster_verdict
 from .waivers import WAIVERS_HOST
@@ -256,15 +257,17 @@ class _File:
         self.path = path
         # Closed with the last line that is in it.
         self.stream = open_regular(path)
+        self.findings = SharedFindings()
 
     def line(self, start: int, size: int) -> dict[str, Any]:
         raw = os.pread(self.stream.fileno(), size, start)
         try:
-            return _as_schema_3(_loads(raw))
+            line = _as_schema_3(_loads(raw))
         except ValueError:
             raise HostproofError(
                 f"{self.path} was written over while it was read: render it again"
             ) from None
+        return dict(line, findings=self.findings.known(line["findings"]))
 
 
 class _Won(NamedTuple):
@@ -547,7 +550,9 @@ def _read_file(path: str, notes: list[str]) -> list[Entry]:
             raw = stream.readline(MOST_LINE + 1)
             if not raw:
                 break
-            result = _too_long(stream, start) if len(raw) > MOST_LINE else _read_line(raw)
+            result = (
+                _too_long(stream, start) if len(raw) > MOST_LINE else _read_line(raw, kept.findings)
+            )
             if isinstance(result, _Bad):
                 read.append(_said(result, f"{path}, line {number}", notes))
             else:
@@ -567,7 +572,7 @@ def _read_file(path: str, notes: list[str]) -> list[Entry]:
     return entries
 
 
-def _read_line(raw: bytes) -> Any:
+def _read_line(raw: bytes, findings: SharedFindings) -> Any:
     """The host result, or what is wrong with it; a cut line has no problem but to be cut."""
     try:
         line = _loads(raw)
@@ -577,6 +582,8 @@ def _read_line(raw: bytes) -> Any:
         if not raw.endswith(b"\n"):
             return _Bad("", None, None, None)
         return _Bad(f"not JSON ({problem})", *_known_of(raw))
+    if isinstance(line, dict) and isinstance(line.get("findings"), list):
+        line["findings"] = findings.known(line["findings"])
     try:
         problem_found = _problem_of_result(line)
     except RecursionError:
@@ -591,7 +598,8 @@ def _read_line(raw: bytes) -> Any:
     if problem_found:
         record = line if isinstance(line, dict) else {}
         return _Bad("not a host result: " + shorten(problem_found, 300), *_known_in(record))
-    return _as_schema_3(line)
+    line = _as_schema_3(line)
+    return dict(line, findings=findings.add(line["findings"]))
 
 
 def _loads(raw: bytes) -> Any:
@@ -694,9 +702,10 @@ def _as_schema_3(line: dict[str, Any]) -> dict[str, Any]:
     """The host result as it is written today; in schema 1 evidence was read when it was checked."""
     if line["schema"] == SCHEMA:
         findings = line["findings"]
-        if any(map(is_old, findings)):
+        others = unshared(findings)
+        if any(map(is_old, others)):
             findings = [*map(with_current_ids, findings)]
-        if any(map(_calls_otherwise, findings)):
+        if any(map(_calls_otherwise, others)):
             findings = [*map(_without_calls, findings)]
         return dict(line, findings=findings)
     since = {**SINCE_2, **SINCE_3}
@@ -753,7 +762,7 @@ def _problem_of_result(line: Any) -> str | None:
         return "evidence is not a text"
     if not isinstance(line["findings"], list):
         return "findings is not a list"
-    if line["schema"] == SCHEMA and are_sound(line["findings"]):
+    if line["schema"] == SCHEMA and are_sound(unshared(line["findings"])):
         return None
     for number, finding in enumerate(line["findings"], 1):
         problem = problem_of_finding(finding, line["schema"])
@@ -857,6 +866,7 @@ def _forget_applies(winners: dict[str, Entry], entry: Entry) -> None:
             del winners[control + _AS_APPLIED]
 
 
+@once
 def _topic(finding: dict[str, Any]) -> str:
     """Findings with the same topic replace each other; those of a change have a separate topic."""
     if finding["check"] in _ABOUT_A_CHANGE:
