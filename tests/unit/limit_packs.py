@@ -67,16 +67,23 @@ def host() -> packs.Machine:
     machine.file("/proc/sys/fs/nr_open", "1048576\n").folder("/run/systemd/system")
     for service in ("login", "sshd", "su", "cron"):
         machine.file(f"/etc/pam.d/{service}", "session required pam_limits.so\n")
+    machine.command("/usr/sbin/sshd -T", "port 22\nusepam yes\n")
     machine.file("/etc/systemd/logind.conf", "[Login]\n#RemoveIPC=yes\n")
     machine.file("/usr/lib/tmpfiles.d/tmp.conf", "q /tmp 1777 root root 10d\n")
     machine.command(BUSCTL, "b false\n").command(" ".join(KILLS), "b false\n")
     machine.command(" ".join(CLEANER), "active\n")
     shown = "".join(f"Default{name}={value}\n" for name, value in DEFAULTS.items())
+    tasks_of(tasks_of(machine, "system.slice", "infinity"), "user-54321.slice", "78152")
     return machine.command(f"systemctl show {SHOW_MANAGER}", shown)
 
 
 def with_oracle(machine: packs.Machine | None = None) -> packs.Machine:
     return (machine or host()).account("oracle", 54321, "oinstall")
+
+
+def tasks_of(machine: packs.Machine, name: str, most: str) -> packs.Machine:
+    """What systemd tells of a slice, which has no other limit."""
+    return machine.command(f"systemctl show {SHOW_UNIT} {name}", f"TasksMax={most}\n")
 
 
 def package(machine: packs.Machine) -> packs.Machine:

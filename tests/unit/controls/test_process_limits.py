@@ -3,6 +3,7 @@
 import limit_packs
 import packs
 import pytest
+from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.process_limits.control import CONTROL as process_limits
 from ansible.module_utils.hostproof.errors import PolicyError
 from default_policies import default_policy
@@ -219,6 +220,34 @@ class TestPam:
         findings = judge(with_oracle().file("/etc/pam.d/su", line + "\n"))
         assert findings["su: pam"].status == "warn"
 
+    @pytest.mark.parametrize(
+        ("stdout", "rc", "status"),
+        [
+            ("port 22\nusepam yes\n", 0, "pass"),
+            # UsePAM no, also where no line sets it, or a file of sshd_config.d sets it first.
+            ("port 22\nusepam no\n", 0, "warn"),
+            # An sshd that was built without PAM.
+            ("port 22\n", 0, "warn"),
+            ("", 255, "error"),
+        ],
+    )
+    def test_sshd_opens_a_session_of_pam_with_use_pam_alone(self, judge, stdout, rc, status):
+        machine = with_oracle().command("/usr/sbin/sshd -T", stdout, rc)
+        finding = judge(machine)["sshd: pam"]
+        assert finding.status == status
+        assert ("UsePAM yes" in (finding.fix or "")) == (status == "warn")
+
+    def test_an_sshd_that_is_not_there_has_no_settings(self, judge):
+        machine = with_oracle()
+        del machine.commands["/usr/sbin/sshd -T"]
+        assert judge(machine)["sshd: pam"].status == "pass"
+
+    def test_a_recording_of_an_earlier_release_has_no_settings_of_sshd(self, judge):
+        machine = with_oracle()
+        judge(machine)
+        readings = {key: machine.evidence[key] for key in machine.evidence if "sshd -T" not in key}
+        assert judge(RecordedHost(readings))["sshd: pam"].status == "pass"
+
     def test_no_pam(self, judge):
         machine = with_oracle()
         machine.remove(*[path for path in machine.files if path.startswith("/etc/pam.d")])
@@ -296,6 +325,59 @@ class TestUnits:
     def test_tasks(self, judge, loaded, status):
         findings = judge(unit(with_oracle(), "[Service]\n", TasksMax=loaded))
         assert findings["dbora.service: tasks"].status == status
+
+    @pytest.mark.parametrize(
+        ("file", "now", "status", "says"),
+        [
+            (None, "16384", "pass", ""),
+            (None, "16383", "warn", "it is 16383 now"),
+            ("user-.slice.d/a.conf", "infinity", "warn", "a reboot sets 512"),
+            ("user-54321.slice.d/a.conf", "512", "warn", "it is 512 now, a reboot sets 512"),
+            ("user-54321.slice", "infinity", "warn", "a reboot sets 512"),
+            ("slice.d/a.conf", "infinity", "warn", "a reboot sets 512"),
+            ("user-1.slice.d/a.conf", "infinity", "pass", ""),
+            ("user-54321.slice.d/a.txt", "infinity", "pass", ""),
+        ],
+    )
+    def test_the_slice_of_an_account_limits_its_logins(self, judge, file, now, status, says):
+        machine = limit_packs.tasks_of(with_oracle(), "user-54321.slice", now)
+        if file:
+            machine.file(f"/etc/systemd/system/{file}", "[Slice]\nTasksMax=512\n")
+        finding = judge(machine)["user-54321.slice: tasks"]
+        assert finding.status == status
+        assert says in finding.why or status == "pass"
+        assert ("set-property user-54321.slice" in (finding.fix or "")) == (status == "warn")
+
+    def test_a_later_drop_in_of_the_slice_wins(self, judge):
+        machine = with_oracle()
+        machine.file("/usr/lib/systemd/system/user-.slice.d/10.conf", "[Slice]\nTasksMax=33%\n")
+        machine.file("/etc/systemd/system/user-.slice.d/20.conf", "[Slice]\nTasksMax=512\n")
+        assert judge(machine)["user-54321.slice: tasks"].status == "warn"
+        machine.file("/etc/systemd/system/user-.slice.d/30.conf", "[Slice]\nTasksMax=infinity\n")
+        machine.evidence.clear()
+        assert judge(machine)["user-54321.slice: tasks"].status == "pass"
+
+    def test_the_slice_of_a_service_limits_it(self, judge):
+        machine = unit(with_oracle(), UNIT, **ENOUGH)
+        limit_packs.tasks_of(machine, "system.slice", "900")
+        findings = judge(machine)
+        assert findings["dbora.service: tasks"].status == "pass"
+        assert findings["system.slice: tasks"].status == "warn"
+        machine = unit(with_oracle(), UNIT + "Slice=db.slice\n", **ENOUGH)
+        limit_packs.tasks_of(machine, "db.slice", "900")
+        findings = judge(machine)
+        assert "system.slice: tasks" not in findings
+        assert findings["db.slice: tasks"].status == "warn"
+
+    def test_a_slice_has_no_limits_of_processes(self, judge):
+        findings = judge(unit(with_oracle(), UNIT, **ENOUGH))
+        assert list(statuses(findings, ": units")) == ["dbora.service: units"]
+
+    def test_a_recording_of_an_earlier_release_has_no_slices(self, judge):
+        machine = unit(with_oracle(), UNIT, **ENOUGH)
+        judge(machine)
+        readings = {key: machine.evidence[key] for key in machine.evidence if ".slice" not in key}
+        assert list(statuses(judge(RecordedHost(readings)), ": tasks")) == ["dbora.service: tasks"]
 
     def test_what_systemd_does_not_tell_is_an_error(self, judge):
         machine = unit(with_oracle(), UNIT)

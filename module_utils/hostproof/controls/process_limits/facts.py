@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the host shows of limits: for logins, for units, and in each process that runs."""
 
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import FoundLines, Host, Process
@@ -69,7 +69,8 @@ class Running(NamedTuple):
 
 
 class UnitFacts(NamedTuple):
-    """A service: its files in the order of reading, and its properties as systemd has them now."""
+    """A service or slice: its files in the order of reading, and its properties as systemd has
+    them now."""
 
     files: Answer[List[systemd_unit.Unit]]
     paths: Tuple[str, ...]
@@ -111,6 +112,8 @@ def read(host: Host, policy: Policy) -> Facts:
     """Look at everything that the checks and the plan need; nothing is written."""
     running = attempt(_read_running, host)
     announced = announced_accounts(policy)
+    accounts = attempt(limits_probe.read_accounts, host, _accounts(policy, announced, running))
+    slices = {f"user-{account.uid}.slice" for account in if_known(accounts, {}).values()}
     groups = [
         known(program.groups)
         for program in if_known(running, [])
@@ -122,9 +125,9 @@ def read(host: Host, policy: Policy) -> Facts:
         entries=attempt(limits_probe.read_entries, host),
         running=running,
         announced=announced,
-        accounts=attempt(limits_probe.read_accounts, host, _accounts(policy, announced, running)),
+        accounts=accounts,
         pam=attempt(pam.read_services, host),
-        units=attempt(_read_units, host, groups),
+        units=attempt(_read_units, host, groups, slices),
         system=attempt(conf_files.read_settings, host, "system.conf"),
         manager=attempt(_show, host, ["systemctl", "show", SHOW_MANAGER]),
         cgroups={
@@ -177,13 +180,24 @@ def _look_at(host: Host, program: processes.Named) -> Running:
     )
 
 
-def _read_units(host: Host, groups: List[Dict[str, str]]) -> Dict[str, UnitFacts]:
+def _read_units(host: Host, groups: List[Dict[str, str]], slices: Set[str]) -> Dict[str, UnitFacts]:
+    """The services, and the slices above them and above logins."""
     if isinstance(attempt(_needs_systemd, host), Absent):
         return {}
     names = unit_files.names_by_folder(host)
     units = [unit for unit in STARTERS if unit_files.place_of(names, unit)]
     units += [unit for unit in map(proc_cgroup.service_of, groups) if unit is not None]
-    return {unit: _read_unit(host, names, unit) for unit in sorted(set(units))}
+    result = {unit: _read_unit(host, names, unit) for unit in sorted(set(units))}
+    for unit in result.values():
+        chosen = systemd_unit.last(if_known(unit.files, []), "Service", "Slice")
+        is_name = chosen is not None and chosen.value[0].isalnum()
+        slices = slices | {chosen.value if chosen and is_name else "system.slice"}
+    for name in sorted(slices):
+        attempt(_show, host, ["systemctl", "show", SHOW_UNIT, name])
+        # Not in recordings of earlier releases.
+        if host.has(f"command:systemctl show {SHOW_UNIT} {name}"):
+            result[name] = _read_unit(host, names, name)
+    return result
 
 
 def _read_unit(host: Host, names: Dict[str, List[str]], name: str) -> UnitFacts:

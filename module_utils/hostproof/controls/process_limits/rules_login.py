@@ -13,6 +13,7 @@ from ...probes.unix.limits import Account
 from .amounts import Demand, demands, grade_login, number_or_word, of_login
 from .facts import Facts
 from .policy import NAME, Policy
+from .probes.pam import SETTINGS, USES_PAM
 from .steps import remedy
 from .subjects import LOGIN, accounts_of
 
@@ -180,11 +181,16 @@ def pam(facts: Facts, _policy: Policy) -> Judged:
 
 def _judge_service(name: str, answer: Answer[bool]) -> Verdict:
     has = known(answer)
+    fix = f"add 'session required pam_limits.so' to /etc/pam.d/{name}, or to what it includes"
+    evidence = [f"file:/etc/pam.d/{name}"]
+    if name == "sshd":
+        fix += f"; if sshd -T does not show '{USES_PAM}', set UsePAM yes before any Match block"
+        evidence.append("command:" + " ".join(SETTINGS))
     return Verdict(
         PASS if has else WARN,
         why="" if has else f"Sessions of {name} do not go through pam_limits.so.",
-        fix=f"add 'session required pam_limits.so' to /etc/pam.d/{name}, or to what it includes",
+        fix=fix,
         desired="session ... pam_limits.so",
         persisted="in the stack" if has else "not in the stack",
-        evidence=[f"file:/etc/pam.d/{name}"],
+        evidence=evidence,
     )

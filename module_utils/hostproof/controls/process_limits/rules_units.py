@@ -17,19 +17,24 @@ from .table import ROWS, UNLIMITED
 
 rules = Rules(NAME)
 
+_SLICE = ".slice"
 #: Programs that open a session of PAM for what they start.
 _BY_PAM = re.compile(r"[-@:+!]*(?:/usr)?/s?bin/(su|runuser|sudo)\s")
 
 
 class Service(NamedTuple):
-    """A unit that starts, or holds, processes of Oracle."""
+    """A unit that starts, or holds, processes of Oracle: a service, or a slice."""
 
     name: str
     unit: UnitFacts
 
 
-def _services(facts: Facts, _policy: Policy) -> List[Service]:
+def _units(facts: Facts, _policy: Policy) -> List[Service]:
     return [Service(name, unit) for name, unit in known(facts.units).items()]
+
+
+def _services(facts: Facts, policy: Policy) -> List[Service]:
+    return [unit for unit in _units(facts, policy) if not unit.name.endswith(_SLICE)]
 
 
 def _evidence(service: Service) -> Tuple[str, ...]:
@@ -42,6 +47,7 @@ SERVICES = Subjects(
     name=lambda service: str(service.name),
     evidence=_evidence,
 )
+UNITS = SERVICES._replace(find=_units)
 
 
 @rules.check(
@@ -126,14 +132,14 @@ def _at_boot(service: Service, facts: Facts, demand: Demand) -> Tuple[Pair, str]
 
 @rules.check(
     "process_limits.tasks",
-    "TasksMax of the service is sufficient for its databases",
-    "TasksMax of the service is too low",
+    "TasksMax of the unit is sufficient for its databases",
+    "TasksMax of the unit is too low",
     severity="high",
     takes_effect="now",
-    why="fork fails with status 11, even if the account may have more processes. All instances "
-    "of a service and their threads share TasksMax.",
+    why="fork fails with status 11, even if the account may have more processes. All processes "
+    "of a service or slice and their threads share TasksMax.",
     reference="systemd.resource-control(5), TasksMax=; systemd-system.conf(5), DefaultTasksMax=",
-    each=SERVICES,
+    each=UNITS,
 )
 def tasks(service: Service, facts: Facts, policy: Policy) -> Verdict:
     least = next(demand_of(row, facts, policy).hard for row in ROWS if row.item == "nproc")
@@ -175,7 +181,7 @@ def default_tasks(facts: Facts, policy: Policy) -> Verdict:
     loaded = known(facts.manager).get("DefaultTasksMax")
     if not loaded:
         raise Skip("This systemd has no DefaultTasksMax.")
-    if known(facts.units):
+    if _services(facts, policy):
         raise Skip("process_limits.tasks checks the services that start Oracle's software.")
     least = next(demand_of(row, facts, policy).hard for row in ROWS if row.item == "nproc")
     now = of_unit(loaded, ROWS[1]).hard or 0
@@ -200,6 +206,8 @@ def default_tasks(facts: Facts, policy: Policy) -> Verdict:
 
 
 def _tasks_at_boot(service: Service, facts: Facts) -> Optional[systemd_unit.Assignment]:
+    if service.name.endswith(_SLICE):
+        return systemd_unit.last(known(service.unit.files), "Slice", "TasksMax")
     return systemd_unit.last(known(service.unit.files), "Service", "TasksMax") or systemd_unit.last(
         known(facts.system), "Manager", "DefaultTasksMax"
     )

@@ -3,17 +3,21 @@
 """Which ways into a host open their sessions with pam_limits (pam.conf(5), pam_limits(8)).
 
 A service's stack is a file of /etc/pam.d; what it includes counts as if it was there. With conf=
-the module reads that file and neither limits.conf nor limits.d.
+the module reads that file and neither limits.conf nor limits.d. With UsePAM no, the default of
+OpenSSH, sshd opens no session of PAM (sshd_config(5)).
 """
 
 import re
 from typing import Dict, List, Tuple
 
 from ....collect.answer import Answer, attempt, known
-from ....collect.host import Host
+from ....collect.host import Host, matching_lines
 from ....errors import Absent, Unanswered
 
 FOLDER = "/etc/pam.d"
+#: The settings of sshd by all of its files: the first value of a keyword counts.
+SETTINGS = ("/usr/sbin/sshd", "-T")
+USES_PAM = "usepam yes"
 #: The ways in, as Linux distributions name them; of cron's two a host has one.
 SERVICES = ("login", "sshd", "su", "su-l", "crond", "cron")
 #: How deep files may include one another (libpam has the same).
@@ -27,9 +31,22 @@ def read_services(host: Host) -> Dict[str, Answer[bool]]:
     services: Dict[str, Answer[bool]] = {}
     for service in SERVICES:
         answer = attempt(_has, host, service, ())
+        if service == "sshd" and answer is True:
+            answer = attempt(_sshd_uses_pam, host)
         if not isinstance(answer, Absent):
             services[service] = answer
     return services
+
+
+def _sshd_uses_pam(host: Host) -> bool:
+    key = "command:" + " ".join(SETTINGS)
+    output = attempt(host.run, list(SETTINGS), record=lambda text: matching_lines(text, USES_PAM))
+    # No program, or a recording of an earlier release.
+    if isinstance(output, Absent) or not host.has(key):
+        return True
+    if known(output).rc != 0:
+        raise Unanswered(key, "sshd -T, which needs root: " + output.stderr.strip()[:200])
+    return USES_PAM in output.stdout
 
 
 def _has(host: Host, name: str, above: Tuple[str, ...]) -> bool:
