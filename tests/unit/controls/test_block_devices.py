@@ -307,6 +307,41 @@ class TestQueues:
         result = judge(machine.sysfs("sda", scheduler="none [bfq]"), {"name": "mpatha"})
         assert result["sda scheduler"].failing_layer == "running"
 
+    @pytest.mark.parametrize(
+        ("parameters", "schedulers", "named", "status", "says"),
+        [
+            ("elevator=cfq", "noop [deadline] cfq", None, "fail", "/proc/cmdline sets scheduler"),
+            ("elevator=noop elevator=cfq", "noop [deadline] cfq", None, "fail", "to cfq at boot"),
+            ("elevator=cfq elevator=noop", "noop [deadline] cfq", None, "pass", ""),
+            ("elevator=deadline", "noop [deadline] cfq", "deadline", "pass", ""),
+            ("elevator=noop", "noop [deadline] cfq", "deadline", "fail", "to noop at boot"),
+            ("quiet", "noop [deadline] cfq", "deadline", "fail", "nothing sets scheduler"),
+            ("elevator", "noop [deadline] cfq", "deadline", "fail", "nothing sets scheduler"),
+            # Multi-queue schedulers, the only ones since Linux 5.0, do not follow it.
+            ("elevator=bfq", "[mq-deadline] bfq none", None, "pass", ""),
+            ("elevator=cfq", "[mq-deadline] bfq none", None, "pass", ""),
+            ("elevator=mq-deadline", "[mq-deadline] none", "mq-deadline", "fail", "nothing sets"),
+        ],
+    )
+    def test_elevator_of_the_kernel(self, judge, parameters, schedulers, named, status, says):
+        machine = recorded().file("/proc/cmdline", f"root=/dev/vda {parameters}\n")
+        machine.sysfs("sda", scheduler=schedulers)
+        entry = {"name": "mpatha", **({"scheduler": [named]} if named else {})}
+        finding = judge(machine, entry)["sda scheduler"]
+        assert finding.status == status, finding.why
+        assert status == "pass" or says in finding.why
+
+    def test_a_rule_of_udev_comes_after_elevator(self, judge):
+        machine = recorded().rule("60-x.rules", 'KERNEL=="sd*", ATTR{queue/scheduler}="noop"\n')
+        machine.file("/proc/cmdline", "elevator=cfq\n").sysfs("sda", scheduler="[noop] cfq")
+        assert judge(machine, {"name": "mpatha"})["sda scheduler"].status == "pass"
+
+    def test_an_unknown_command_line_is_an_error_where_it_counts(self, judge):
+        machine = recorded().deny("/proc/cmdline").sysfs("sda", scheduler="[noop] cfq")
+        findings = judge(machine, {"name": "mpatha"})
+        assert findings["sda scheduler"].status == "error"
+        assert findings["sdb scheduler"].status == "pass"
+
     def test_tuned_comes_after_udev(self, judge):
         machine = recorded().rule("60-x.rules", 'KERNEL=="sd*", ATTR{queue/scheduler}="none"\n')
         machine.file("/etc/tuned/active_profile", "ours\n").file(

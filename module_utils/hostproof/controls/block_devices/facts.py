@@ -10,6 +10,7 @@ from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import FoundLines, Host, Record, Stat
 from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...parsers import glob_pattern
+from ...parsers.kernel import kernel_cmdline
 from ...parsers.unix import getent
 from ...probes.kernel import block_storage
 from ...probes.oracle import io_writers
@@ -130,6 +131,7 @@ class Facts(NamedTuple):
     later: Answer[List[Tuple[str, str]]]
     labels: Dict[str, Answer[Stat]] = {}
     asm_owner: Optional[int] = None
+    cmdline: Answer[List[Tuple[str, Optional[str]]]] = []
 
     def maps(self) -> List[Disk]:
         return [disk for _name, disk in sorted(self.disks.items()) if disk.is_multipath]
@@ -190,6 +192,7 @@ def read(host: Host, policy: Policy) -> Facts:
         later=attempt(_read_later, host),
         labels=users.labels,
         asm_owner=users.asm_owner,
+        cmdline=attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline"))),
     )
 
 

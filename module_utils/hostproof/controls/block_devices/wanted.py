@@ -9,7 +9,7 @@ from ...collect.answer import Answer, known
 from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.checking import Skip
 from ...parsers import glob_pattern
-from ...parsers.kernel import bracketed
+from ...parsers.kernel import bracketed, kernel_cmdline
 from ...parsers.systemd import tuned
 from ...parsers.systemd.udev_rules import Assigned, Lookup, Outcome, outcome
 from .facts import ASM_GROUP, Facts, Rules, Used
@@ -153,6 +153,8 @@ def value_at_boot(disk: Disk, key: str, facts: Facts, rules: Rules) -> Optional[
         name = attribute(key)
         look: Lookup = disk.lookup("add", "change")
         assigned = settled(outcome(rules, (name,), look)[name], disk.title)
+    if assigned is None and key == disks.SCHEDULER:
+        assigned = _of_kernel(disk, facts)
     for unit in known(facts.tuned).units:
         for path, option in unit.options.items():
             path = path if unit.type == "sysfs" and unit.enabled else ""
@@ -170,6 +172,13 @@ def value_at_boot(disk: Disk, key: str, facts: Facts, rules: Rules) -> Optional[
             )
         assigned = Assigned(value, place, True)
     return assigned
+
+
+def _of_kernel(disk: Disk, facts: Facts) -> Optional[Assigned]:
+    """elevator= of the kernel command line, which the single-queue schedulers alone follow."""
+    legacy = {"noop", "deadline", "cfq"}.intersection(offered(disk))
+    value = kernel_cmdline.last(known(facts.cmdline), "elevator") if legacy else None
+    return Assigned(value, "elevator= of /proc/cmdline", True) if value in legacy else None
 
 
 def _of_tuned(disk: Disk, facts: Facts) -> Optional[Assigned]:
