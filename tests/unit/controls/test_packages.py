@@ -164,6 +164,22 @@ class TestRequired:
         assert "libaio1" in missing(findings["installer"])
         assert findings["database"].status == "pass"
 
+    @pytest.mark.parametrize(
+        ("states", "status"),
+        [
+            (["triggers-pending"], "warn"),
+            (["triggers-awaited", "triggers-pending"], "warn"),
+            (["triggers-pending", "unpacked"], "fail"),
+            (["config-files"], "pass"),
+        ],
+    )
+    def test_pending_triggers_are_no_damage(self, judge, states, status):
+        lines = package_packs.dpkg_lines()
+        lines += [f"package{number}\t1.0-1\tamd64\t{word}" for number, word in enumerate(states)]
+        finding = judge(host("debian-12", lines))["database"]
+        assert finding.status == status
+        assert finding.commands == (("dpkg --audit",) if status != "pass" else ())
+
     @pytest.mark.parametrize("state", ["triggers-pending", "triggers-awaited"])
     def test_a_package_whose_triggers_have_not_run_is_installed(self, judge, state):
         lines = [*package_packs.dpkg_lines(), f"libaio1\t0.3.113-4\tamd64\t{state}"]

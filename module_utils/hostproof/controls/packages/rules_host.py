@@ -39,8 +39,12 @@ def database(facts: Facts, _policy: Policy) -> Verdict:
     broken = [package for package in package_db.packages if package.state not in _WHOLE]
     problems = [clean(line) for line in package_db.complaints[:3]]
     problems += [f"{clean(package.name)} is {clean(package.state)}" for package in broken[:10]]
+    # A package with pending triggers is whole, and each later run of dpkg processes them.
+    is_bad = package_db.complaints or any(
+        not package.state.startswith("triggers-") for package in broken
+    )
     return Verdict(
-        FAIL if problems else PASS,
+        FAIL if is_bad else WARN if problems else PASS,
         f"{'; '.join(problems) or f'{len(package_db.packages)} packages are listed'}.",
         fix="finish what was interrupted, or rebuild the database from a backup of its files",
         commands=["dpkg --audit" if package_db.is_dpkg else "rpm --rebuilddb"] if problems else (),
