@@ -170,6 +170,42 @@ def bonded(name, kind="team", address=None, mtu=9000):
     return machine.file(f"/sys/class/net/{kind}0/mtu", f"{mtu}\n")
 
 
+def with_card(name, card, mtu=1500, address=""):
+    machine = node(name).folder(f"/sys/class/net/{card}/device")
+    machine.file(f"/sys/class/net/{card}/mtu", f"{mtu}\n")
+    machine.command(f"ethtool -i {card}", cluster_packs.DRIVER.format("1"))
+    text = cluster_packs.ADDRESSES.format(10 + int(name[-1]), 24)
+    return machine.command("ip -o addr show", text + address)
+
+
+@pytest.mark.parametrize(
+    ("others", "status"),
+    [
+        ({"db2": with_card("db2", "eno3")}, "warn"),
+        ({name: with_card(name, "eno3") for name in ("db1", "db2", "db3")}, "warn"),
+        # It is used, or the MTU of those that have it differs.
+        (
+            {"db2": with_card("db2", "eno3", 1500, "4: eno3    inet 10.9.0.2/24 scope global\n")},
+            "fail",
+        ),
+        ({"db1": with_card("db1", "eno3", 9000), "db2": with_card("db2", "eno3")}, "fail"),
+        (
+            {name: with_card(name, "eno3", 1500 + int(name[-1])) for name in cluster_packs.NODES},
+            "fail",
+        ),
+        # Whether it has an address is unknown.
+        (
+            {"db2": with_card("db2", "eno3", 1500, "4: eno3    inet 10.9.0.2/99 scope global\n")},
+            "fail",
+        ),
+        ({"db2": with_card("db2", "eno3").deny("/sys/class/net/eno3/mtu")}, "error"),
+    ],
+)
+def test_a_card_that_some_nodes_do_not_have(tmp_path, others, status):
+    _, findings = rendered(tmp_path, nodes(**others))
+    assert differences(findings)["network", "mtu eno3"]["status"] == status
+
+
 @pytest.mark.parametrize("kind", ["team", "br"])
 def test_devices_that_have_others_below_them(tmp_path, kind):
     alike_ones = {name: bonded(name, kind) for name in cluster_packs.NODES}

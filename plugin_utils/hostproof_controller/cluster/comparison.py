@@ -96,8 +96,17 @@ def _traits(cluster: Cluster, check: Check) -> list[dict[str, Any]]:
             findings += _pace(check, name, measured)
             continue
         by_host = {node.host: _trait_of(node, check, name) for node in nodes}
-        findings += differences(check, name, by_host)
+        bad = WARN if _is_spare(name, names, by_host) else FAIL
+        findings += differences(check, name, by_host, bad)
     return findings or [_all_alike(cluster, check, f"{len(names)} values are equal")]
+
+
+def _is_spare(name: str, names: Collection[str], by_host: Mapping[str, Any]) -> bool:
+    """Whether it is the MTU of an interface that has no address and that some nodes do not have."""
+    device = name.removeprefix("mtu ")
+    values = set(by_host.values())
+    has_none = "none" in values and len(values) == 2
+    return has_none and device != name and not {"subnets", f"subnets {device}"} & set(names)
 
 
 def _addresses(cluster: Cluster) -> dict[str, Any]:
@@ -175,8 +184,13 @@ def _trait_of(node: Node, check: Check, name: str) -> Any:
     return traits.get(name, None if None in traits.values() else "none")
 
 
-def differences(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The findings on a value by host: where it differs, and where it is None, not known."""
+def differences(
+    check: Check, name: str, by_host: Mapping[str, Any], bad: str = FAIL
+) -> list[dict[str, Any]]:
+    """The findings on a value by host: where it differs, and where it is None, not known.
+
+    ``bad`` is the status of a difference that has an effect now.
+    """
     title = f"{name}: {check.title}"
     findings = []
     unknown = [host for host, value in by_host.items() if value is None]
@@ -191,7 +205,7 @@ def differences(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dic
         findings.append(
             _told(
                 check,
-                FAIL if name.startswith(_FAILS) else WARN,
+                bad if name.startswith(_FAILS) else WARN,
                 f"{odd_one_out(groups)}. {check.why}",
                 title=title,
                 desired=SAME,
