@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.collect.measured import Measured
+from ansible.module_utils.hostproof.controls.interconnect.probes import group_packets
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import PASS, Check, found
 from hostproof_controller.remote import response_validation
@@ -199,6 +201,19 @@ class TestTime:
 
         findings = judged(monkeypatch, LiveHost(), (0.1, 10.0), patient=patient)
         assert findings["patient"].status == "pass"
+
+    def test_listening_for_packets_of_other_nodes_is_not_counted(self, monkeypatch):
+        def measure(_own: Any, _nodes: Any, seconds: float) -> Measured:
+            time.sleep(seconds)
+            return Measured([], [], {})
+
+        def listening(host: Any) -> None:
+            group_packets.listen(host, [], ["192.0.2.1", "192.0.2.2"], 0.4)
+            host.read_text("/proc/self/status")
+
+        monkeypatch.setattr(group_packets, "_measure", measure)
+        findings = judged(monkeypatch, LiveHost(), (0.1, 10.0), listening=listening)
+        assert findings["listening"].status == "pass", findings["listening"].why
 
     def test_the_host_has_an_end_too(self, monkeypatch):
         def late(host: Any) -> None:

@@ -633,14 +633,32 @@ class Host:
                 second.pop(source, None)
         return Sample(float(reading["seconds"]), first, second, errors)
 
-    def windows(self, name: str, measure: Callable[[], Measured]) -> Measured:
+    def windows(self, name: str, measure: Callable[[], Measured], seconds: float = 0.0) -> Measured:
         """Windows and remarks of a latency probe that needs no window, for example of a report.
 
-        ``measure`` is called only on the live machine; its HostproofError becomes Unanswered.
+        ``measure`` is called only on the live machine; its HostproofError becomes Unanswered. The
+        ``seconds`` that a policy has it last do not count.
         """
-        reading = self._answer("windows:" + name, "windows", lambda: _measure(measure))
+
+        def ask() -> Dict[str, Any]:
+            with self._more_time(seconds):
+                return _measure(measure)
+
+        reading = self._answer("windows:" + name, "windows", ask)
         windows = [Window.from_json(item) for item in reading["windows"]]
         return Measured(windows, list(reading["remarks"]), reading.get("figures"))
+
+    @contextmanager
+    def _more_time(self, seconds: float) -> Iterator[None]:
+        """Waits and measurements of the policy do not count: extend the deadline by that time."""
+        old, started = self.until, time.monotonic()
+        if old is not None:
+            self.until = old + seconds
+        try:
+            yield
+        finally:
+            if old is not None:
+                self.until = old + min(seconds, time.monotonic() - started)
 
     def measure(self, measures: List[Measure], seconds: float) -> Dict[str, Answer[Measured]]:
         """Measurements of latency probes in a window, by their names.
@@ -743,18 +761,6 @@ class LiveHost(Host):
     def pause(self, seconds: float) -> None:
         with self._more_time(seconds):
             time.sleep(seconds)
-
-    @contextmanager
-    def _more_time(self, seconds: float) -> Iterator[None]:
-        """Waits and measurements of the policy do not count: extend the deadline by that time."""
-        old, started = self.until, time.monotonic()
-        if old is not None:
-            self.until = old + seconds
-        try:
-            yield
-        finally:
-            if old is not None:
-                self.until = old + min(seconds, time.monotonic() - started)
 
     def _read(self, task: str, *arguments: Any) -> Any:
         answer = _of_kernel(task, arguments[0])

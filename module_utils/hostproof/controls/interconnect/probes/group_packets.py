@@ -47,7 +47,7 @@ def listen(
 ) -> Dict[str, Answer[Heard]]:
     """What came from each node. ``own`` are the IPv4 addresses of this host on the interconnect, in
     networks with a broadcast address. Each node is in one of these networks."""
-    result = attempt(host.windows, _NAME, lambda: _measure(own, nodes, seconds))
+    result = attempt(host.windows, _NAME, lambda: _measure(own, nodes, seconds), seconds)
     return {node: attempt(lambda each=node: _heard(known(result), each)) for node in nodes}
 
 
