@@ -78,6 +78,7 @@ def test_all(lock: int) -> int:
     }
     log = LOGS / "molecule.log"
     LOGS.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
     with log.open("w") as stream:
         command = [*molecule(), "test", "--all"]
         code, _ = carry_out(command, environment, lock, stream)
@@ -85,13 +86,20 @@ def test_all(lock: int) -> int:
     if code:
         say("\n".join(f"    {line}" for line in text.splitlines()[-TAIL_LINES:]))
         say(f"everything it printed: {log}")
+    say(summary_of(text, code, time.monotonic() - began))
+    return 1 if code else 0
+
+
+def summary_of(text: str, code: int, seconds: float) -> str:
+    """The tests that molecule ran and its checks of idempotence, as pytest prints a summary."""
     passed, failed = (
         sum(map(int, re.findall(rf"(?m)^[^\n]*\b(\d+) {word}\b[^\n]* in [\d.]+s", text)))
         for word in ("passed", "(?:failed|errors?)")
     )
-    steps = len(re.findall(r"(?m)> idempotence\] Executed: Successful", text))
-    say(f"{passed + steps} passed, {max(failed, int(code != 0))} failed, 0 skipped")
-    return 1 if code else 0
+    passed += len(re.findall(r"(?m)> idempotence\] Executed: Successful", text))
+    failed = max(failed, int(code != 0))
+    counts = [f"{number} {word}" for number, word in ((failed, "failed"), (passed, "passed"))]
+    return f"{', '.join(counts[not failed :])} in {seconds:.2f}s"
 
 
 def test_by_itself(name: str, steps: dict[str, list[str]], lock: int) -> int:

@@ -24,6 +24,20 @@ SLOW = (
 )
 #: Stages that only --all runs. It also runs every story of the lab and every row of the matrix.
 ONLY_ALL = ("pools", "delays", "monitoring", "delivery")
+#: What the stage of the containers runs without --all: the standard sequence of each scenario, the
+#: commands of docs/molecule.md, and the stories that take less than a minute or two.
+SHORT_CONTAINERS = (
+    "molecule",
+    "own_policy",
+    "async_io",
+    "hugepages",
+    "kernel_parameters",
+    "nfs_mounts",
+    "packages",
+    "pre_page_sga",
+    "process_limits",
+    "time_sync",
+)
 #: The second lane. An emulated machine keeps one processor busy, one step after the other.
 SECOND_LANE = ("lab", "delays")
 #: Stages that run with full priority: each of their steps waits for the one before it.
@@ -119,24 +133,27 @@ class Stage(NamedTuple):
 def stages(*, quick: bool = False, everything: bool = True) -> list[Stage]:
     """Every stage, ``ALONE`` included, in the order in which the first lane takes them.
 
-    ``everything``: the whole lab and the whole matrix; else one story and one row of them.
+    ``everything``: also the tests marked ``long``, all stories of the containers and the lab, and
+    all rows of the matrix.
     ``quick``: only the rows of the matrix that need no virtualenv.
     """
     python = sys.executable
     pytest = [python, "-m", "pytest", "-rsfE", f"--durations={SLOWEST}"]
     # The tests of a file run in one process: they share expensive fixtures.
-    unit = [*pytest, "-n", workers(), "--dist", "loadfile", "tests/unit"]
+    marked = [] if everything else ["-m", "not long"]
+    unit = [*pytest, "-n", workers(), "--dist", "loadfile", *marked, "tests/unit"]
     rows = ["--quick"] if quick else [] if everything else ["--one-row"]
     stories = [] if everything else ["hugepages"]
+    boxes = [] if everything else SHORT_CONTAINERS
     matrix = [[python, "tests/matrix/run", *rows]]
     again = ("--last-failed",)
     return [
         Stage("lint", lint_commands(), 900, 120),
         Stage("types", type_commands(), 600, 45),
         Stage("unit", [unit], 4500, 600, failed_only=again),
-        Stage("containers", [["tests/run_containers"]], 3000, 300),
+        Stage("containers", [["tests/run_containers", *boxes]], 3000, 300),
         Stage("matrix", matrix, 2400, 420 if everything else 90, True, again),
-        Stage("snmp", snmp_commands(python), 1200, 240, table=True),
+        Stage("snmp", snmp_commands(python, short=not everything), 1200, 240, table=True),
         Stage("wire", [["tests/run_wire"]], 600, 120),
         Stage("browser", [["tests/run_browser"]], 1200, 120),
         Stage(
@@ -163,10 +180,11 @@ def workers() -> str:
     return str((3 * (os.cpu_count() or 1) + 1) // 2)
 
 
-def snmp_commands(python: str) -> list[list[str]]:
+def snmp_commands(python: str, *, short: bool = False) -> list[list[str]]:
     """Tests with real agents, and the recognition of recorded agents."""
     programs = ("truth", "pause")
-    return [["tests/run_snmp"], *([python, f"tests/snmp/{name}.py"] for name in programs)]
+    options = ["--short"] if short else []
+    return [["tests/run_snmp", *options], *([python, f"tests/snmp/{name}.py"] for name in programs)]
 
 
 def lint_commands() -> list[list[str]]:

@@ -256,6 +256,7 @@ def judge_storage(
     return host, {finding.check.removeprefix("storage_type."): finding for finding in findings}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", ["1", "2c"])
 @pytest.mark.parametrize("rows", [ONTAP, OTHER], ids=["ONTAP", "any machine"])
 def test_every_walk_of_storage(tmp_path, rows, version):
@@ -318,6 +319,7 @@ def judge_switch(
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", ["1", "2c"])
 @pytest.mark.parametrize(
     "rows",
@@ -381,6 +383,7 @@ def judge_filer(number: int, version: str, wait: float = PATIENT) -> tuple[LiveH
     return host, [finding for finding in findings if finding.check.endswith(".filer_port")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", ["1", "2c"])
 @pytest.mark.parametrize(
     "rows",

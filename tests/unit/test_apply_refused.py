@@ -71,6 +71,7 @@ def statuses(folder: Path) -> dict[str, dict[str, str]]:
     return by_host
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "others",
     [
@@ -93,6 +94,7 @@ def test_a_refused_plan_fails_and_judges_nothing(tmp_path):
     assert not list(tmp_path.glob("reports/*"))
 
 
+@pytest.mark.long
 def test_any_other_failure_ends_the_host_s_run(tmp_path):
     """Nothing would tell of it in a report where everything is as it should be."""
     done = play(tmp_path, {"willing": "none"}, "-e", "hugepages_activation=someday")

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # How the tests themselves share what plays pack.
-pytestmark = pytest.mark.one_core
+pytestmark = [pytest.mark.one_core, pytest.mark.long]
 MODULE = """
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.words import WORD

@@ -56,6 +56,7 @@ def lost_by(done):
     return [line for line in lines if re.search(r" [1-9]\d* wins|Error|FAILED", line)][:5]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_attack_of_a_sample_succeeds(family):
     done = attack(family, "--attempts", SAMPLE)

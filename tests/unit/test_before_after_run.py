@@ -19,7 +19,7 @@ import wrapper
 import yaml
 from latency_server import greet
 
-pytestmark = pytest.mark.two_cores
+pytestmark = [pytest.mark.two_cores, pytest.mark.long]
 
 ROOT = Path(__file__).resolve().parents[2]
 

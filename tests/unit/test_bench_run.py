@@ -131,6 +131,7 @@ def test_the_far_host_counts_what_it_is_sent(bench, far):
     assert not (far.folder / "bytes").exists()
 
 
+@pytest.mark.long
 def test_one_command_runs_all_of_it_small():
     if shutil.which("cc") is None and shutil.which("gcc") is None:
         pytest.skip("no C compiler here")

@@ -129,6 +129,7 @@ def run(module: ModuleType, monkeypatch: pytest.MonkeyPatch, *words: str) -> int
     return int(module.main())
 
 
+@pytest.mark.long
 def test_the_page_has_the_rates(rates, monkeypatch, capsys):
     assert run(rates, monkeypatch) == 1
     assert "page.md has other rates" in capsys.readouterr().out
@@ -141,6 +142,7 @@ def test_the_page_has_the_rates(rates, monkeypatch, capsys):
     assert run(rates, monkeypatch, "--wrong") == 2
 
 
+@pytest.mark.long
 def test_a_verdict_that_calls_chance_a_change_is_told(rates, monkeypatch, capsys):
     run(rates, monkeypatch, "--page")
     real = rates.compare
@@ -157,6 +159,7 @@ def test_a_verdict_that_calls_chance_a_change_is_told(rates, monkeypatch, capsys
     assert "OUT OF BOUNDS: recorded:" in output
 
 
+@pytest.mark.long
 def test_a_verdict_that_finds_nothing_is_told(rates, monkeypatch, capsys):
     run(rates, monkeypatch, "--page")
     real = rates.compare

@@ -69,6 +69,7 @@ def packs(tmp_path):
     return folder
 
 
+@pytest.mark.long
 def test_an_update_is_shown_check_by_check(older, packs, capsys):
     assert main(["catalogue", "diff", str(older), "--evidence", str(packs), "--json"]) == 0
     update = json.loads(capsys.readouterr().out)

@@ -104,6 +104,7 @@ def project(built, tmp_path_factory):
     return folder
 
 
+@pytest.mark.long
 def test_a_foreign_project_audits_with_it(project):
     """By the payload. Without pipelining, the default, modules are sent: the next test."""
     done = run(
@@ -129,6 +130,7 @@ def test_a_foreign_project_audits_with_it(project):
     )
 
 
+@pytest.mark.long
 def test_its_roles_modules_and_filters_work_in_tasks_of_others(project):
     done = run("ansible-playbook", "-i", "hosts.yml", "own.yml", cwd=project, home=project / "home")
     assert done.returncode == 0, done.stdout + done.stderr

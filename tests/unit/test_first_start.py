@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -35,6 +37,7 @@ def test_the_help_of_the_tests_installs_nothing(tmp_path):
         assert not list(tmp_path.glob(".venv*"))
 
 
+@pytest.mark.long
 def test_the_first_start_prints_one_line_and_keeps_the_errors_of_pip(tmp_path):
     requirements = tmp_path / "requirements.txt"
     requirements.write_text(f"no-such-package @ file://{tmp_path}/absent.whl\n")

@@ -11,7 +11,7 @@ import pytest
 from gate_runs import Fleet, Played
 
 #: The rules under test are ours; other files show how each ansible-core runs them.
-pytestmark = pytest.mark.one_core
+pytestmark = [pytest.mark.one_core, pytest.mark.long]
 
 
 @pytest.mark.two_cores

@@ -103,6 +103,7 @@ def held_run(tmp_path_factory) -> tuple[Fleet, Played]:
     return fleet, fleet.play("run", "gate")
 
 
+@pytest.mark.long
 class TestHeld:
     def test_the_first_batch_is_held_and_no_other_ever_began(self, held_run):
         fleet, played = held_run
@@ -170,6 +171,7 @@ def reverted_run(tmp_path_factory) -> tuple[Fleet, Played]:
     return fleet, fleet.play("run", "gate", *options)
 
 
+@pytest.mark.long
 @pytest.mark.two_cores
 class TestPutBack:
     def test_the_whole_batch_is_put_back_as_it_was_before_the_gate(self, reverted_run):
@@ -224,6 +226,7 @@ class TestCheckMode:
         assert not played.report.exists()
         assert fleet.delay("db01") == "0"
 
+    @pytest.mark.long
     @pytest.mark.one_core
     def test_controls_may_be_a_list_of_patterns(self, tmp_path):
         """Each is split by itself, which one pattern of them all would not be."""

@@ -94,6 +94,7 @@ def is_linear(look: Callable[[str], Any], piece: str) -> bool:
     )
 
 
+@pytest.mark.long
 def test_every_pattern():
     tried = 0
     slow = []

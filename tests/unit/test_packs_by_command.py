@@ -28,7 +28,7 @@ from default_policies import default_policy
 from hostproof_controller import policies
 
 #: The rules under test are ours; other files show how each ansible-core runs them.
-pytestmark = pytest.mark.one_core
+pytestmark = [pytest.mark.one_core, pytest.mark.long]
 
 EXAMPLES = packs.ROOT / "docs/examples/evidence"
 #: What the policies of this run have instead of the defaults.

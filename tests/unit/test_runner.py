@@ -143,15 +143,18 @@ def check_complete(run: Run, validate_line: Callable[[dict[str, Any]], None]) ->
     assert int(stats["hostproof_exit_code"]) == run.exit_code
 
 
+@pytest.mark.long
 def test_the_report_of_a_job_is_complete_and_lies_in_its_artifacts(runner, validate_line):
     """ansible-runner puts callbacks of its own in place of ours: none is needed."""
     check_complete(runner(ROOT, "playbooks/audit.yml"), validate_line)
 
 
+@pytest.mark.long
 def test_a_job_of_a_foreign_project_is_the_same(runner, project, validate_line):
     check_complete(runner(project, "site.yml"), validate_line)
 
 
+@pytest.mark.long
 def test_a_job_in_which_nothing_failed_succeeds(runner):
     chosen = ["--limit", "good", "--cmdline", "--tags io_pacing"]
     run = runner(ROOT, "playbooks/audit.yml", *chosen)

@@ -276,6 +276,7 @@ def check_one_run(found: Audit, validate_line: Callable[[dict[str, Any]], None])
         assert line["run"] == {**line["run"], "id": found.report.name, "hosts": len(HOSTS)}
 
 
+@pytest.mark.long
 class TestAudits:
     @pytest.mark.parametrize("cut", [("--slices", "2"), ("--slice-nodes", "node1-node2")])
     def test_slices_together_are_the_audit_in_one_piece(self, audit, plain, cut, validate_line):

@@ -101,6 +101,7 @@ def test_a_password_is_given_and_the_payload_runs(by_payload):
     assert by_payload["log"].count("terminal: ") == 1
 
 
+@pytest.mark.long
 def test_where_a_terminal_is_wanted_the_module_is_sent(by_payload, tmp_path):
     line = judged(tmp_path / "a", requiretty=True, pipelining=True)
     assert line["outcome"] == "judged", (line["message"], line["log"])
@@ -108,6 +109,7 @@ def test_where_a_terminal_is_wanted_the_module_is_sent(by_payload, tmp_path):
     assert verdicts(line) == verdicts(by_payload)
 
 
+@pytest.mark.long
 def test_without_pipelining_it_is_the_same(by_payload, tmp_path):
     line = judged(tmp_path / "a", requiretty=True, pipelining=False)
     assert verdicts(line) == verdicts(by_payload)

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.one_core
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests"))
 
+from machines import scenario  # noqa: E402
 from runner import commands, lanes, progress, stages, summary  # noqa: E402
 from runner.lanes import Again, lanes_of, run_lanes  # noqa: E402
 from runner.outcome import Counts, Ended, count, judge  # noqa: E402
@@ -35,8 +36,17 @@ def by_name(**scope: bool) -> dict[str, Stage]:
     return {stage.name: stage for stage in stages.stages(**scope)}
 
 
-def test_without_all_the_lab_has_one_story_and_the_matrix_one_row():
+def test_without_all_long_tests_and_most_stories_do_not_run():
     some, everything = by_name(everything=False), by_name(everything=True)
+    assert some["unit"].commands[0][-3:-1] == ["-m", "not long"]
+    assert "not long" not in everything["unit"].commands[0]
+    assert some["snmp"].commands[0] == ["tests/run_snmp", "--short"]
+    assert everything["snmp"].commands[0] == ["tests/run_snmp"]
+    stories = some["containers"].commands[0][1:]
+    assert {"molecule", "own_policy", "hugepages"} <= set(stories)
+    folder = ROOT / "tests/containers"
+    assert set(stories) - {"molecule"} < {path.parent.name for path in folder.glob("*/test_*.py")}
+    assert everything["containers"].commands == [["tests/run_containers"]]
     assert some["lab"].commands == [["tests/run_lab", "hugepages"]]
     assert some["matrix"].commands[0][-1] == "--one-row"
     assert everything["lab"].commands == [["tests/run_lab"]]
@@ -209,6 +219,7 @@ def test_a_killed_runner_leaves_nothing_behind(tmp_path):
 import sys, threading
 sys.path.insert(0, {str(ROOT / "tests")!r})
 from pathlib import Path
+from machines import scenario  # noqa: E402
 from runner import commands
 from runner.stages import Stage
 commands.LOGS = Path({str(tmp_path)!r})
@@ -295,3 +306,13 @@ def test_the_table_of_times_has_a_sum(monkeypatch, tmp_path):
 def test_counts_are_words():
     assert str(Counts(2, 0, 1)) == "2 passed, 1 skipped"
     assert str(Counts(0, 0, 0)) == "nothing ran"
+
+
+def test_the_tests_of_molecule_count_beside_those_of_the_stories():
+    printed = (
+        "> idempotence] Executed: Successful\n3 passed in 0.10s\n2 passed, 1 skipped in 0.20s\n"
+    )
+    assert scenario.summary_of(printed, 0, 12) == "6 passed in 12.00s"
+    assert scenario.summary_of(printed, 1, 12) == "1 failed, 6 passed in 12.00s"
+    stage = f"hugepages\n17 passed in 3.00s\nmolecule\n{scenario.summary_of(printed, 0, 12)}\n"
+    assert count(stage) == (23, 0, 0)

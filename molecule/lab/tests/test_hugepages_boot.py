@@ -8,7 +8,7 @@ One restart for four settings, each with a place that looks as if it decided and
 - transparent huge pages: TuneD's plugin vm in a section of another name, over the kernel's default;
 - the group: a unit loads a file of its own with ``sysctl -p``.
 
-The story begins where test_hugepages.py ended, and leaves the machine as it found it.
+The story begins where test_hugepages_aborted.py ended, and leaves the machine as it found it.
 """
 
 from typing import NamedTuple

@@ -111,6 +111,7 @@ def exchange(request, response, seconds=1):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("request_size", "response_size"), [(80, 110), (80, 20000), (30000, 90), (700, 1400)]
 )
@@ -132,6 +133,7 @@ def test_both_ends_tell_what_was_sent(request_size, response_size):
         assert port == PORT
 
 
+@pytest.mark.long
 def test_long_requests_with_long_responses_are_unknown():
     report = exchange(9000, 9000)
     assert "2 connections have requests and responses of several segments" in report["server"]
