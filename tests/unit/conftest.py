@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+FOLDER = Path(__file__).resolve().parent
 SCHEMA = json.loads((ROOT / "docs/finding.schema.json").read_text())
 
 
@@ -61,3 +62,9 @@ def validate_finding() -> Callable[[Any], None]:
 def validate_line() -> Callable[[Any], None]:
     """Raises unless a line of findings.jsonl (as a dictionary) is what the schema says."""
     return validate_by("host_result")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The files of this folder come first: their plays wait, and at the end nothing else would
+    run meanwhile."""
+    items.sort(key=lambda item: item.path.parent != FOLDER)

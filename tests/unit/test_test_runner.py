@@ -42,6 +42,8 @@ def test_without_all_long_tests_and_most_stories_do_not_run():
     assert "not long" not in everything["unit"].commands[0]
     assert some["snmp"].commands[0] == ["tests/run_snmp", "--short"]
     assert everything["snmp"].commands[0] == ["tests/run_snmp"]
+    assert ["tests/run_sanity"] not in some["lint"].commands
+    assert ["tests/run_sanity"] in everything["lint"].commands
     stories = some["containers"].commands[0][1:]
     assert {"molecule", "own_policy", "hugepages"} <= set(stories)
     folder = ROOT / "tests/containers"
