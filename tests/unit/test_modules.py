@@ -87,7 +87,7 @@ def tasks(kept: Path) -> list[dict[str, Any]]:
 
 #: Ansible packs each module and the host compiles all of it for each task: a minute of CPU time.
 #: test_sent_modules.py sends fewer modules in this way, with the newest ansible-core too.
-AS_MODULES = pytest.param("false", marks=pytest.mark.two_cores, id="module")
+AS_MODULES = pytest.param("false", marks=[pytest.mark.two_cores, pytest.mark.long], id="module")
 
 
 @pytest.fixture(scope="module", params=[pytest.param("true", id="payload"), AS_MODULES])

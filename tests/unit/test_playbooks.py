@@ -50,10 +50,14 @@ CHOICES = [
 ]
 
 
-#: That tags choose is Ansible's, and the first set shows it; which role has which tag is ours.
+#: Choices after the first.
+LATER = [pytest.mark.one_core, pytest.mark.long]
+
+
+# That tags choose is Ansible's, and the first set shows it; which role has which tag is ours.
 @pytest.mark.parametrize(
     "chosen",
-    [CHOICES[0], *(pytest.param(choice, marks=pytest.mark.one_core) for choice in CHOICES[1:])],
+    [CHOICES[0], *(pytest.param(choice, marks=LATER) for choice in CHOICES[1:])],
     ids=lambda names: str(len(names)),
 )
 @pytest.mark.parametrize("playbook", ["audit", "verify"])
