@@ -665,3 +665,73 @@ def test_a_rule_that_writes_to_the_pool_of_a_node():
     assert effect.target.endswith("/node0/hugepages/hugepages-2048kB/nr_hugepages")
     assert effect.value == "10"
     assert boot_commands.of_udev(rule.replace("}=", "}==")) == ""
+
+
+class TestSpellings:
+    """Each of these passed: the value of the drop-in counted."""
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "echo 60 > /proc//sys/vm/swappiness",
+            "echo 60 > /proc/./sys/vm/swappiness",
+            "echo 60 > /proc/sys//vm/./swappiness",
+            "echo 60 > /proc/sys/net/../vm/swappiness",
+            'eval "echo 60 > /proc/sys/vm/swappiness"',
+            'eval "sysctl -w vm.swappiness=60"',
+            "su - -c 'sysctl -w vm.swappiness=60'",
+        ],
+    )
+    def test_lines_that_surely_set_it(self, line):
+        assert at_boot(rc_local(line)).winner == ("60", "/etc/rc.local:2")
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "cp /opt/x /proc//sys/vm/swappiness",
+            "P=/proc/.//sys",
+            "cd -P /proc//sys/vm; echo 60 > swappiness",
+            "bash <<< 'sysctl -w vm.swappiness=60'",
+            'sh <<<"echo 60 > /proc/sys/vm/swappiness"',
+            "tee /proc/sys/vm/swappiness <<< 60",
+            "sh <<EOF\nsysctl -w vm.swappiness=60\nEOF",
+            "echo 60 | tee /proc//sys/vm/swappiness",
+            'eval "cd /opt; ./tune.sh"',
+            'eval "cat /opt/60 > /proc/sys/vm/swappiness"',
+            "find /proc/sys/vm -name swappiness -exec sh -c 'echo 60 > {}' \\;",
+            "find /proc/sys -name swappiness -exec sh -c 'echo 60 > {}' \\;",
+            "find /proc//sys/ -name swappiness | xargs -I@ sh -c 'echo 60 > @'",
+            "ls /proc/sys/vm/* | grep swappi | xargs tee < /opt/60",
+            "find /etc/oracle -name '*.conf' -exec sysctl -p {} +",
+            "su -c ./tune.sh",
+            "su - root -c scripts/tune.sh",
+            "su -c 'sysctl -w $KEY=60'",
+            "runuser -l root -c 'cd /opt; ./tune.sh'",
+        ],
+    )
+    def test_commands_in_commands(self, line):
+        is_unknown(rc_local(line), "/etc/rc.local:")
+        machine = rc_local(line)
+        at_boot_of = [boot.read_boot(machine), boot.read_boot(RecordedHost(machine.evidence))]
+        assert at_boot_of[0].rc_local == at_boot_of[1].rc_local
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "find /proc/sys/net -name rp_filter -exec sh -c 'echo 0 > {}' \\;",
+            "find /proc/sys/vm -type f -exec cat {} +",
+            "find /proc/sys/vm -name swappiness | xargs grep 1",
+            "bash <<< 'sysctl -w vm.dirty_ratio=60'",
+            "su - oracle -c 'scripts/tune.sh'",
+            "su - oracle -c 'sysctl -w vm.swappiness=60'",
+            "cat /proc/sysvipc/shm",
+            "wget http://proc//sysctl",
+        ],
+    )
+    def test_what_sets_another_value_or_none(self, line):
+        assert at_boot(rc_local(line)).winner == ("1", f"{FILE}:1")
+
+    def test_a_long_line_of_eval(self):
+        line = "eval A=1 " * 5000
+        assert isinstance(boot_commands.effects(line), list)
+        assert boot_commands.calls_unread(line) is False

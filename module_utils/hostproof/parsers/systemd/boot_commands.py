@@ -8,6 +8,7 @@ unknown value, unless it is a command that only reads. Sources: the manuals name
 Command Language, 2.2 and 2.9; systemd.service(5); crontab(5); udev(7); modprobe.d(5).
 """
 
+import os.path
 import re
 from collections import deque
 from itertools import dropwhile
@@ -36,12 +37,11 @@ INTERESTING = (
     + r"(?:\s|$|[\"'{,])|systemd-sysctl\b(?!\.service$)|"
     + _begins("hugeadm")
     + r"\b|"
-    + _begins("proc/sys/")
-    + "|"
+    + _begins("proc")
+    + r"/[/.]*sys\b|"
     + _begins("sys/kernel/mm/")
     + rf"|(?:(?:{_begins('cd')}|{_begins('pushd')})\s|{_begins('WorkingDirectory')}\s*="
     + rf"|{_begins('BindPaths')}\s*=)\s*[-\"']*/+(?:proc|sys)\b"
-    + rf"|{_begins('/proc/sys')}/*[\"']?\s*(?:$|;)"
     + rf"|{_begins('tuned-adm')}\s|{_begins('sys/module/sunrpc/')}"
     + rf"|{_begins('nr_')}(?:overcommit_)?hugepages|{_begins('hugetlb_shm_group')}\b"
     + rf"|transparent_hugepage|{_begins('procps')}\b|{_begins('SYSCTL')}\{{"
@@ -138,6 +138,8 @@ _WRAPPERS = frozenset(
     ]
 )
 _SHELLS = frozenset(["sh", "bash", "dash", "ksh", "ash", "zsh"])
+#: What xargs and find run to write.
+_WRITERS = {"sysctl", "tee", "cp", "dd", *_SHELLS}
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _BELOW = ("/proc/sys/", "/sys/")
 _THP = "/sys/kernel/mm/transparent_hugepage/enabled"
@@ -332,8 +334,9 @@ def split(text: str) -> List[Simple]:
     """The simple commands of a line, by the quoting rules of the shell.
 
     Commands in substitutions are not parsed: a substitution becomes UNKNOWN, and so does text with
-    an unclosed quote.
+    an unclosed quote. A here-string becomes an echo into a pipe, and // or /./ becomes /.
     """
+    text = re.sub(r"/(?:\.?/)+", "/", text)
     commands: List[Simple] = []
     words: List[str] = []
     outputs: List[str] = []
@@ -346,6 +349,8 @@ def split(text: str) -> List[Simple]:
         if word:
             if into == ">":
                 outputs.append("".join(word))
+            elif into == "<<<":
+                commands.append(Simple(["echo", "".join(word)], [], True))
             elif not into:
                 words.append("".join(word))
             into = ""
@@ -363,7 +368,7 @@ def split(text: str) -> List[Simple]:
             end_word()
             # echo 10>FILE opens it as file 10 and writes nothing to it.
             is_output = re.match(r"1?>[>|]?$|&>", redirect.group()) is not None
-            into = ">" if is_output else "<"
+            into = ">" if is_output else redirect.group()
             position = redirect.end()
         elif operator:
             end_word()
@@ -458,8 +463,11 @@ def _of_command(command: Simple, before: Optional[Simple]) -> List[Effect]:
     if name == "systemd-sysctl":
         files = tuple(word for word in words[1:] if not word.startswith("-"))
         return written + [Effect(LOAD, "", None, files or (SYSTEMD,), _of_prefixes(words[1:]))]
-    if name == "tuned-adm" and words[1:2] in (["profile"], ["auto_profile"], ["off"]):
-        return [_set("/proc/sys/" + UNKNOWN, None), _set("/sys/" + UNKNOWN, None)]
+    runs = {word.rpartition("/")[2] for word in words[1:]} & _WRITERS
+    if (name == "xargs" and runs) or (
+        name == "tuned-adm" and words[1:2] in (["profile"], ["auto_profile"], ["off"])
+    ):
+        return [_set(UNKNOWN, None)]
     if name == "hugeadm":
         return written + _of_hugeadm(words[1:])
     if name in ("systemctl", "service", "procps", "rc-service", "invoke-rc.d"):
@@ -470,14 +478,16 @@ def _of_command(command: Simple, before: Optional[Simple]) -> List[Effect]:
             _set(word, value) for word in words[1:] if word.startswith(_BELOW + (UNKNOWN,))
         ]
     is_variable = name == "sys" and re.match(r"\w+=/+proc/+sys/*$", words[0]) is not None
-    if name in ("cd", "pushd") or is_variable:
-        # The lines after it can write to any file of the directory by a relative path.
-        path = "/proc/sys" if is_variable else "".join(words[1:2])
-        path = re.sub("/+", "/", path).rstrip("/")
-        below = path in ("/proc", "/sys") or (path + "/").startswith(_BELOW)
-        return written + ([_set(path + "/" + UNKNOWN, None)] if below else [])
-    if name == "xargs" and any(word.rpartition("/")[2] == "sysctl" for word in words):
-        return written + [_set("/proc/sys/" + UNKNOWN, None)]
+    finds = name == "find" and runs and any(word.startswith(("-exec", "-ok")) for word in words)
+    if name in ("cd", "pushd") or is_variable or finds:
+        # The commands after it can write to any file of the directory by a relative path.
+        paths = ["/proc/sys"] if is_variable else [word.rstrip("/") for word in words[1:]]
+        below = [
+            _set(path + "/" + UNKNOWN, None)
+            for path in paths
+            if path in ("/proc", "/sys") or (path + "/").startswith(_BELOW)
+        ]
+        return written + (below or [_set(UNKNOWN, None)] * bool(finds))
     if name in _READERS and not (name == "sed" and any(w.startswith("-i") for w in words)):
         return written
     return written + _mentioned(words)
@@ -505,7 +515,12 @@ def _unwrapped(words: List[str]) -> List[str]:
             if takes_value and words:
                 words.pop(0)
         if wrapper == "eval":
-            words = [word for command in split(" ".join(words)) for word in command.words]
+            # Only the last of several: each would take a level of the stack.
+            words = ["sh", "-c", " ".join(["", *words, ""]).rpartition(" eval ")[2]]
+    if words and words[0].rpartition("/")[2] in ("su", "runuser"):
+        rest = [word for word in words[1:] if word not in ("-", "-l", "root")]
+        if len(rest) == 2 and rest[0] == "-c":
+            words = ["sh", *rest]
     return words
 
 
@@ -524,7 +539,7 @@ def _printed(command: Simple, words: List[str]) -> Optional[str]:
 
 def _set(path: str, value: Optional[str]) -> Effect:
     path = "/" + path if ("/" + path).startswith(_BELOW) else path
-    return Effect(SET, re.sub("/+", "/", path), value, (), None)
+    return Effect(SET, os.path.normpath(path), value, (), None)
 
 
 def _of_sysctl(arguments: List[str]) -> List[Effect]:
