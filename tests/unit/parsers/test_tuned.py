@@ -141,3 +141,17 @@ def test_assignments_that_depend_on_the_value(text, current, written):
 def test_folders_of_profiles():
     assert tuned.folders("", ["/a", "/b"]) == ["/a", "/b"]
     assert tuned.folders("profile_dirs = /x,/y\n", ["/a"]) == ["/y", "/x"]
+
+
+@pytest.mark.parametrize("look", [tuned.reapply_sysctl, lambda text: tuned.folders(text, ())])
+def test_the_line_of_tuned_main_that_is_none(look):
+    with pytest.raises(ParseError) as error:
+        look("daemon = 1\n\nno option\n")
+    assert error.value.line == 3
+
+
+def test_the_line_of_a_file_of_variables_that_is_none():
+    unit = tuned.Unit("variables", "variables", True, {}, {"include": tuned.Option("/x", "/y")})
+    with pytest.raises(ParseError) as error:
+        tuned.variables([unit], lambda _path: "a = 1\n= 2\n")
+    assert error.value.line == 2

@@ -278,5 +278,6 @@ def _read(text: str, path: str, names_alone: bool = False) -> configparser.RawCo
         raise ParseError(_WHAT, message, problem.lineno) from problem
     except configparser.ParsingError as problem:
         message = f"{path}: not an option=value line"
-        raise ParseError(_WHAT, message, problem.errors[0][0]) from problem
+        line = problem.errors[0][0] - text.startswith(f"[{_SECTION}]\n")
+        raise ParseError(_WHAT, message, line) from problem
     return config
