@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.collect.held import Holders
 from ansible.module_utils.hostproof.collect.host import (
+    _LIBRARY,
     AS_ROOT,
     OF_ACCOUNT,
     SOURCED,
@@ -379,7 +380,7 @@ class Machine(RecordedHost):
                 lines[path] = matching
                 callers.update({path: origin} if origin else {})
             called = re.findall(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]", answer["text"])
-            sourced = SOURCED.findall(answer["text"])
+            sourced = [n for n in SOURCED.findall(answer["text"]) if not _LIBRARY.search(n)]
             waiting.extend(
                 (target, origin or path, target in sourced)
                 for target in called

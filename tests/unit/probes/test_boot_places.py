@@ -585,6 +585,45 @@ class TestMorePlaces:
         is_unknown(machine, "/usr/lib/tuned/mine/set.sh:2")
 
 
+class TestScriptsOfTuned:
+    """Each of these passed: only the script of the profile counted, and only by a fixed path."""
+
+    def scripted(self, option: str, script: str = "#!/bin/sh\ntrue\n") -> Machine:
+        machine = tuned("manual").file(
+            "/usr/lib/tuned/mine/tuned.conf", f"[variables]\nwhere=/opt\n[script]\n{option}\n"
+        )
+        machine.file("/usr/lib/tuned/mine/set.sh", script)
+        machine.file("/usr/lib/tuned/functions", f"x() {{\nsysctl -w {KEY}=9\n}}\n")
+        return machine.file("/opt/x.sh", f"#!/bin/sh\nsysctl -w {KEY}=60\n")
+
+    @pytest.mark.parametrize(
+        ("option", "script", "place"),
+        [
+            ("script=/opt/x.sh", "", "/opt/x.sh:2"),
+            ("script_pre=../../../../opt/x.sh", "", "/opt/x.sh:2"),
+            ("script=${where}/x.sh", "", "mine/tuned.conf runs a script by a variable"),
+            ("script=set.sh", "#!/bin/sh\n/opt/x.sh --all\n", "/opt/x.sh:2"),
+            ("script=${i:PROFILE_DIR}/set.sh", "#!/bin/sh\n. /opt/x.sh\n", "/opt/x.sh:2"),
+        ],
+    )
+    def test_what_they_may_set_is_unknown(self, option, script, place):
+        machine = self.scripted(option, script)
+        is_unknown(machine, place)
+        with pytest.raises(HostproofError, match=place):
+            at_boot(RecordedHost(machine.evidence))
+
+    @pytest.mark.parametrize("script", ["true", ". /usr/lib/tuned/functions", "/opt/none.sh"])
+    def test_what_they_do_not_set(self, script):
+        machine = self.scripted("script=set.sh", f"#!/bin/sh\n{script}\n")
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+        del machine.evidence["lines:called by TuneD"]
+        assert at_boot(RecordedHost(machine.evidence)).winner == ("1", f"{FILE}:1")
+
+    def test_a_called_script_that_may_not_be_read(self):
+        machine = self.scripted("script=set.sh", "#!/bin/sh\n/opt/x.sh\n").deny("/opt/x.sh")
+        is_unknown(machine, "/opt/x.sh may not be read")
+
+
 def linked(machine: Machine, name: str, target: str) -> Machine:
     machine.file(f"{packs.UNITS}/{name}", "[Unit]\n")
     return machine.file(target, "").link(f"{OWN}/{name}", target)

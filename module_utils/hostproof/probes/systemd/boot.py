@@ -838,9 +838,10 @@ def _read_machine(host: Host, units: Sequence[tuned.Unit]) -> str:
 def _read_tuned_scripts(
     host: Host, profiles: Sequence[Tuple[str, tuned.Profile]], units: Sequence[tuned.Unit]
 ) -> List[Command]:
-    """The commands of the scripts of every loaded profile."""
+    """The commands of the scripts of every loaded profile, and of those that they call."""
     running = {unit.name for unit in units if unit.enabled}
     commands: List[Command] = []
+    scripts: List[str] = []
     for path, profile in profiles:
         folder = path.rpartition("/")[0]
         for name, options in profile.sections.items():
@@ -849,12 +850,15 @@ def _read_tuned_scripts(
             for option in ("script", "script_pre", "script_post"):
                 if option in options:
                     script = options[option].replace("${i:PROFILE_DIR}", folder)
+                    if "${" in script:
+                        raise Unanswered("file:" + path, f"{path} runs a script by a variable")
                     script = os.path.normpath(os.path.join(folder, script))
                     text = unless_absent(
                         attempt(host.read_text, script, record=boot_commands.kept), ""
                     )
                     commands.extend(boot_scripts.of_script(script, text, "TuneD"))
-    return commands
+                    scripts.append(script)
+    return commands + (boot_scripts.read_called(host, scripts, "TuneD") if scripts else [])
 
 
 def _starts_tuned(host: Host) -> bool:

@@ -250,6 +250,24 @@ def of_script(path: str, text: str, actor: str) -> List[Command]:
     ]
 
 
+def read_called(host: Host, scripts: List[str], actor: str) -> List[Command]:
+    """The commands of scripts that some scripts call; whether it reaches them is unknown."""
+    name = "called by " + actor
+    search = attempt(host.find_lines, name, scripts, boot_commands.INTERESTING)
+    if not host.has("lines:" + name):
+        return []  # recordings of earlier releases
+    if known(search).unread:
+        path = search.unread[0]
+        raise Denied("file:" + path, f"{path} may not be read: it could set kernel values")
+    return [
+        Command(line.strip(), f"{path}:{number}", actor, False, effects)
+        for path in sorted(search.callers)
+        for number, line in search.lines[path]
+        for effects in [_effects(line)]
+        if effects
+    ]
+
+
 def _by_unread(line: str) -> List[Effect]:
     """The unknown effect of a script that a line runs by a relative or variable path."""
     if not boot_commands.calls_unread(line):
