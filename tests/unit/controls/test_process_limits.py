@@ -156,6 +156,9 @@ class TestLogin:
         assert "(package oracle-database-preinstall) wins over 4096" in finding.why
 
 
+LIMITS = "session required pam_limits.so"
+
+
 class TestPam:
     def test_a_way_in_that_reads_no_limits(self, judge):
         machine = with_oracle().file("/etc/pam.d/cron", "session required pam_loginuid.so\n")
@@ -200,6 +203,29 @@ class TestPam:
         text = f"{line}\nsession required pam_limits.so\n"
         finding = judge(with_oracle().file("/etc/pam.d/su", text))["su: pam"]
         assert (finding.status, "/etc/pam.d/su" in finding.why) == (status, status == "error")
+
+    @pytest.mark.parametrize(
+        ("text", "common", "status"),
+        [
+            ("session [success=1] pam_x.so\nsession include common", LIMITS, "error"),
+            ("session [success=1] pam_x.so\n@include common", LIMITS, "error"),
+            ("session sufficient pam_x.so\nsession substack common", LIMITS, "error"),
+            (
+                "session [success=1] pam_x.so\nsession optional a.so\n@include common",
+                LIMITS,
+                "pass",
+            ),
+            ("session include common\n" + LIMITS, "session sufficient pam_x.so", "error"),
+            ("session include common\n" + LIMITS, "session [default=1] pam_x.so", "error"),
+            ("session include common\n" + LIMITS, "session optional pam_x.so", "pass"),
+            ("auth include common", LIMITS, "warn"),
+            ("SESSION Required pam_limits.so", "", "pass"),
+            ("session required pam_limits.so [conf=/etc/x y.conf]", "", "warn"),
+        ],
+    )
+    def test_included_lines_are_read_in_their_place(self, judge, text, common, status):
+        machine = with_oracle().file("/etc/pam.d/common", common + "\n")
+        assert judge(machine.file("/etc/pam.d/su", text + "\n"))["su: pam"].status == status
 
     @pytest.mark.parametrize("line", ["@include su", "@include nothing"])
     def test_what_cannot_be_followed_is_an_error(self, judge, line):
@@ -385,6 +411,22 @@ class TestUnits:
         findings = judge(machine)
         assert findings["dbora.service: units"].status == "error"
         assert findings["dbora.service: tasks"].status == "error"
+
+    def test_an_instance_of_a_template(self, judge):
+        group = "0::/system.slice/system-db.slice/db@A.service\n"
+        machine = process(with_oracle(), "ora_pmon_A", 11, group)
+        machine.file("/etc/systemd/system/db@.service", UNIT)
+        shown = "".join(f"{name}={value}\n" for name, value in ENOUGH.items())
+        machine.command(f"systemctl show {limit_packs.SHOW_UNIT} db@A.service", shown)
+        findings = judge(machine)
+        assert findings["db@A.service: units"].status == "pass"
+        assert findings["db@A.service: tasks"].status == "pass"
+        for folder, tasks in (("db@.service.d", 100), ("db@A.service.d", 99)):
+            machine.file(f"/etc/systemd/system/{folder}/a.conf", f"[Service]\nTasksMax={tasks}\n")
+            machine.evidence.clear()
+            finding = judge(machine)["db@A.service: tasks"]
+            assert finding.status == "warn"
+            assert f"a reboot sets {tasks}" in finding.why
 
     def test_a_limit_that_is_none(self, judge):
         machine = unit(with_oracle(), UNIT.replace("65536", "many"), **ENOUGH)

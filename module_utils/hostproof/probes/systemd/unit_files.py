@@ -6,6 +6,7 @@ Files below /run do not survive a reboot and are left out, except the directorie
 which a reboot fills again. Sources: systemd.unit(5), "Unit File Load Path" and drop-ins;
 unit_file_find_dropin_paths() in src/shared/dropin.c."""
 
+import re
 from collections import OrderedDict
 from typing import Dict, List
 
@@ -43,7 +44,13 @@ def place_of(names: Dict[str, List[str]], name: str) -> str:
     for folder, listed in names.items():
         if name in listed:
             return f"{folder}/{name}"
-    return ""
+    template = template_of(name)
+    return place_of(names, template) if template != name else ""
+
+
+def template_of(name: str) -> str:
+    """ "db@.service" for its instance "db@A.service", and any other name as it is."""
+    return re.sub("@[^@]*(?=\\.)", "@", name)
 
 
 def drop_ins(host: Host, names: Dict[str, List[str]], name: str) -> List[str]:
@@ -52,7 +59,7 @@ def drop_ins(host: Host, names: Dict[str, List[str]], name: str) -> List[str]:
     They are read by file name, regardless of their directory. For files with the same name, the
     directory with the higher precedence wins; directories for all units of the type come last."""
     stem, _, kind = name.rpartition(".")
-    own = [name + ".d"]
+    own = [name + ".d", template_of(name) + ".d"]
     for at in range(len(stem) - 1, 0, -1):
         if stem[at - 1] == "-":
             own.append(f"{stem[:at]}.{kind}.d")

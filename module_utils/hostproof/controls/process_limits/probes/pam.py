@@ -8,7 +8,7 @@ OpenSSH, sshd opens no session of PAM (sshd_config(5)).
 """
 
 import re
-from typing import Dict, List, Tuple
+from typing import Dict, Iterator, List, Tuple
 
 from ....collect.answer import Answer, attempt, known
 from ....collect.host import Host, matching_lines
@@ -23,14 +23,16 @@ SERVICES = ("login", "sshd", "su", "su-l", "crond", "cron")
 #: How deep files may include one another (libpam has the same).
 _DEEPEST = 16
 #: A control that can skip the modules after it: their number, or all.
-_JUMP = re.compile(r"session\s+(?:sufficient\s|\[[^]]{0,200}=(?:(\d{1,3})|done)\b[^]]{0,200}\])")
+_JUMP = re.compile(
+    r"(?i)session\s+(?:sufficient\s|\[[^]]{0,200}=(?:(\d{1,3})|done)\b[^]]{0,200}\])"
+)
 
 
 def read_services(host: Host) -> Dict[str, Answer[bool]]:
     """Each installed service, and whether its sessions read limits.d."""
     services: Dict[str, Answer[bool]] = {}
     for service in SERVICES:
-        answer = attempt(_has, host, service, ())
+        answer = attempt(_has, host, service)
         if service == "sshd" and answer is True:
             answer = attempt(_sshd_uses_pam, host)
         if not isinstance(answer, Absent):
@@ -49,34 +51,39 @@ def _sshd_uses_pam(host: Host) -> bool:
     return USES_PAM in output.stdout
 
 
-def _has(host: Host, name: str, above: Tuple[str, ...]) -> bool:
+def _has(host: Host, name: str) -> bool:
+    skipped = 0
+    for path, line in _session(host, name, ()):
+        if _reads_limits(line.split()):
+            if skipped:
+                why = f"a line before pam_limits.so in {path} can skip it"
+                raise Unanswered("file:" + path, why)
+            return True
+        jump = _JUMP.search(line)
+        skipped = int(jump.group(1) or 99) if jump else skipped - (skipped > 0)
+    return False
+
+
+def _session(host: Host, name: str, above: Tuple[str, ...]) -> Iterator[Tuple[str, str]]:
+    """Path and text of the lines for sessions, those of included files in their place."""
     path = name if name.startswith("/") else f"{FOLDER}/{name}"
     if len(above) >= _DEEPEST or path in above:
         raise Unanswered("file:" + path, f"{path} includes itself")
-    included: List[str] = []
-    skipped = 0
     text = attempt(host.read_text, path)
     if isinstance(text, Absent) and above:
         raise Unanswered("file:" + path, f"{path}, which {above[-1]} includes, is not there")
     for line in str(known(text)).replace("\\\n", " ").split("\n"):
         words = line.partition("#")[0].split()
-        kind = words[0].lstrip("-") if len(words) > 1 else ""
-        if kind == "session" and _reads_limits(words[1:]):
-            if skipped:
-                why = f"a line before pam_limits.so in {path} can skip it"
-                raise Unanswered("file:" + path, why)
-            return True
-        jump = _JUMP.search(line.partition("#")[0])
-        skipped = (
-            int(jump.group(1) or 99) if jump else skipped - (kind == "session" and skipped > 0)
-        )
-        if kind == "@include":
-            included.append(words[1])
-        elif kind == "session" and words[1] in ("include", "substack"):
-            included.extend(words[2:3])
-    return any(_has(host, other, (*above, path)) for other in included)
+        kind = words[0].lstrip("-").lower() if len(words) > 1 else ""
+        included = words[1:2] if kind == "@include" else []
+        if kind == "session" and words[1] in ("include", "substack"):
+            included = words[2:3]
+        elif kind == "session":
+            yield path, " ".join(words)
+        for other in included:
+            yield from _session(host, other, (*above, path))
 
 
 def _reads_limits(words: List[str]) -> bool:
     is_there = any(word.rpartition("/")[2] == "pam_limits.so" for word in words)
-    return is_there and not any(word.startswith("conf=") for word in words)
+    return is_there and not any(word.lstrip("[").startswith("conf=") for word in words)
