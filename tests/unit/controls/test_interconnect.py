@@ -161,6 +161,24 @@ class TestPublicRedundancy:
         finding = one_of(node, "public_redundancy")
         assert (finding.status, finding.running) == ("pass", "bond1 on eth0 and eth2")
 
+    @pytest.mark.parametrize(
+        ("down", "status", "says"),
+        [
+            ([], "pass", ""),
+            (["eth2"], "warn", "bond1 uses eth0 only."),
+            (["eth0", "eth2"], "warn", "bond1 uses nothing only."),
+        ],
+    )
+    def test_a_bond_with_a_card_that_is_down(self, down, status, says):
+        node = Node().device("eth2", 1500)
+        node.folder(f"{CLASS}/bond1", f"{CLASS}/bond1/lower_eth0", f"{CLASS}/bond1/lower_eth2")
+        node.command(GETIF, NETWORKS.replace("eth0", "bond1"))
+        for card in ("eth0", "eth2"):
+            node.file(f"{CLASS}/{card}/operstate", "down\n" if card in down else "up\n")
+        finding = one_of(node, "public_redundancy")
+        assert finding.status == status
+        assert status == "pass" or finding.why == says
+
     def test_no_public_network_is_known(self):
         node = Node().command(GETIF, NETWORKS.splitlines(keepends=True)[1])
         assert one_of(node, "public_redundancy").status == "skip"
@@ -212,6 +230,22 @@ class TestRedundancy:
     def test_two_private_interfaces(self):
         finding = one_of(Node().device("eth2", 9000), "redundancy", interfaces=["eth1", "eth2"])
         assert (finding.status, finding.running) == ("pass", "eth1, eth2")
+
+    @pytest.mark.parametrize(
+        ("state", "status"), [("up", "pass"), ("unknown", "pass"), ("down", "warn")]
+    )
+    def test_one_of_two_private_interfaces_is_down(self, state, status):
+        node = Node().device("eth2", 9000).file(f"{CLASS}/eth2/operstate", f"{state}\n")
+        finding = one_of(node, "redundancy", interfaces=["eth1", "eth2"])
+        assert finding.status == status
+        assert ("Down: eth2." in finding.why) == (status == "warn")
+        readings = {key: node.evidence[key] for key in node.evidence if "operstate" not in key}
+        before = one_of(RecordedHost(readings), "redundancy", interfaces=["eth1", "eth2"])
+        assert before.status == "pass"
+
+    def test_a_state_that_may_not_be_read_is_an_error(self):
+        node = Node().device("eth2", 9000).deny(f"{CLASS}/eth2/operstate")
+        assert one_of(node, "redundancy", interfaces=["eth1", "eth2"]).status == "error"
 
     def test_a_bond(self):
         node = Node().bonded("active-backup", BACKUP, 100)
@@ -410,6 +444,21 @@ class TestBonding:
         finding = one_of(Node().bonded(mode, shown, miimon), "bonding")
         assert (finding.status, finding.values) == (status, {"mode": mode})
 
+    @pytest.mark.parametrize(
+        ("target", "status"),
+        [
+            ("ARP IP target/s (n.n.n.n form): 192.168.10.9", "pass"),
+            ("NS IPv6 target/s (xx::xx form): fd00::9", "pass"),
+            ("ARP IP target/s (n.n.n.n form):", "fail"),
+        ],
+    )
+    def test_arp_without_a_target_monitors_nothing(self, target, status):
+        node = Node().bonded("active-backup", BACKUP, 0)
+        path = "/proc/net/bonding/bond0"
+        shown = f"(ms): 0\nARP Polling Interval (ms): 1000\n{target}\n"
+        node.file(path, node.files[path].replace("(ms): 0\n", shown))
+        assert one_of(node, "bonding").status == status
+
     def test_the_policy_allows_another_mode(self):
         node = Node().bonded("balance-xor", "load balancing (xor)", 100)
         assert one_of(node, "bonding").status == "warn"
@@ -545,6 +594,21 @@ class TestLosses:
     @pytest.mark.parametrize(("check", "counter"), LOSSES)
     def test_a_counter_that_begins_anew_is_an_error(self, check, counter):
         assert one_of(Node().lost(**{counter: -1}), check).status == "error"
+
+    @pytest.mark.parametrize(
+        ("addresses", "status"),
+        [
+            (["fd00::1/64"], "error"),
+            (["fd00::1/64", "192.168.10.1/24"], "pass"),
+            (["fd00::1/64", "169.254.1.1/16"], "error"),
+            (["169.254.1.1/16"], "pass"),
+            ([], "pass"),
+        ],
+    )
+    def test_the_counters_do_not_hold_packets_of_ipv6(self, addresses, status):
+        node = addressed(*(("eth1", address) for address in addresses))
+        assert one_of(node, "udp_buffers").status == one_of(node, "reassembly").status == status
+        assert one_of(node, "reverse_path").status == "pass"
 
     @pytest.mark.parametrize("check", ["reassembly", "udp_buffers", "reverse_path"])
     def test_a_counter_that_is_not_there_is_an_error(self, check):

@@ -6,7 +6,7 @@ import ipaddress
 import re
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import Answer, attempt, if_known, known
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
 from ...errors import Absent, Unanswered, kind_of
 from ...parsers.net import bonding, ip_addr, ip_neigh, ip_route, proc_net_snmp
@@ -39,7 +39,8 @@ ARP_FILE = "file:" + _ARP_IGNORE
 class Device(NamedTuple):
     """A device of the interconnect. ``links`` are the network cards below it, ``speeds``
     their speeds in Mb/s, None if Linux does not know one. ``filter`` is its effective reverse
-    path filter, ``arp_ignore`` its effective value, ``flags`` those of the kernel (IFF_NOARP)."""
+    path filter, ``arp_ignore`` its effective value, ``flags`` those of the kernel (IFF_NOARP).
+    ``down`` are the links that are down now."""
 
     name: str
     what: str
@@ -50,6 +51,7 @@ class Device(NamedTuple):
     filter: Answer[int]
     arp_ignore: Answer[int]
     flags: Answer[int]
+    down: Answer[List[str]]
 
     @property
     def evidence(self) -> Tuple[str, ...]:
@@ -92,10 +94,10 @@ class Losses(NamedTuple):
 
 class Facts(NamedTuple):
     """``addresses`` of the devices exclude link-local ones. ``public`` are the public interfaces
-    of Clusterware with the network cards below each. The keys of ``routes`` and ``ways`` are
-    addresses of peers. A way exists only if packets were sent, and ``heard`` has only peers on
-    the private IPv4 networks. ``losses`` is None if the time window is disabled. ``public_peers``
-    are the addresses among the peers that are on the public network."""
+    of Clusterware with the network cards below each that are not down. The keys of ``routes`` and
+    ``ways`` are addresses of peers. A way exists only if packets were sent, and ``heard`` has only
+    peers on the private IPv4 networks. ``losses`` is None if the time window is disabled.
+    ``public_peers`` are the addresses among the peers that are on the public network."""
 
     devices: Answer[List[Device]]
     addresses: Answer[List[ip_addr.Address]]
@@ -175,6 +177,7 @@ def _read_device(host: Host, name: str, what: str, names: List[str]) -> Device:
         filter=attempt(_read_larger, host, _FILTER, name),
         arp_ignore=attempt(_read_larger, host, _ARP_IGNORE, name),
         flags=attempt(_read_flags, host, name),
+        down=attempt(lambda: [link for link in known(links) if _is_down(host, link)]),
     )
 
 
@@ -238,6 +241,13 @@ def _read_flags(host: Host, device: str) -> int:
     return integer(host.read_text(devices.place(device, "flags")).strip()[2:], 16)
 
 
+def _is_down(host: Host, link: str) -> bool:
+    path = devices.place(link, "operstate")
+    state = attempt(host.read_text, path)
+    # Not in recordings of earlier releases.
+    return host.has("file:" + path) and str(unless_absent(state, "")).strip() == "down"
+
+
 def _read_public(host: Host) -> Dict[str, Tuple[str, ...]]:
     names = host.list_dir(devices.CLASS)
     public = [
@@ -246,7 +256,8 @@ def _read_public(host: Host) -> Dict[str, Tuple[str, ...]]:
     links = {}
     for name in dict.fromkeys(public):
         clusterware.check_interface(name)
-        links[name] = devices.below(host, name, names)
+        below = devices.below(host, name, names)
+        links[name] = tuple(link for link in below if not _is_down(host, link))
     return links
 
 

@@ -4,7 +4,7 @@
 
 from typing import Sequence
 
-from ...collect.answer import known
+from ...collect.answer import if_known, known
 from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, judged
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
@@ -117,6 +117,9 @@ def _judge(
     if facts.losses is None:
         raise Skip("hostproof_window_seconds is 0: no rate is measured.")
     losses: Losses = known(facts.losses)
+    addresses = if_known(facts.addresses, [])
+    if group != "TcpExt" and addresses and all(each.network.version == 6 for each in addresses):
+        raise Unanswered("file:" + SNMP, f"the counters of {SNMP} are those of IPv4 alone")
     counted = losses.counted.get(group, {})
     file = NETSTAT if group == "TcpExt" else SNMP
     missing = [name for name in names if name not in counted]

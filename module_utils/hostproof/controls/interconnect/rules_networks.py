@@ -37,11 +37,12 @@ def redundancy(facts: Facts, _policy: Policy) -> Verdict:
     down = [
         card.name for bond in bonds if bond for card in bond.members if not bond.works(card.name)
     ]
+    down += [card for device in known(facts.devices) for card in known(device.down)]
     cards = [card for card in cards if card not in down]
     return Verdict(
         PASS if len(cards) > 1 else WARN,
         f"All of its packets use {', '.join(cards) or 'no card'}."
-        + (f" Down: {', '.join(down)}." if down else ""),
+        + (f" Down: {', '.join(sorted(set(down)))}." if down else ""),
         fix="use a second private interface in a separate subnet (HAIP), or a bond of two "
         "interfaces; waive a virtual machine whose host has redundant links",
         desired="two network cards or more",
@@ -64,7 +65,11 @@ def redundancy(facts: Facts, _policy: Policy) -> Verdict:
 )
 def public_redundancy(facts: Facts, _policy: Policy) -> Verdict:
     links = known(facts.public)
-    single = [f"{name} uses {cards[0]} only" for name, cards in links.items() if len(cards) < 2]
+    single = [
+        f"{name} uses {cards[0] if cards else 'nothing'} only"
+        for name, cards in links.items()
+        if len(cards) < 2
+    ]
     if not links:
         raise Skip("No Clusterware runs here, or it has no public network.")
     return Verdict(

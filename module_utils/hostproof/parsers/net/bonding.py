@@ -103,7 +103,9 @@ def _bond(head: Dict[str, str], members: List[Dict[str, str]]) -> Bond:
         active=head.get("Currently Active Slave", "").replace("None", ""),
         up=head["MII Status"] == "up",
         monitored=_number(head.get("MII Polling Interval (ms)")) not in (None, 0)
-        or _number(head.get("ARP Polling Interval (ms)")) not in (None, 0),
+        # Without an address to ask, the kernel does not notice it.
+        or _number(head.get("ARP Polling Interval (ms)")) not in (None, 0)
+        and any(value for name, value in head.items() if " target/s" in name),
         aggregator=_number(head.get("Aggregator ID")) if lacp else None,
         partner="" if partner == _NO_PARTNER else partner,
         members=tuple(_member(member, lacp) for member in members),
