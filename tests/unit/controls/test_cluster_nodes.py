@@ -172,6 +172,27 @@ def test_interfaces_that_come_and_go_are_left_out():
     assert names == {"eth0", "eth1", "eth1.7", "bond0"}
 
 
+@pytest.mark.parametrize(("name", "counts"), [("br-ic", True), ("br-0123456789ab", False)])
+def test_a_bridge_of_docker_has_a_number_for_a_name(name, counts):
+    machine = node("db1").folder(f"/sys/class/net/{name}/lower_eth1")
+    machine.file(f"/sys/class/net/{name}/mtu", "9000\n")
+    assert (f"mtu {name}" in judged(machine)["network"].values) == counts
+
+
+@pytest.mark.parametrize(
+    ("link", "zone"),
+    [
+        ("posix/Europe/Berlin", "Europe/Berlin"),
+        ("right/Europe/Berlin", "right/Europe/Berlin"),
+        ("posix/Etc/UTC", "UTC"),
+    ],
+)
+def test_a_zone_of_another_directory(link, zone):
+    machine = node("db1").file(f"/usr/share/zoneinfo/{link}", "TZif2")
+    machine.link("/etc/localtime", f"/usr/share/zoneinfo/{link}")
+    assert judged(machine)["clock"].values["time_zone"] == zone
+
+
 def test_subnets_are_of_every_address_of_cards_bonds_and_vlans():
     machine = node("db1")
     machine.file("/sys/class/net/eth1.7/mtu", "1500\n")

@@ -24,6 +24,7 @@ def of_system(host: Host) -> str:
     _, marker, zone = str(known(path)).rpartition(_ZONES)
     if not marker:
         raise Unanswered("link:" + SYSTEM, f"{SYSTEM} is a copy, so it names no zone")
+    zone = zone[6:] if zone.startswith("posix/") else zone
     return "UTC" if zone == "Etc/UTC" else zone
 
 

@@ -18,7 +18,9 @@ from ....probes.net.devices import CLASS
 from ..parsers import ethtool_driver
 
 #: Loopback, and interfaces that containers and virtual machines create and remove.
-_PASSING = re.compile(r"(lo$|veth|docker|podman|cni|br-|virbr|vnet|tap|tun|cali|flannel)")
+_PASSING = re.compile(
+    r"(lo$|veth|docker|podman|cni|br-[0-9a-f]{12}$|virbr|vnet|tap|tun|cali|flannel)"
+)
 
 
 class Interface(NamedTuple):
