@@ -10,7 +10,11 @@ import pytest
 from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.controls.block_devices.parsers import dm_multipath
-from ansible.module_utils.hostproof.controls.time_sync.parsers import chrony_conf, unit_properties
+from ansible.module_utils.hostproof.controls.time_sync.parsers import (
+    chrony_conf,
+    ntp_conf,
+    unit_properties,
+)
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.parsers.nfs import autofs_map, fstab
@@ -123,6 +127,11 @@ CASES: dict[str, tuple[Any, Any, str]] = {
         f"# {SECRET}\n! {SECRET}\npool ntp.example.com key 7\ncmdallow {SECRET}\n\n"
         "makestep 1.0 3\nconfdir /etc/chrony/conf.d\ninclude /etc/chrony.d/*.conf\n"
         f"   MakeStep 0.1 -1\nkeyfile /etc/{SECRET}\n",
+    ),
+    "ntp.conf": (
+        ntp_conf.kept,
+        lambda text: ntp_conf.thresholds(text, "x"),
+        f"# {SECRET}\ncrypto pw {SECRET}\n  tinker panic 0 step 0.5\ntinker stepback 1 # x\n",
     ),
     "multipathd show config": (
         dm_multipath.kept_config,

@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.evaluate.finding import Finding
 from clock_packs import CONF, bare, daemon, shown, with_chrony
 from default_policies import changed_policy
 from packs import Machine
+from test_time_sync import with_ntpd
 
 RAC = {"profile": "rac_asm"}
 
@@ -167,3 +168,44 @@ def test_a_recording_of_an_earlier_release_without_cron():
     judged(machine)
     del machine.evidence["lines:clock_steps"]
     assert judged(RecordedHost(machine.evidence))["never_steps"].status == "pass"
+
+
+STEP = "/etc/ntp.conf:2 (tinker step 0.128)"
+
+
+@pytest.mark.parametrize(
+    ("options", "line", "status", "why"),
+    [
+        ("-g -x", "tinker panic 0 step 0.128", "fail", f"{STEP} overrides -x"),
+        ("-g -x", "tinker step 0.128  # 128 ms", "fail", f"{STEP} overrides -x"),
+        ("-g -x", "tinker stepback 0.5", "fail", "(tinker stepback 0.5) overrides -x"),
+        ("-g -x", "tinker step 0", "pass", ""),
+        ("-g -x", "tinker panic 0", "pass", ""),
+        ("-g -x", "tos minclock 3", "pass", ""),
+        ("-g -x", "# tinker step 0.128", "pass", ""),
+        ("-g -x", "tinker step some", "error", "/etc/ntp.conf, line 2: step"),
+        ("-g", "tinker step 0", "warn", "(tinker step 0) keeps ntpd from steps"),
+        ("-g", "tinker step 900", "warn", "(tinker step 900) keeps ntpd from steps"),
+        ("-g", "tinker stepfwd 0", "fail", "ntpd runs without -x"),
+        ("-g", "tinker panic 0", "fail", "ntpd runs without -x"),
+        ("-g", "tinker step 1", "fail", "ntpd runs without -x"),
+    ],
+)
+def test_the_threshold_of_ntp_conf(options, line, status, why):
+    machine = with_ntpd(f"/usr/sbin/ntpd -u ntp:ntp {options}", options)
+    machine.file("/etc/ntp.conf", f"driftfile /x\n{line}\nserver ntp1\n")
+    finding = judged(machine)["never_steps"]
+    assert (finding.status, why in (finding.why or "")) == (status, True)
+    recorded = judged(RecordedHost(machine.evidence))["never_steps"]
+    assert (recorded.why, recorded.fix) == (finding.why, finding.fix)
+    if "overrides" in why:
+        assert (finding.fix or "").startswith("remove /etc/ntp.conf:2")
+
+
+def test_a_threshold_of_ntp_conf_that_may_not_be_read_or_was_not_recorded():
+    machine = with_ntpd("/usr/sbin/ntpd -u ntp:ntp -x", "-x")
+    assert judged(machine)["never_steps"].status == "pass"
+    del machine.evidence["file:/etc/ntp.conf"]
+    assert judged(RecordedHost(machine.evidence))["never_steps"].status == "pass"
+    machine = with_ntpd("/usr/sbin/ntpd -u ntp:ntp -x", "-x").file("/etc/ntp.conf", "")
+    assert judged(machine.deny("/etc/ntp.conf"))["never_steps"].status == "error"

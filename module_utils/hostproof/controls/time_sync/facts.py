@@ -11,7 +11,7 @@ from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host, Process
 from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...probes.oracle import clusterware, releases
-from .parsers import chrony_conf, time_sources, unit_properties
+from .parsers import chrony_conf, ntp_conf, time_sources, unit_properties
 from .policy import CHRONYD, NTPD, PTP, TIMESYNCD, Policy
 
 RELEASE_FILE = "/proc/sys/kernel/osrelease"
@@ -125,7 +125,8 @@ class Facts(NamedTuple):
     ``keepers`` are the daemons that set the clock; ``sync`` is what the only one says, None where
     it is not asked. ``ctss`` is the mode of Clusterware's own service, None where no Clusterware
     runs. ``left`` are configurations of daemons, whether they run or not. ``booted`` is in seconds
-    of the epoch. ``steppers`` are the lines of cron that step the clock, by place.
+    of the epoch. ``steppers`` are the lines of cron that step the clock, by place. ``thresholds``
+    are those of ntp.conf, where ntpd runs.
     """
 
     kernel: Answer[str]
@@ -141,6 +142,7 @@ class Facts(NamedTuple):
     left: Tuple[str, ...]
     booted: Answer[float]
     steppers: Answer[List[str]]
+    thresholds: Answer[List[ntp_conf.Threshold]]
 
 
 def read(host: Host, _policy: Policy) -> Facts:
@@ -162,7 +164,18 @@ def read(host: Host, _policy: Policy) -> Facts:
         left=tuple(path for path in (*CHRONY_CONF, *NTP_CONF) if _is_there(host, path)),
         booted=attempt(_read_boot_time, host),
         steppers=attempt(_read_steppers, host),
+        thresholds=attempt(_read_thresholds, host, if_known(keepers, {})),
     )
+
+
+def _read_thresholds(host: Host, keepers: Dict[str, Daemon]) -> List[ntp_conf.Threshold]:
+    found: List[ntp_conf.Threshold] = []
+    for path in NTP_CONF if NTPD in keepers else ():
+        text = attempt(host.read_text, path, record=ntp_conf.kept)
+        # Recordings of earlier releases do not have these files.
+        if host.has("file:" + path):
+            found += ntp_conf.thresholds(unless_absent(text, ""), path)
+    return found
 
 
 def _read_steppers(host: Host) -> List[str]:

@@ -231,25 +231,39 @@ def _ntp_steps(daemon: Daemon, facts: Facts, policy: Policy) -> Verdict:
     # The unit of a script does not show its command. one_daemon reports if none is enabled.
     persisted = _slews(argv) if by_unit else None
     well = _slews(running) and persisted is not False
+    stepping = [limit.text for limit in known(facts.thresholds) if limit.steps]
+    slewing = [limit.text for limit in known(facts.thresholds) if not limit.steps]
     layer = (
         f"{' '.join(argv)} from {', '.join((units[0].id, *units[0].files))}" if by_unit else None
     )
-    if well and persisted is None:
+    if well and stepping:
+        status = FAIL if is_node(facts, policy) else WARN
+        why = f"{stepping[-1]} overrides -x: ntpd steps the clock by that offset and more."
+    elif well and persisted is None:
         status, why = WARN, "It slews now; how it starts after a reboot is unknown."
     elif well:
         status, why = PASS, None
+    elif slewing and not stepping:
+        status = WARN if is_node(facts, policy) else PASS
+        why = f"{slewing[-1]} keeps ntpd from steps, but the installer of a cluster requires -x."
     else:
         where = "runs" if not _slews(running) else "is started by the next reboot"
         status = FAIL if is_node(facts, policy) else WARN
         why = f"ntpd {where} without -x, so it steps the clock by offsets of 128 ms and more."
+    fixes = [f"remove {text}" for text in stepping]
+    if not (well and stepping):
+        fixes.append(
+            "add -x to the options of ntpd (OPTIONS in /etc/sysconfig/ntpd, NTPD_OPTS in "
+            "/etc/default/ntp)"
+        )
+    files = {"file:" + text.partition(":")[0] for text in stepping + slewing}
     return Verdict(
         status,
         why,
-        fix="add -x to the options of ntpd (OPTIONS in /etc/sysconfig/ntpd, NTPD_OPTS in "
-        "/etc/default/ntp), then restart it while no database runs here",
+        fix=f"{', '.join(fixes)}, then restart it while no database runs here",
         desired="-x",
         persisted=layer,
         running=" ".join((NTPD, *running)),
-        evidence=["processes:keepers", _UNITS],
+        evidence=["processes:keepers", _UNITS, *sorted(files)],
         failing_layer=failing(running=not _slews(running), persisted=True),
     )
