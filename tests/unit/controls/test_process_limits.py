@@ -412,6 +412,35 @@ class TestUnits:
         assert findings["dbora.service: units"].status == "error"
         assert findings["dbora.service: tasks"].status == "error"
 
+    @pytest.mark.parametrize(
+        ("line", "status"),
+        [
+            ("LimitNOFILE=65536", "pass"),
+            # systemd ignores them.
+            ("LimitNOFILE=64K", "error"),
+            ("LimitNPROC=16K", "error"),
+            ("LimitMEMLOCK=128G", "pass"),
+        ],
+    )
+    def test_a_suffix_is_for_bytes(self, judge, line, status):
+        machine = unit(with_oracle(), f"{UNIT}{line}\n", **ENOUGH)
+        assert judge(machine)["dbora.service: units"].status == status
+
+    @pytest.mark.parametrize(
+        ("value", "now", "status"),
+        [
+            ("max", "infinity", "error"),
+            ("16K", "infinity", "error"),
+            ("max", "900", "warn"),
+            ("50%", "infinity", "pass"),
+            ("", "infinity", "pass"),
+        ],
+    )
+    def test_tasks_that_are_no_number(self, judge, value, now, status):
+        loaded = {**ENOUGH, "TasksMax": now}
+        machine = unit(with_oracle(), f"{UNIT}TasksMax={value}\n", **loaded)
+        assert judge(machine)["dbora.service: tasks"].status == status
+
     def test_an_instance_of_a_template(self, judge):
         group = "0::/system.slice/system-db.slice/db@A.service\n"
         machine = process(with_oracle(), "ora_pmon_A", 11, group)
@@ -474,6 +503,14 @@ class TestInForce:
         finding = judge(machine)[f"{name}: in_force"]
         assert finding.status == "fail"
         assert "memlock is too low: soft 64, hard 64" in finding.why
+
+    @pytest.mark.parametrize("name", ["sshd", "ssh"])
+    def test_a_login_without_a_session_of_pam(self, judge, name):
+        group = f"0::/system.slice/{name}.service\n"
+        machine = process(with_oracle(), "ora_pmon_A", 11, group, Max_open_files=(9, 9))
+        finding = judge(machine)["ora_pmon_A: in_force"]
+        assert finding.status == "fail"
+        assert "let sshd use PAM (process_limits.pam)" in finding.fix
 
     def test_root_s_processes_are_not_counted(self, judge):
         machine = process(

@@ -160,7 +160,8 @@ def _of_setting(text: str, row: Row) -> int:
     if text == "infinity":
         return UNLIMITED
     match = re.match(r"(\d+)([KMGTP]?)\Z", text.strip())
-    if match is None:
+    # systemd takes a suffix for bytes only, and ignores the line otherwise.
+    if match is None or (match.group(2) and row.size == 1):
         raise ParseError("limit of a unit", f"{kind_of(text)} is not a limit")
     amount = clipped(match.group(1)) * _SUFFIXES[match.group(2)] // row.size
     return UNLIMITED if amount * row.size >= (1 << 64) - 1 else amount

@@ -81,6 +81,8 @@ def _started_in(groups: Dict[str, str]) -> str:
 def _fix(place: str) -> str:
     if place in proc_cgroup.SHELLS[2:]:
         return "cron has the limits of its PAM stack (process_limits.pam); restart it"
+    if place in proc_cgroup.SHELLS[:2]:
+        return "let sshd use PAM (process_limits.pam), log in again, and restart it from there"
     if place.endswith(".service"):
         return (
             f"fix {place} (process_limits.units), or for Clusterware s_crsconfig_HOST_env.txt; "

@@ -152,6 +152,8 @@ def tasks(service: Service, facts: Facts, policy: Policy) -> Verdict:
         low.append(f"it is {loaded} now")
     if not isinstance(at_boot, HostproofError) and at_boot is not None and at_boot < least:
         low.append(f"a reboot sets {at_boot}")
+    if not low:
+        known(at_boot)
     return Verdict(
         WARN if low else PASS,
         why=f"Fewer than the {least} processes that an account must have: {', '.join(low)}.",
