@@ -166,7 +166,7 @@ class TestPublicRedundancy:
         [
             ([], "pass", ""),
             (["eth2"], "warn", "bond1 uses eth0 only."),
-            (["eth0", "eth2"], "warn", "bond1 uses nothing only."),
+            (["eth0", "eth2"], "warn", "bond1 uses no card that is up."),
         ],
     )
     def test_a_bond_with_a_card_that_is_down(self, down, status, says):

@@ -66,7 +66,7 @@ def redundancy(facts: Facts, _policy: Policy) -> Verdict:
 def public_redundancy(facts: Facts, _policy: Policy) -> Verdict:
     links = known(facts.public)
     single = [
-        f"{name} uses {cards[0] if cards else 'nothing'} only"
+        f"{name} uses {cards[0]} only" if cards else f"{name} uses no card that is up"
         for name, cards in links.items()
         if len(cards) < 2
     ]

@@ -35,7 +35,6 @@ def columns(line: str) -> List[Tuple[int, int]]:
 
 def cells(line: str, spans: List[Tuple[int, int]]) -> Optional[List[str]]:
     """The cells without the blanks around them; None where text is between two columns."""
-    line = line.rstrip()
     end = 0
     texts = []
     for begin, stop in spans:
