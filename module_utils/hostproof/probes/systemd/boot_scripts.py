@@ -256,13 +256,13 @@ def read_called(host: Host, scripts: List[str], actor: str) -> List[Command]:
     search = attempt(host.find_lines, name, scripts, boot_commands.INTERESTING)
     if not host.has("lines:" + name):
         return []  # recordings of earlier releases
-    if known(search).unread:
-        path = search.unread[0]
+    found = known(search)
+    for path in found.unread:
         raise Denied("file:" + path, f"{path} may not be read: it could set kernel values")
     return [
         Command(line.strip(), f"{path}:{number}", actor, False, effects)
-        for path in sorted(search.callers)
-        for number, line in search.lines[path]
+        for path in sorted(found.callers)
+        for number, line in found.lines[path]
         for effects in [_effects(line)]
         if effects
     ]
