@@ -1,8 +1,11 @@
 """Swap, /dev/shm and memory nodes as they are judged."""
 
+import re
+
 import memory_packs
 import packs
 import pytest
+from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.memory_pressure.control import (
     CONTROL as memory_pressure,
 )
@@ -208,6 +211,44 @@ class TestSwapSize:
         machine = host().file("/etc/fstab", "")
         machine.file("/run/systemd/generator/dev-zram0.swap", "[Swap]\n")
         assert judge(machine)["swap_size"].status == "warn"
+
+    @pytest.mark.parametrize(
+        ("line", "lines", "status"),
+        [
+            ("swapoff -a", "/dev/vda2 none swap sw 0 0\n", "error"),
+            ("sleep 9; /sbin/swapoff -a &", "/dev/vda2 none swap sw 0 0\n", "error"),
+            ("/opt/off.sh", "/dev/vda2 none swap sw 0 0\n", "error"),
+            ("# swapoff -a", "/dev/vda2 none swap sw 0 0\n", "pass"),
+            ("swapoff /dev/zram0", "/dev/vda2 none swap sw 0 0\n", "pass"),
+            ("swapon /dev/vda2", "", "error"),
+            ("[ -e /dev/vda2 ] && swapon /dev/vda2", "", "error"),
+            ("swapon /dev/vda2", "/dev/vda2 none swap sw 0 0\n", "pass"),
+            ("# swapon /dev/vda2", "", "warn"),
+        ],
+    )
+    def test_what_rc_local_does(self, judge, line, lines, status):
+        machine = host().file("/etc/fstab", lines)
+        machine.file("/opt/off.sh", "#!/bin/sh\nswapoff -a\n", mode=0o755)
+        machine.file("/etc/rc.local", f"#!/bin/sh\n{line}\n", mode=0o755)
+        finding = judge(machine)["swap_size"]
+        assert finding.status == status
+        recorded = judge(RecordedHost(machine.evidence))["swap_size"]
+        assert (recorded.status, recorded.why) == (finding.status, finding.why)
+        if status == "error":
+            assert re.search(r"(/etc/rc.local|/opt/off.sh):2", finding.why)
+            machine.evidence.clear()
+            machine.file("/etc/rc.local", f"#!/bin/sh\n{line}\n", mode=0o644)
+            assert judge(machine)["swap_size"].status == ("pass" if lines else "warn")
+
+    def test_rc_local_that_may_not_be_read(self, judge):
+        machine = host().file("/etc/rc.local", "", mode=0o755).deny("/etc/rc.local")
+        assert judge(machine)["swap_size"].status == "error"
+
+    def test_a_recording_of_an_earlier_release_without_rc_local(self, judge):
+        machine = host()
+        judge(machine)
+        del machine.evidence["lines:swap"]
+        assert judge(RecordedHost(machine.evidence))["swap_size"].status == "pass"
 
     def test_no_swap_and_the_policy_wants_none_but_a_little(self, judge):
         finding = judge(swap(host()), swap="1G")["swap_size"]

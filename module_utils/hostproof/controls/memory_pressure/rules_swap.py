@@ -62,7 +62,7 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
         raise Unanswered(
             "file:" + FSTAB,
             f"a reboot may not activate {', '.join(area.path for area in unmatched)}: the device "
-            f"of a line of {FSTAB} or of a unit is unknown",
+            f"of one of these is unknown: {', '.join(source.text for source in sources)}",
         )
     problems = []
     if on_disk * 100 < enough:

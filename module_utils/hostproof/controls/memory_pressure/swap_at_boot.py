@@ -10,13 +10,13 @@ src/shared.
 import re
 from typing import Iterator, List, NamedTuple, Sequence, Set, Tuple
 
-from ...collect.answer import Answer, attempt, if_known
+from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import Host
-from ...errors import Absent, HostproofError
+from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...parsers.nfs import fstab
 from ...parsers.systemd import systemd_unit
 from ...probes.nfs.mount_needs import why_no_fstab
-from ...probes.systemd import boot_services, unit_files
+from ...probes.systemd import boot_scripts, boot_services, unit_files
 from .parsers import proc_swaps
 
 FSTAB = "/etc/fstab"
@@ -27,6 +27,9 @@ _OF_GENERATORS = "/run/systemd/generator"
 _TAGS = ("UUID", "LABEL", "PARTUUID", "PARTLABEL")
 #: A character that udev escapes in the name of a link. A class up to U+10FFFF compiles slowly.
 _ESCAPED = re.compile(r"(?![A-Za-z0-9#+\-.:=@_])[\x00-\x7f]")
+
+
+_CHANGES = r"^[^#\n]*\bswapo(?:n|ff)\b(?!.{0,80}zram)"
 
 
 class Source(NamedTuple):
@@ -62,7 +65,29 @@ def read(
     for unit in sorted(set(_swap_units(units)) - known_units):
         sources.append(Source(unit, unit, off or _why_inactive(units, unit)))
     active = {systemd_unit.unit_name(area.path, ".swap") for area in areas}
-    return [_with_device(host, source, active) for source in sources]
+    by_device = [_with_device(host, source, active) for source in sources]
+    return by_device + _by_scripts(host, units)
+
+
+def _by_scripts(host: Host, units: boot_services.Units) -> List[Source]:
+    """The lines of rc.local, and of scripts that it calls, that may activate an area."""
+    search = attempt(host.find_lines, "swap", boot_scripts.RC_LOCAL, _CHANGES)
+    if not host.has("lines:swap"):
+        return []  # recordings of earlier releases
+    found = known(search)
+    sources = []
+    for path in found.unread:
+        raise Denied("file:" + path, f"{path} may not be read: it could change swap at boot")
+    for path, lines in found.lines.items():
+        if boot_scripts.runs_at_boot(host, found.callers.get(path, path)) is False:
+            continue
+        for number, line in [] if units.why_idle("rc-local.service") else lines:
+            place = f"{path}:{number}"
+            if "swapoff" in line:
+                raise Unanswered("file:" + path, f"{place} may deactivate swap at boot")
+            unknown = Unanswered("file:" + path, f"the area of {place} is unknown")
+            sources.append(Source(f"swapon ({place})", "", "", unknown))
+    return sources
 
 
 def _with_device(host: Host, source: Source, active: Set[str]) -> Source:
