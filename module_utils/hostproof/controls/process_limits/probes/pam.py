@@ -42,11 +42,12 @@ def read_services(host: Host) -> Dict[str, Answer[bool]]:
 
 def _sshd_uses_pam(host: Host) -> bool:
     key = "command:" + " ".join(SETTINGS)
-    output = attempt(host.run, list(SETTINGS), record=lambda text: matching_lines(text, USES_PAM))
+    answer = attempt(host.run, list(SETTINGS), record=lambda text: matching_lines(text, USES_PAM))
     # No program, or a recording of an earlier release.
-    if isinstance(output, Absent) or not host.has(key):
+    if isinstance(answer, Absent) or not host.has(key):
         return True
-    if known(output).rc != 0:
+    output = known(answer)
+    if output.rc != 0:
         raise Unanswered(key, "sshd -T, which needs root: " + output.stderr.strip()[:200])
     return USES_PAM in output.stdout
 
