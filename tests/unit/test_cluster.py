@@ -305,6 +305,27 @@ def test_names_and_addresses_of_a_node_in_texts(tmp_path, template, differs):
 
 
 @pytest.mark.parametrize(
+    ("desired", "differs"),
+    [
+        ("soft at least 60397877, hard at least 60397877 kB", False),
+        ("soft at least 59000000, hard at least 60397977 kB", True),
+        ("soft at least 60397977, hard at least 60397977, at most 70000000 kB", True),
+        ("nofile 65535; soft at least 60397977, hard at least 60397977 kB", True),
+        # Not an amount.
+        ("soft at least 60397977, hard at least 60397976", True),
+        (None, True),
+    ],
+)
+def test_a_share_of_memory_that_differs_by_what_the_kernel_reserves(tmp_path, desired, differs):
+    lines = [said(name, "60 GiB") for name in cluster_packs.NODES]
+    for result in lines:
+        result["findings"][-1]["desired"] = "soft at least 60397977, hard at least 60397977 kB"
+    lines[1]["findings"][-1]["desired"] = desired
+    _, findings = rendered(tmp_path, lines)
+    assert any(key[0] == "check_results" for key in differences(findings)) == differs
+
+
+@pytest.mark.parametrize(
     ("host", "own"),
     [("DB4", "db4"), ("db4.example.com", "db4"), ("db4.other.org", "DB4"), ("10.9.9.9", "Db4")],
 )

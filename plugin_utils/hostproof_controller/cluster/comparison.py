@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -40,6 +41,8 @@ _TRAITS: tuple[Rule, ...] = (
 )
 
 SAME = "the same on all nodes"
+#: Kilobytes, from 100 MB.
+_AMOUNT = re.compile(r"([0-9]{6,18})")
 _ONE_NODE = "each address on one node"
 #: Addresses that a finding names, of those that several nodes have.
 _MOST_ADDRESSES = 8
@@ -301,9 +304,9 @@ def _layer_that_differs(by_host: Mapping[str, Verdict]) -> tuple[str, list[Same]
     if SKIP in statuses.values():
         return None
     for layer in ("desired", "persisted"):
-        groups = alike(
-            {host: getattr(finding, layer) or "nothing" for host, finding in by_host.items()}
-        )
+        texts = {host: getattr(finding, layer) or "nothing" for host, finding in by_host.items()}
+        is_of_memory = layer == "desired" and all(text.endswith(" kB") for text in texts.values())
+        groups = alike(texts, _TOLERANCE["memory_mib"] if is_of_memory else 0)
         if len(groups) > 1:
             return layer, groups
     return None
@@ -331,6 +334,13 @@ def _is_within(values: Collection[Any], spread: float | None) -> bool:
 
 
 def _equal(value: Any, other: Any, tolerance: float) -> bool:
+    if tolerance and isinstance(value, str) and isinstance(other, str):
+        # A share of memory: the odd parts are numbers.
+        parts, others = _AMOUNT.split(value), _AMOUNT.split(other)
+        return len(parts) == len(others) and all(
+            _equal(int(part), int(others[at]), tolerance) if at % 2 else part == others[at]
+            for at, part in enumerate(parts)
+        )
     numbers = isinstance(value, (int, float)) and isinstance(other, (int, float))
     if tolerance and numbers:
         return abs(value - other) <= tolerance * max(abs(value), abs(other))
