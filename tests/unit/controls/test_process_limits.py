@@ -534,6 +534,28 @@ class TestInForce:
             )
             assert judge(few)["ora_pmon_A: in_force"].status == "fail"
 
+    @pytest.mark.parametrize(
+        ("text", "loaded", "status"),
+        [
+            # A setting has one value for both limits, and each of these is sufficient.
+            (UNIT.replace("10M:32M", "32M"), ENOUGH, "pass"),
+            (UNIT.replace("10M:32M", "32M"), {**ENOUGH, "LimitNOFILE": "4096"}, "fail"),
+            # The hard limits are sufficient, and nothing shows the soft limits.
+            (UNIT.replace("10M:32M", "32M").replace("LimitNOFILE", "#"), ENOUGH, "error"),
+            ("[Service]\n", {}, "fail"),
+        ],
+    )
+    def test_a_systemd_that_shows_hard_limits_alone(self, judge, text, loaded, status):
+        """systemd 219 of EL7: property_get_rlimit() of dbus-execute.c."""
+        machine = package(unit(with_oracle(), text, **loaded))
+        for command in list(machine.commands):
+            if command.startswith("systemctl show"):
+                lines = machine.commands[command].stdout.splitlines()
+                shown = "".join(f"{line}\n" for line in lines if "Soft=" not in line)
+                machine.command(command, shown)
+        finding = judge(machine)["dbora.service: units"]
+        assert finding.status == status, finding.why
+
     def test_a_unit_whose_limits_come_from_pam(self, judge):
         for lines, status in (
             ("User=oracle\nPAMName=login\n", "skip"),

@@ -6,7 +6,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, known
-from ...errors import Absent, HostproofError
+from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.checking import Rules, Skip, Subjects, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.systemd import systemd_unit
@@ -17,6 +17,7 @@ from .table import ROWS, UNLIMITED
 
 rules = Rules(NAME)
 
+SYSTEM_CONF = "/etc/systemd/system.conf"
 _SLICE = ".slice"
 #: Programs that open a session of PAM for what they start.
 _BY_PAM = re.compile(r"[-@:+!]*(?:/usr)?/s?bin/(su|runuser|sudo)\s")
@@ -29,6 +30,13 @@ class Service(NamedTuple):
     unit: UnitFacts
 
 
+class Limit(NamedTuple):
+    """A limit of a unit, and the place that sets it if the reboot does."""
+
+    pair: Pair
+    place: str
+
+
 def _units(facts: Facts, _policy: Policy) -> List[Service]:
     return [Service(name, unit) for name, unit in known(facts.units).items()]
 
@@ -38,7 +46,7 @@ def _services(facts: Facts, policy: Policy) -> List[Service]:
 
 
 def _evidence(service: Service) -> Tuple[str, ...]:
-    return tuple("file:" + path for path in service.unit.paths) + ("file:/etc/systemd/system.conf",)
+    return tuple("file:" + path for path in service.unit.paths) + ("file:" + SYSTEM_CONF,)
 
 
 SERVICES = Subjects(
@@ -69,14 +77,14 @@ def units(service: Service, facts: Facts, policy: Policy) -> Verdict:
             "process_limits.login, process_limits.pam and process_limits.in_force check them."
         )
     required = demands(facts, policy)
-    loaded = known(service.unit.loaded)
-    now = {demand.row.item: _shown(loaded, "", demand) for demand in required}
-    coming = {demand.row.item: _at_boot(service, facts, demand) for demand in required}
-    grades_now = [grade(demand, now[demand.row.item], "now ") for demand in required]
+    now = [attempt(_now, service, demand) for demand in required]
+    coming = [attempt(_at_boot, service, facts, demand) for demand in required]
+    grades_now = _grades(required, now, "now ")
     is_wrong_now = any(result[0] != PASS for result in grades_now)
-    status, wrong = worst(
-        grades_now + [grade(demand, coming[demand.row.item][0], "at boot ") for demand in required]
-    )
+    status, wrong = worst(grades_now + _grades(required, coming, "at boot "))
+    if status == PASS:
+        for answer in now + coming:
+            known(answer)
     if service.name in OF_CLUSTERWARE and status == FAIL:
         status = WARN
         wrong += "; Clusterware may set others for what it starts, which in_force shows"
@@ -87,9 +95,32 @@ def units(service: Service, facts: Facts, policy: Policy) -> Verdict:
         + " ".join(_line(demand) for demand in required)
         + (", then restart the service when its databases may stop" if is_wrong_now else ""),
         desired="; ".join(f"{demand.row.item} {demand.text()}" for demand in required),
-        persisted="; ".join(f"{item} {pair.text()} ({at})" for item, (pair, at) in coming.items()),
-        running="; ".join(f"{item} {pair.text()}" for item, pair in now.items()),
+        persisted=_texts(required, coming),
+        running=_texts(required, now),
         failing_layer=failing(running=is_wrong_now, persisted=True),
+    )
+
+
+def _grades(
+    required: List[Demand], answers: List[Answer[Limit]], prefix: str
+) -> List[Tuple[str, str]]:
+    """The status and the problem of each limit that is known."""
+    return [
+        grade(demand, answer.pair, prefix)
+        for demand, answer in zip(required, answers)
+        if not isinstance(answer, HostproofError)
+    ]
+
+
+def _texts(required: List[Demand], answers: List[Answer[Limit]]) -> str:
+    return "; ".join(
+        f"{demand.row.item} "
+        + (
+            "unknown"
+            if isinstance(answer, HostproofError)
+            else answer.pair.text() + (f" ({answer.place})" if answer.place else "")
+        )
+        for demand, answer in zip(required, answers)
     )
 
 
@@ -110,15 +141,27 @@ def _line(demand: Demand) -> str:
     return f"Limit{demand.row.unit}={soft}:{hard}"
 
 
-def _shown(properties: Dict[str, str], prefix: str, demand: Demand) -> Pair:
-    """As ``systemctl show`` tells it, which is what counts now."""
+def _shown(
+    properties: Dict[str, str], prefix: str, demand: Demand, *, is_set: bool = False
+) -> Pair:
+    """As ``systemctl show`` tells it, which is what counts now. Before systemd 229 it shows the
+    hard limit alone, and a setting has one value for both (``is_set``)."""
     name = f"{prefix}Limit{demand.row.unit}"
-    soft, hard = properties.get(name + "Soft", ""), properties.get(name, "")
-    return Pair(of_unit(soft, demand.row).soft, of_unit(hard, demand.row).hard)
+    hard = of_unit(properties.get(name, ""), demand.row)
+    if name + "Soft" in properties:
+        return Pair(of_unit(properties[name + "Soft"], demand.row).soft, hard.hard)
+    if not is_set and grade(demand, hard, "")[0] == PASS:
+        raise Unanswered("file:" + SYSTEM_CONF, f"this systemd does not show the soft {name}")
+    return hard
 
 
-def _at_boot(service: Service, facts: Facts, demand: Demand) -> Tuple[Pair, str]:
-    """The limit after a reboot and the place that sets it."""
+def _now(service: Service, demand: Demand) -> Limit:
+    setting = systemd_unit.last(known(service.unit.files), "Service", "Limit" + demand.row.unit)
+    pair = _shown(known(service.unit.loaded), "", demand, is_set=setting is not None)
+    return Limit(pair, "")
+
+
+def _at_boot(service: Service, facts: Facts, demand: Demand) -> Limit:
     key = "Limit" + demand.row.unit
     for files, section, name in (
         (service.unit.files, "Service", key),
@@ -126,8 +169,8 @@ def _at_boot(service: Service, facts: Facts, demand: Demand) -> Tuple[Pair, str]
     ):
         setting = systemd_unit.last(known(files), section, name)
         if setting is not None:
-            return of_unit(setting.value, demand.row), f"{setting.path}:{setting.line}"
-    return _shown(known(facts.manager), "Default", demand), "systemd's default"
+            return Limit(of_unit(setting.value, demand.row), f"{setting.path}:{setting.line}")
+    return Limit(_shown(known(facts.manager), "Default", demand), "systemd's default")
 
 
 @rules.check(
