@@ -77,6 +77,10 @@ def test_bytes_to_a_host_keep_their_bounds(bench):
     """The same on every machine, so this is a test and not only a benchmark."""
     every = bench.faraway.sent_by_an_audit("python3")
     assert len(every.text) + len(every.command) <= bench.ALL_BYTES
+
+
+@pytest.mark.long
+def test_bytes_of_one_control_keep_their_bounds(bench):
     for name in bench.faraway.controls():
         request = bench.faraway.sent_by_an_audit("python3", [name])
         assert len(request.text) + len(request.command) <= bench.ONE_BYTES, name

@@ -214,6 +214,7 @@ class TestPutBack:
 
 
 class TestCheckMode:
+    @pytest.mark.long
     @pytest.mark.two_cores
     def test_it_tells_the_batches_and_the_plan_and_measures_nothing(self, tmp_path):
         fleet = Fleet(tmp_path, 3)

@@ -11,7 +11,7 @@ from ...evaluate.checking import Rules, Skip, Subjects, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.systemd import systemd_unit
 from .amounts import Demand, Pair, demand_of, demands, grade, of_unit, worst
-from .facts import OF_CLUSTERWARE, SHOW_MANAGER, Facts, UnitFacts
+from .facts import OF_CLUSTERWARE, SHOW_MANAGER, SHOW_UNIT, Facts, UnitFacts
 from .policy import NAME, Policy
 from .table import ROWS, UNLIMITED
 
@@ -46,7 +46,13 @@ def _services(facts: Facts, policy: Policy) -> List[Service]:
 
 
 def _evidence(service: Service) -> Tuple[str, ...]:
-    return tuple("file:" + path for path in service.unit.paths) + ("file:" + SYSTEM_CONF,)
+    # The defaults of system.conf apply to services only.
+    is_slice = service.name.endswith(_SLICE)
+    shown = f"command:systemctl show {SHOW_UNIT} {service.name}"
+    return (
+        *("file:" + path for path in service.unit.paths),
+        shown if is_slice else "file:" + SYSTEM_CONF,
+    )
 
 
 SERVICES = Subjects(
