@@ -82,7 +82,7 @@ def with_oracle(machine: packs.Machine | None = None) -> packs.Machine:
 
 
 def tasks_of(machine: packs.Machine, name: str, most: str) -> packs.Machine:
-    """What systemd tells of a slice, which has no other limit."""
+    """A slice whose only limit is TasksMax."""
     return machine.command(f"systemctl show {SHOW_UNIT} {name}", f"TasksMax={most}\n")
 
 

@@ -395,6 +395,25 @@ class TestUnits:
         assert "system.slice: tasks" not in findings
         assert findings["db.slice: tasks"].status == "warn"
 
+    def test_the_parents_of_a_slice_limit_it(self, judge):
+        machine = unit(with_oracle(), UNIT + "Slice=oracle-db-a.slice\n", **ENOUGH)
+        for name in ("oracle.slice", "user.slice"):
+            limit_packs.tasks_of(machine, name, "900")
+        for name in ("oracle-db.slice", "oracle-db-a.slice"):
+            limit_packs.tasks_of(machine, name, "infinity")
+        findings = statuses(judge(machine), ": tasks")
+        assert {name: findings[f"{name}: tasks"] for name in ("oracle.slice", "user.slice")} == {
+            "oracle.slice": "warn",
+            "user.slice": "warn",
+        }
+        assert findings["oracle-db.slice: tasks"] == findings["oracle-db-a.slice: tasks"] == "pass"
+
+    def test_a_slice_that_is_no_slice_is_the_default(self, judge):
+        """systemd ignores the line: unit_name_is_valid() in load-fragment.c."""
+        machine = unit(with_oracle(), UNIT + "Slice=db\n", **ENOUGH)
+        limit_packs.tasks_of(machine, "system.slice", "900")
+        assert judge(machine)["system.slice: tasks"].status == "warn"
+
     def test_a_slice_has_no_limits_of_processes(self, judge):
         findings = judge(unit(with_oracle(), UNIT, **ENOUGH))
         assert list(statuses(findings, ": units")) == ["dbora.service: units"]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the host shows of limits: for logins, for units, and in each process that runs."""
 
+import re
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
@@ -190,14 +191,20 @@ def _read_units(host: Host, groups: List[Dict[str, str]], slices: Set[str]) -> D
     result = {unit: _read_unit(host, names, unit) for unit in sorted(set(units))}
     for unit in result.values():
         chosen = systemd_unit.last(if_known(unit.files, []), "Service", "Slice")
-        is_name = chosen is not None and chosen.value[0].isalnum()
+        is_name = chosen is not None and re.match(r"[A-Za-z0-9].*\.slice\Z", chosen.value)
         slices = slices | {chosen.value if chosen and is_name else "system.slice"}
-    for name in sorted(slices):
+    for name in sorted({above for each in slices for above in _with_parents(each)}):
         attempt(_show, host, ["systemctl", "show", SHOW_UNIT, name])
         # Not in recordings of earlier releases.
         if host.has(f"command:systemctl show {SHOW_UNIT} {name}"):
             result[name] = _read_unit(host, names, name)
     return result
+
+
+def _with_parents(name: str) -> List[str]:
+    """The slice and those that contain it: "a-b.slice" is in "a.slice" (systemd.slice(5))."""
+    parts = name[: -len(".slice")].split("-")
+    return ["-".join(parts[:count]) + ".slice" for count in range(1, len(parts) + 1)]
 
 
 def _read_unit(host: Host, names: Dict[str, List[str]], name: str) -> UnitFacts:

@@ -48,7 +48,7 @@ def _sshd_uses_pam(host: Host) -> bool:
         return True
     output = known(answer)
     if output.rc != 0:
-        raise Unanswered(key, "sshd -T, which needs root: " + output.stderr.strip()[:200])
+        raise Unanswered(key, "sshd -T failed, it needs root: " + output.stderr.strip()[:200])
     return USES_PAM in output.stdout
 
 
