@@ -73,7 +73,8 @@ def host() -> packs.Machine:
     machine.command(BUSCTL, "b false\n").command(" ".join(KILLS), "b false\n")
     machine.command(" ".join(CLEANER), "active\n")
     shown = "".join(f"Default{name}={value}\n" for name, value in DEFAULTS.items())
-    tasks_of(tasks_of(machine, "system.slice", "infinity"), "user-54321.slice", "78152")
+    for name, most in (("system", "infinity"), ("user", "infinity"), ("user-54321", "78152")):
+        tasks_of(machine, f"{name}.slice", most)
     return machine.command(f"systemctl show {SHOW_MANAGER}", shown)
 
 

@@ -7,8 +7,8 @@ the real systemd and the real cron, an instance of a login, one of a unit and on
 limits, and each finding names what the kernel gave.
 
 What Hostproof judges and never writes an administrator does first, as the findings say: swap,
-RemoveIPC of logind, DefaultTasksMax of systemd, chronyd with a source. The story leaves the machine
-as it found it.
+RemoveIPC of logind, DefaultTasksMax and TasksMax of systemd, chronyd with a source. The story
+leaves the machine as it found it.
 """
 
 import re
@@ -47,6 +47,8 @@ CHANGED = "fstab chrony/chrony.conf pam.d/cron tuned"
 ADDED = {
     "/etc/systemd/logind.conf.d/oracle.conf": "[Login]\nRemoveIPC=no\n",
     "/etc/systemd/system.conf.d/oracle.conf": "[Manager]\nDefaultTasksMax=65535\n",
+    # A third of what so little memory allows is too small.
+    "/etc/systemd/system/user-.slice.d/oracle.conf": "[Slice]\nTasksMax=65535\n",
     # STAND-IN for a server of time: a second chronyd, which sets no clock.
     "/etc/systemd/system/lab-clock.service": """\
 [Service]
@@ -163,7 +165,8 @@ def machine(tools: None) -> Iterator[ProfileLab]:
     lab.run(
         f"systemctl disable -q --now tuned chrony lab-clock cron; swapoff {SWAP}; rm -f {SWAP}; "
         f"rm -rf /etc/tuned {UNIT} {JOB} {' '.join(ADDED)}; "
-        f"rmdir /etc/systemd/{{logind,system}}.conf.d; cp -a {KEPT}/. /etc && rm -r {KEPT}; "
+        f"rmdir /etc/systemd/{{logind.conf,system.conf,system/user-.slice}}.d; "
+        f"cp -a {KEPT}/. /etc && rm -r {KEPT}; "
         f"systemctl daemon-reload; systemctl restart systemd-logind; sysctl -qw {values}"
     )
     after = lab.state()
