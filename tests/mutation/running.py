@@ -1,9 +1,10 @@
 """Runs the tests of changed copies: which notice the change."""
 
 import contextlib
-import hashlib
+import itertools
 import json
 import os
+import queue
 import random
 import shutil
 import signal
@@ -12,11 +13,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from difflib import unified_diff
 from pathlib import Path
 from typing import NamedTuple
 
 from mutation.changes import Change, changes, is_python
+from mutation.records import Record, Records, digest
 from mutation.selecting import Code, Selection
 
 NOTICED = "noticed"
@@ -43,17 +46,6 @@ class Mutant(NamedTuple):
         ]
         names = f"a/{self.path}", f"b/{self.path}"
         return "\n".join(unified_diff(before, after, *names, n=1, lineterm=""))
-
-
-class Record(NamedTuple):
-    """A test file: its tests that pass, and by file and line the positions of those that run it."""
-
-    file: str
-    passed: list[str]
-    lines: dict[str, dict[str, list[int]]]
-    seconds: float
-    #: By file, a digest of its content then.
-    code: dict[str, str]
 
 
 class Result(NamedTuple):
@@ -87,18 +79,41 @@ def draw(code: Code, paths: Iterable[str], sample: int, seed: int) -> list[Mutan
     return mutants
 
 
-class Copy:
-    """A copy of the checkout in which the changes are made; ``cache`` keeps the lines of tests."""
+def results(
+    code: Code, records: Records, mutants: list[Mutant], *, limit: int | None, jobs: int = 1
+) -> Iterator[Result]:
+    """The results in the order of MUTANTS; JOBS of them are judged at a time."""
+    copies = [Copy(code, records, limit=limit) for _ in range(jobs)]
+    idle: queue.SimpleQueue[Copy] = queue.SimpleQueue()
+    for copy in copies:
+        idle.put(copy)
 
-    def __init__(self, code: Code, cache: Path, *, limit: int | None) -> None:
+    def judge(mutant: Mutant) -> Result:
+        copy = idle.get()
+        try:
+            return copy.result(mutant)
+        finally:
+            idle.put(copy)
+
+    try:
+        with ThreadPoolExecutor(jobs) as pool:
+            yield from pool.map(judge, mutants)
+    finally:
+        for copy in copies:
+            copy.close()
+
+
+class Copy:
+    """A copy of the checkout in which the changes are made."""
+
+    def __init__(self, code: Code, records: Records, *, limit: int | None) -> None:
         self._source = code
-        self._cache = cache
+        self._records = records
         self._limit = limit
         self._folder = Path(tempfile.mkdtemp(prefix="mutation-")).resolve()
         self._code = code._replace(root=self._folder / "tree")
         self._copy()
         self._selection = Selection(self._code)
-        self._helpers = self._digest_of_helpers()
         #: A changed file gets a time of its own, so no compiled file of another change is used.
         self._clock = int(time.time())
 
@@ -118,31 +133,38 @@ class Copy:
                 new.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(old, new, follow_symlinks=False)
 
-    def _digest_of_helpers(self) -> str:
-        paths = sorted((self._code.root / self._code.tests).rglob("*.py"))
-        return _digest(*[path for path in paths if not path.name.startswith("test_")])
-
-    def results(self, mutants: list[Mutant]) -> Iterator[Result]:
-        for mutant in mutants:
-            started = time.monotonic()
-            outcome, tests = self._outcome(mutant)
-            yield Result(mutant, outcome, tests, time.monotonic() - started)
+    def result(self, mutant: Mutant) -> Result:
+        started = time.monotonic()
+        outcome, tests = self._outcome(mutant)
+        return Result(mutant, outcome, tests, time.monotonic() - started)
 
     def _outcome(self, mutant: Mutant) -> tuple[str, int]:
         path = self._code.root / mutant.path
-        records = [self._record(file) for file in self._selection.test_files(path, self._limit)]
-        tests = {record.file: _tests_of(record, mutant) for record in records}
-        if not any(tests.values()):
+        files = self._selection.test_files(path, self._limit)
+        covering = ((record, _tests_of(record, mutant)) for record in map(self._record, files))
+        found = ((record, tests) for record, tests in covering if tests)
+        first = list(itertools.islice(found, 1))
+        # Most changes are noticed by the first file, and the others need not be recorded.
+        outcome, count = self._judged(mutant, first)
+        if outcome in (SURVIVED, UNTESTED):
+            more, added = self._judged(mutant, list(found))
+            outcome, count = (outcome if more == UNTESTED else more), count + added
+        return outcome, count
+
+    def _judged(self, mutant: Mutant, found: list[tuple[Record, list[str]]]) -> tuple[str, int]:
+        """The outcome of the tests that run the line, and how many there are."""
+        if not found:
             return UNTESTED, 0
+        path = self._code.root / mutant.path
         source = path.read_bytes()
         self._write(path, mutant.change.applied(source))
         try:
-            ran = [record for record in records if tests[record.file]]
-            outcome = self._run(ran, [test for record in ran for test in tests[record.file]])
+            records = [record for record, _ in found]
+            outcome = self._run(records, [test for _, tests in found for test in tests])
             # A fixture of several tests runs its lines in the first one alone.
             if outcome == SURVIVED:
-                outcome = self._run(ran, [test for record in ran for test in record.passed])
-            return outcome, sum(map(len, tests.values()))
+                outcome = self._run(records, [test for record in records for test in record.passed])
+            return outcome, sum(len(tests) for _, tests in found)
         finally:
             self._write(path, source)
 
@@ -162,22 +184,11 @@ class Copy:
         return NOTICED if status else SURVIVED
 
     def _record(self, file: Path) -> Record:
-        """The lines that the tests of a file run, from the cache or from one run of it."""
+        """The lines that the tests of a file run, recorded or from one run of it."""
         name = str(file.relative_to(self._code.root))
-        used = {path for path in self._selection.imported(file) if path.name.startswith("test_")}
-        digest = _digest(*sorted({file, *used}))
-        kept = self._cache / self._helpers / f"{name.replace('/', '-')}-{digest}.json"
-        if kept.exists():
-            record = Record(**json.loads(kept.read_text()))
-            if all(self._is_same(*one) for one in record.code.items()):
-                return record
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        record = self._measured(name)
-        kept.write_text(json.dumps(record._asdict()))
-        return record
-
-    def _is_same(self, path: str, digest: str) -> bool:
-        return (self._code.root / path).is_file() and _digest(self._code.root / path) == digest
+        return self._records.of(
+            self._code.root, name, self._selection.sources(file), self._measured
+        )
 
     def _measured(self, name: str) -> Record:
         written = self._folder / "lines.json"
@@ -191,7 +202,7 @@ class Copy:
             str(Path(path).relative_to(self._code.root)): lines
             for path, lines in result["lines"].items()
         }
-        code = {path: _digest(self._code.root / path) for path in lines}
+        code = {path: digest(self._code.root / path) for path in lines}
         return Record(name, result["passed"], lines, time.monotonic() - started, code)
 
     def _pytest(
@@ -222,13 +233,6 @@ class Copy:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-
-
-def _digest(*paths: Path) -> str:
-    digest = hashlib.sha256()
-    for path in paths:
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()[:16]
 
 
 def _tests_of(record: Record, mutant: Mutant) -> list[str]:

@@ -105,6 +105,16 @@ class Selection:
                 self._imports[path] = self._imports[path] | self.imported(helper)
         return self._imports[path]
 
+    def sources(self, test: Path) -> set[Path]:
+        """The files that make a test file: itself, what it imports of the tests, conftest.py."""
+        found = {test} | {path for path in self._tests if path.name == "conftest.py"}
+        edge = list(found)
+        while edge:
+            used = self.imported(edge.pop()) & {*self._tests, *self._helpers}
+            edge.extend(used - found)
+            found |= used
+        return found
+
     def _base(self, path: Path, node: ast.ImportFrom) -> str:
         if not node.level:
             return node.module or ""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from mutation import running
 from mutation.changes import changes, is_python
+from mutation.records import Records
 from mutation.selecting import Code, Selection
 
 LIMITS = """\
@@ -171,17 +172,18 @@ def test_lines_are_recorded_again_for_a_changed_test_file_alone(code: Code, tmp_
     mutants = running.draw(code, [], 9, 1)
 
     def records() -> tuple[set[str], int]:
-        copy = running.Copy(code, cache, limit=5)
-        try:
-            list(copy.results(mutants))
-        finally:
-            copy.close()
+        list(running.results(code, Records(cache), mutants, limit=5, jobs=2))
         return {path.name[:-22] for path in cache.rglob("*.json")}, len(list(cache.rglob("*.json")))
 
     assert records() == ({"tests-test_limits.py", "tests-test_user.py"}, 2)
     (code.root / "tests/test_limits.py").write_text(TESTS + "\n")
     assert records() == ({"tests-test_limits.py", "tests-test_user.py"}, 3)
     (code.root / "tests/helper.py").write_text("\n")
+    with (code.root / "tests/test_user.py").open("a") as test:
+        test.write("import helper\n")
+    assert records() == ({"tests-test_limits.py", "tests-test_user.py"}, 4)
+    # What a test file imports is a part of it.
+    (code.root / "tests/helper.py").write_text("\n\n")
     assert records() == ({"tests-test_limits.py", "tests-test_user.py"}, 5)
 
 
@@ -191,16 +193,14 @@ def test_lines_of_changed_code_are_recorded_again(code: Code, tmp_path: Path):
         "import limits\nimport user\n\n\ndef test_user():\n    assert user.use() == 1\n"
     )
 
+    kept = tmp_path / "cache"
+
     def outcomes(added: str) -> list[str]:
         (code.root / "code/limits.py").write_text(added + LIMITS)
-        copy = running.Copy(code, tmp_path / "cache", limit=5)
-        try:
-            mutants = running.draw(code, ["code/limits.py"], 9, 1)
-            return sorted(result.outcome for result in copy.results(mutants))
-        finally:
-            copy.close()
+        mutants = running.draw(code, ["code/limits.py"], 9, 1)
+        results = running.results(code, Records(kept), mutants, limit=5)
+        return sorted(result.outcome for result in results)
 
-    kept = tmp_path / "cache"
     before = outcomes("")
     times = {path: path.stat().st_mtime_ns for path in kept.rglob("*.json")}
     assert outcomes("\n\n") == before
@@ -226,11 +226,8 @@ def test_outcome_of_each_change(code: Code, tmp_path_factory: pytest.TempPathFac
     mutants = [
         running.Mutant(path, change) for change in changes(source) if change[0::4] in expected
     ]
-    copy = running.Copy(code, tmp_path_factory.mktemp("cache"), limit=5)
-    try:
-        results = list(copy.results(mutants))
-    finally:
-        copy.close()
+    records = Records(tmp_path_factory.mktemp("cache"))
+    results = list(running.results(code, records, mutants, limit=5))
     assert {result.mutant.change[0::4]: result.outcome for result in results} == expected
     assert (code.root / path).read_bytes() == source
     assert "-    return max(values)\n+    return min(values)" in results[-1].mutant.diff(code.root)
@@ -251,8 +248,5 @@ def test_a_change_without_an_end_is_a_timeout(
         for change in changes((code.root / "code/limits.py").read_bytes())
         if change.name == "delete-statement" and change.line == 4
     ]
-    copy = running.Copy(code, tmp_path / "cache", limit=5)
-    try:
-        assert [result.outcome for result in copy.results([mutant])] == [running.TIMEOUT]
-    finally:
-        copy.close()
+    results = running.results(code, Records(tmp_path), [mutant], limit=5)
+    assert [result.outcome for result in results] == [running.TIMEOUT]
