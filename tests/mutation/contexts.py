@@ -2,7 +2,8 @@
 
 MUTATION_RECORD names the file for the lines; MUTATION_ROOTS the folders of the code, separated by
 colons. The file also lists the tests that passed; a line has positions in that list. MUTATION_TESTS
-names a file with the identifiers of the tests to run, one per line.
+names a file with the identifiers of the tests to run, one per line; MUTATION_FAILED one for the
+identifiers of those that fail.
 """
 
 import json
@@ -18,6 +19,7 @@ import pytest
 
 RECORD = os.environ.get("MUTATION_RECORD")
 TESTS = os.environ.get("MUTATION_TESTS")
+FAILED = os.environ.get("MUTATION_FAILED")
 ROOTS = tuple(root for root in os.environ.get("MUTATION_ROOTS", "").split(":") if root)
 
 
@@ -96,6 +98,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Any:
         sys.settrace(None)
         threading.settrace(None)
         recorder.keep(item.nodeid, passed=item.session.testsfailed == failed)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if FAILED and report.failed:
+        with Path(FAILED).open("a") as failed:
+            failed.write(f"{report.nodeid}\n")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,7 +1,6 @@
 """Runs the tests of changed copies: which notice the change."""
 
 import contextlib
-import itertools
 import json
 import os
 import queue
@@ -28,8 +27,9 @@ TIMEOUT = "timeout"
 #: No test runs the line.
 UNTESTED = "untested"
 PYTEST = ("-q", "-p", "no:cacheprovider", "-p", "mutation.contexts", "--tb=no")
-#: Seconds for the tests of one file.
+#: Seconds for the tests of one file, while their lines are recorded and otherwise.
 LONGEST = 1800
+LONGEST_FILE = 300
 #: Seconds that a run may take in addition to three times those of the first run.
 GRACE = 60
 TESTS = Path(__file__).resolve().parents[1]
@@ -51,7 +51,7 @@ class Mutant(NamedTuple):
 class Result(NamedTuple):
     mutant: Mutant
     outcome: str
-    #: How many tests ran the line.
+    #: The number of tests that ran the line, or that failed in the first file.
     tests: int
     seconds: float
 
@@ -141,32 +141,46 @@ class Copy:
     def _outcome(self, mutant: Mutant) -> tuple[str, int]:
         path = self._code.root / mutant.path
         files = self._selection.test_files(path, self._limit)
-        covering = ((record, _tests_of(record, mutant)) for record in map(self._record, files))
-        found = ((record, tests) for record, tests in covering if tests)
-        first = list(itertools.islice(found, 1))
-        # Most changes are noticed by the first file, and the others need not be recorded.
-        outcome, count = self._judged(mutant, first)
-        if outcome in (SURVIVED, UNTESTED):
-            more, added = self._judged(mutant, list(found))
-            outcome, count = (outcome if more == UNTESTED else more), count + added
-        return outcome, count
-
-    def _judged(self, mutant: Mutant, found: list[tuple[Record, list[str]]]) -> tuple[str, int]:
-        """The outcome of the tests that run the line, and how many there are."""
+        with self._changed(mutant):
+            # Most changes are noticed by this file, so that the lines of no test are recorded.
+            outcome, failed = self._run_whole(files[:1])
+        if outcome == TIMEOUT:
+            return outcome, 0
+        if outcome == NOTICED and self._run_whole(files[:1], failed)[0] == SURVIVED:
+            return NOTICED, max(1, len(failed))
+        covering = [(record, _tests_of(record, mutant)) for record in map(self._record, files)]
+        found = [(record, tests) for record, tests in covering if tests]
         if not found:
             return UNTESTED, 0
-        path = self._code.root / mutant.path
-        source = path.read_bytes()
-        self._write(path, mutant.change.applied(source))
-        try:
-            records = [record for record, _ in found]
+        records = [record for record, _ in found]
+        with self._changed(mutant):
             outcome = self._run(records, [test for _, tests in found for test in tests])
             # A fixture of several tests runs its lines in the first one alone.
             if outcome == SURVIVED:
                 outcome = self._run(records, [test for record in records for test in record.passed])
-            return outcome, sum(len(tests) for _, tests in found)
+        return outcome, sum(len(tests) for _, tests in found)
+
+    @contextlib.contextmanager
+    def _changed(self, mutant: Mutant) -> Iterator[None]:
+        path = self._code.root / mutant.path
+        source = path.read_bytes()
+        self._write(path, mutant.change.applied(source))
+        try:
+            yield
         finally:
             self._write(path, source)
+
+    def _run_whole(self, files: list[Path], tests: Iterable[str] = ()) -> tuple[str, list[str]]:
+        """The outcome of test files, or of these tests of them, and the tests that failed."""
+        if not files:
+            return SURVIVED, []
+        written = self._folder / "failed"
+        written.write_text("")
+        names = [*tests] or [str(file.relative_to(self._code.root)) for file in files]
+        status = self._pytest([*names, "-x"], {"MUTATION_FAILED": str(written)}, LONGEST_FILE)
+        if status is None:
+            return TIMEOUT, []
+        return NOTICED if status else SURVIVED, written.read_text().splitlines()
 
     def _write(self, path: Path, text: bytes) -> None:
         path.write_bytes(text)

@@ -242,7 +242,7 @@ def test_a_change_without_an_end_is_a_timeout(
     (code.root / "tests/test_limits.py").write_text(
         "import limits\n\n\ndef test_count():\n    limits.count()\n"
     )
-    monkeypatch.setattr(running, "GRACE", 1)
+    monkeypatch.setattr(running, "LONGEST_FILE", 5)
     (mutant,) = [
         running.Mutant(Path("code/limits.py"), change)
         for change in changes((code.root / "code/limits.py").read_bytes())
