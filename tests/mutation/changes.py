@@ -193,7 +193,9 @@ def _assigned(function: ast.AST) -> Counter[str]:
 
 
 def _is_import_or_text(node: ast.AST) -> bool:
-    """Also a docstring, and a condition that holds for type checkers alone."""
+    """Also a docstring, a condition for type checkers, and ``strict``: the lengths are equal."""
+    if isinstance(node, ast.keyword):
+        return node.arg == "strict"
     if isinstance(node, ast.If):
         return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
     if isinstance(node, ast.Expr):
