@@ -263,6 +263,21 @@ class TestPam:
         assert finding.status == status
         assert ("UsePAM yes" in (finding.fix or "")) == (status == "warn")
 
+    @pytest.mark.parametrize(
+        ("stdout", "rc", "status"),
+        [("usepam yes\n", 0, "pass"), ("usepam no\n", 0, "warn"), ("", 255, "error")],
+    )
+    def test_an_sshd_that_ends_at_a_match_block(self, judge, stdout, rc, status):
+        machine = with_oracle()
+        line = "'Match Group' in configuration but 'user' not in connection test specification.\r\n"
+        machine.commands["/usr/sbin/sshd -T"] = packs.Output(255, "", line)
+        connection = "-C user=root,host=x,addr=127.0.0.1,laddr=127.0.0.1,lport=22"
+        machine.command(f"/usr/sbin/sshd -T {connection}", stdout, rc)
+        assert judge(machine)["sshd: pam"].status == status
+        # A recording of an earlier release.
+        del machine.evidence[f"command:/usr/sbin/sshd -T {connection}"]
+        assert judge(RecordedHost(machine.evidence))["sshd: pam"].status == "error"
+
     def test_an_sshd_that_is_not_there_has_no_settings(self, judge):
         machine = with_oracle()
         del machine.commands["/usr/sbin/sshd -T"]

@@ -17,6 +17,8 @@ from ....errors import Absent, Unanswered
 FOLDER = "/etc/pam.d"
 #: The settings of sshd by all of its files: the first value of a keyword counts.
 SETTINGS = ("/usr/sbin/sshd", "-T")
+#: OpenSSH 7.7 ends at a Match block without it. No such block can hold UsePAM.
+CONNECTION = ("-C", "user=root,host=x,addr=127.0.0.1,laddr=127.0.0.1,lport=22")
 USES_PAM = "usepam yes"
 #: The ways in, as Linux distributions name them; of cron's two a host has one.
 SERVICES = ("login", "sshd", "su", "su-l", "crond", "cron")
@@ -41,15 +43,18 @@ def read_services(host: Host) -> Dict[str, Answer[bool]]:
 
 
 def _sshd_uses_pam(host: Host) -> bool:
-    key = "command:" + " ".join(SETTINGS)
-    answer = attempt(host.run, list(SETTINGS), record=lambda text: matching_lines(text, USES_PAM))
-    # No program, or a recording of an earlier release.
-    if isinstance(answer, Absent) or not host.has(key):
-        return True
-    output = known(answer)
-    if output.rc != 0:
-        raise Unanswered(key, "sshd -T failed, it needs root: " + output.stderr.strip()[:200])
-    return USES_PAM in output.stdout
+    for argv in (SETTINGS, SETTINGS + CONNECTION):
+        key = "command:" + " ".join(argv)
+        answer = attempt(host.run, list(argv), record=lambda text: matching_lines(text, USES_PAM))
+        # No program, or a recording of an earlier release.
+        if argv == SETTINGS and (isinstance(answer, Absent) or not host.has(key)):
+            return True
+        output = known(answer)
+        if output.rc == 0:
+            return USES_PAM in output.stdout
+        if "connection test" not in output.stderr:
+            break
+    raise Unanswered(key, "sshd -T failed, it needs root: " + output.stderr.strip()[:200])
 
 
 def _has(host: Host, name: str) -> bool:
