@@ -240,6 +240,17 @@ class TestSwapSize:
             machine.file("/etc/rc.local", f"#!/bin/sh\n{line}\n", mode=0o644)
             assert judge(machine)["swap_size"].status == ("pass" if lines else "warn")
 
+    def test_too_little_now_is_known_whatever_rc_local_does(self, judge):
+        machine = swap(host(), ("/dev/vda2", 4 << 20, 0))
+        machine.file("/etc/rc.local", "#!/bin/sh\nswapoff -a\n", mode=0o755)
+        finding = judge(machine)["swap_size"]
+        assert (finding.status, finding.persisted) == ("warn", "unknown")
+        assert finding.why.startswith("4.0 GiB is less than 16.0 GiB. Not known: after reboot: ")
+        assert "/etc/rc.local:2 may deactivate swap at boot" in finding.why
+        machine.deny("/etc/fstab")
+        machine.evidence.clear()
+        assert judge(machine)["swap_size"].status == "warn"
+
     def test_rc_local_that_may_not_be_read(self, judge):
         machine = host().file("/etc/rc.local", "", mode=0o755).deny("/etc/rc.local")
         assert judge(machine)["swap_size"].status == "error"

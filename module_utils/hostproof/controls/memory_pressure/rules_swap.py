@@ -4,9 +4,9 @@
 
 from typing import Dict, Tuple
 
-from ...collect.answer import known
+from ...collect.answer import if_known, known
 from ...errors import Unanswered
-from ...evaluate.checking import Rules, Verdict, failing
+from ...evaluate.checking import Rules, Verdict, by_layers, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from . import swap_at_boot
@@ -51,49 +51,52 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("swap_size", policy)
     required, how = wanted_swap(facts, policy)
     areas = known(facts.swaps)
-    sources = known(facts.swap_sources)
     on_disk = sum(area.size for area in areas if not is_in_memory(area))
-    unmatched, missing = swap_at_boot.not_activated(areas, sources)
+    enough = required * (100 - _TOLERANCE)
+    # Areas that are too small now are too small whatever a reboot activates of them.
+    is_low = on_disk * 100 < enough
+    sources = if_known(facts.swap_sources, None) if is_low else known(facts.swap_sources)
+    unmatched, missing = swap_at_boot.not_activated(areas, sources or ())
     by_size = sorted(area.size for area in unmatched)
     after_reboot = on_disk - sum(by_size[:missing])
     at_least = on_disk - sum(by_size)
-    enough = required * (100 - _TOLERANCE)
     if at_least * 100 < enough <= after_reboot * 100:
         raise Unanswered(
             "file:" + FSTAB,
             f"a reboot may not activate {', '.join(area.path for area in unmatched)}: the device "
-            f"of one of these is unknown: {', '.join(source.text for source in sources)}",
+            f"of one of these is unknown: {', '.join(source.text for source in sources or ())}",
         )
     problems = []
-    if on_disk * 100 < enough:
+    if is_low:
         problems.append(f"{human(on_disk)} is less than {human(required)}")
     elif after_reboot * 100 < enough:
         problems.append(
             f"{missing} of {', '.join(area.path for area in unmatched)} not activated at boot"
         )
         problems.extend(
-            f"{source.text}: {source.inactive}" for source in sources if source.inactive
+            f"{source.text}: {source.inactive}" for source in sources or () if source.inactive
         )
-    return Verdict(
+    verdict = Verdict(
         WARN if problems else PASS,
         why=f"{'; '.join(problems)}.",
         fix="add a swap area (mkswap, swapon) and its line in /etc/fstab; if less is intended, set "
         "memory_pressure_swap",
         desired=f"at least {human(required)}: {how}",
-        persisted=", ".join(source.text for source in sources if not source.inactive) or "nothing",
+        persisted="unknown"
+        if sources is None
+        else ", ".join(source.text for source in sources if not source.inactive) or "nothing",
         running=", ".join(_text(area) for area in areas) or "no swap",
         in_use=human(sum(area.used for area in areas)),
         evidence=["file:" + SWAPS, "file:" + FSTAB, "file:/proc/meminfo"],
         values={
             "wanted": required,
             "running": on_disk,
-            "persisted": after_reboot,
+            "persisted": None if sources is None else after_reboot,
             "unit": "bytes",
         },
-        failing_layer=failing(
-            running=on_disk * 100 < enough, persisted=after_reboot * 100 < enough
-        ),
+        failing_layer=failing(running=is_low, persisted=after_reboot * 100 < enough),
     )
+    return by_layers(verdict, [("after reboot", facts.swap_sources)])
 
 
 def _text(area: proc_swaps.Area) -> str:
