@@ -66,11 +66,11 @@ _OF_A_PROCESS = re.compile(
 )
 _NETWORK = "nfs|cifs|smb|autofs|fuse|ceph|gluster|lustre|gpfs|afs|ocfs"
 _ABSOLUTE_PATH = re.compile(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]")
-#: A file that a shell reads, whatever it begins with: ". FILE", "source FILE", "sh FILE"; and the
-#: variables of a unit.
+#: A file that a shell reads, whatever it begins with: ". FILE", "source FILE", "sh FILE",
+#: "sh < FILE"; and the variables of a unit.
 SOURCED = re.compile(
     r"(?:(?:^|[\s;&|({'\"=@+!-])(?:\.|source|(?:/[\w./-]*/)?(?:a|ba|da|k|z)?sh)[ \t]+"
-    r"(?:-\w+[ \t]+)*|^[ \t]*EnvironmentFile[ \t]*=[ \t-]*)[\"']?(/[\w.+@/-]*[\w+])",
+    r"(?:-\w+[ \t]+)*(?:<[ \t]*)?|^[ \t]*EnvironmentFile[ \t]*=[ \t-]*)[\"']?(/[\w.+@/-]*[\w+])",
     re.MULTILINE,
 )
 #: The working directory of a unit or a command, and scripts that commands run from there.

@@ -746,6 +746,13 @@ class TestSpellings:
             "su - root -c scripts/tune.sh",
             "su -c 'sysctl -w $KEY=60'",
             "runuser -l root -c 'cd /opt; ./tune.sh'",
+            "echo ./tune.sh | sh",
+            "printf 'cd /opt\\n./tune.sh\\n' | sudo bash",
+            "cat tune.sh | bash",
+            "bash < tune.sh",
+            "sh -s <$TUNE",
+            "curl -s http://tune.example.com/x | bash",
+            "bash -lc ./tune.sh",
         ],
     )
     def test_commands_in_commands(self, line):
@@ -765,10 +772,30 @@ class TestSpellings:
             "su - oracle -c 'sysctl -w vm.swappiness=60'",
             "cat /proc/sysvipc/shm",
             "wget http://proc//sysctl",
+            "bash -lc 'sysctl -w vm.dirty_ratio=60'",
+            "echo /opt/tune.sh | sh",
+            "cat /opt/tune.sh | sh",
+            "bash < /opt/tune.sh",
+            "while read name; do echo $name; done < names",
+            "bash -c 'echo a' < names",
         ],
     )
     def test_what_sets_another_value_or_none(self, line):
         assert at_boot(rc_local(line)).winner == ("1", f"{FILE}:1")
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            f"bash -lc 'sysctl -w {KEY}=60'",
+            f"sysctl -w {KEY}=60 < /dev/null > /dev/null 2>&1",
+        ],
+    )
+    def test_what_surely_sets_it(self, line):
+        assert at_boot(rc_local(line)).winner == ("60", "/etc/rc.local:2")
+
+    def test_a_script_without_a_first_line_that_a_shell_reads_as_its_input(self):
+        machine = rc_local("bash < /opt/tune.sh").file("/opt/tune.sh", f"sysctl -w {KEY}=60\n")
+        is_unknown(machine, "/opt/tune.sh:1")
 
     def test_a_long_line_of_eval(self):
         line = "eval A=1 " * 5000

@@ -140,6 +140,8 @@ _WRAPPERS = frozenset(
 _SHELLS = frozenset(["sh", "bash", "dash", "ksh", "ash", "zsh"])
 #: What xargs and find run to write.
 _WRITERS = {"sysctl", "tee", "cp", "dd", *_SHELLS}
+#: The option of a shell before the text that it runs.
+_TEXT = re.compile(r"-\w*c$")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _BELOW = ("/proc/sys/", "/sys/")
 _THP = "/sys/kernel/mm/transparent_hugepage/enabled"
@@ -209,18 +211,27 @@ def reached(lines: List[str], number: int) -> Optional[bool]:
 
 
 def calls_unread(line: str) -> bool:
-    """Whether a line runs a script whose path it does not give: a relative or a variable one."""
+    """Whether a line runs a script whose path or text it does not give: a relative or a variable
+    path, or what a command writes into a shell."""
+    before: Optional[Simple] = None
     for command in split(line):
         words = _unwrapped([word for word in command.words if word not in _KEYWORDS])
         if words and words[0].rpartition("/")[2] in (*_SHELLS, ".", "source"):
-            words = [word for word in words[1:] if not word.startswith("-") or word == "-c"]
-            if words[:1] == ["-c"]:
+            words = [word for word in words[1:] if _TEXT.match(word) or not word.startswith("-")]
+            if words and _TEXT.match(words[0]):
                 if calls_unread(" ".join(words[1:2])):
                     return True
             elif words and not words[0].startswith("/"):
                 return True
+            elif not words and before is not None:
+                words = _unwrapped(list(before.words))
+                script = _printed(before, words)
+                is_read = words[:1] == ["cat"] and all(name.startswith("/") for name in words[1:])
+                if calls_unread(script) if script is not None else not is_read:
+                    return True
         elif words and re.match(r"\.{1,2}/|[\w.-]+/|\0|.*run-parts$", words[0], re.ASCII):
             return True
+        before = command if command.piped else None
     return False
 
 
@@ -334,7 +345,8 @@ def split(text: str) -> List[Simple]:
     """The simple commands of a line, by the quoting rules of the shell.
 
     Commands in substitutions are not parsed: a substitution becomes UNKNOWN, and so does text with
-    an unclosed quote. A here-string becomes an echo into a pipe, and // or /./ becomes /.
+    an unclosed quote. A here-string becomes an echo into a pipe and a file for the input a cat into
+    one; // or /./ becomes /.
     """
     text = re.sub(r"/(?:\.?/)+", "/", text)
     commands: List[Simple] = []
@@ -346,14 +358,14 @@ def split(text: str) -> List[Simple]:
 
     def end_word() -> None:
         nonlocal word, into
-        if word:
-            if into == ">":
-                outputs.append("".join(word))
-            elif into == "<<<":
-                commands.append(Simple(["echo", "".join(word)], [], True))
-            elif not into:
-                words.append("".join(word))
-            into = ""
+        path = "".join(word)
+        if word and into == ">":
+            outputs.append(path)
+        elif word and (into == "<<<" or (into == "<" and path != "/dev/null")):
+            commands.append(Simple(["cat" if into == "<" else "echo", path], [], True))
+        elif word and not into:
+            words.append(path)
+        into = "" if word else into
         word = []
 
     while position < len(text):
@@ -453,7 +465,7 @@ def _of_command(command: Simple, before: Optional[Simple]) -> List[Effect]:
     ]
     if name in _SHELLS:
         for number, word in enumerate(words[1:], 1):
-            if re.match(r"-\w*c$", word) and number + 1 < len(words):
+            if _TEXT.match(word) and number + 1 < len(words):
                 return written + effects(words[number + 1])
     if name in _SHELLS or name in ("at", "batch"):
         script = None if before is None else _printed(before, _unwrapped(list(before.words)))

@@ -140,8 +140,8 @@ _STAYS = re.compile(
 #: What is around a command in a variable: CMD="sysctl -w vm.swappiness=1".
 _VARIABLE = re.compile(r"^(?:set |\s*export )?[\"']?\w+=[\"']?|[\"']\s*$")
 
-#: The text of a command that runs a script whose path is not known.
-_UNREAD = "a script by a relative or variable path"
+#: The text of a command that runs a script whose path or text is not known.
+_UNREAD = "a script by a relative or variable path, or from a pipe"
 
 
 class Command(NamedTuple):
