@@ -389,6 +389,26 @@ class TestLayers:
         assert finding.status == status
         assert finding.in_use == f"{used} of 1048576 asynchronous requests (reserved) are in use"
 
+    @pytest.mark.parametrize(
+        ("release", "sizes", "pages", "status"),
+        [
+            ("11.2.0.4.0", (6, 6), 12, "pass"),
+            ("11.2.0.4.0", (6, 7), 12, "fail"),
+            # 40% of 64 GiB, of which 94% are in use.
+            ("19.0.0.0.0", (24,), 25.6, "pass"),
+        ],
+    )
+    def test_shared_memory_for_just_the_sgas(self, judge, release, sizes, pages, status):
+        limit = str(int(pages * GIB / 4096) + 1)
+        machine = with_home(sets(stock(), kernel__shmall=limit), release)
+        machine.file("/etc/sysctl.d/97.conf", f"kernel.shmall = {limit}\n")
+        machine.link("/proc/self/ns/ipc", "ipc:[4026531839]")
+        for number, size in enumerate(sizes):
+            machine.instance(f"DB{number}", packs.Shm(size * GIB), pid=2101 + number)
+            machine.link(f"/proc/{2101 + number}/ns/ipc", "ipc:[4026531839]")
+        finding = judge(machine)["kernel.shmall"]
+        assert (finding.status, "in use" in finding.in_use) == (status, True)
+
     def test_semaphores_run_out_by_sets(self, judge):
         machine = with_home(sets(stock(), kernel__sem="250\t32000\t100\t128"))
         header = "key semid perms nsems uid gid cuid cgid otime ctime\n"
