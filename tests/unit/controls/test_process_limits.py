@@ -798,6 +798,9 @@ class TestSockets:
             ("e /var/t* - - - 30d\nx /var/tmp/.ora*\n", ["fail", "pass"]),
             ("q /var/tmp 1777 root root 30d\nx /var/tmp/.oracle/*\n", ["fail", "pass"]),
             ("q /var/tmp 1777 root root 30d\nx /var/tmp/.oracle/s*\n", ["fail", "fail"]),
+            # The timer ignores lines with !, which are for the boot.
+            ("q /var/tmp 1777 root root 30d\nx! /var/tmp/.oracle*\n", ["fail", "fail"]),
+            ("q! /var/tmp 1777 root root 30d\n", ["fail", "pass"]),
             # X keeps the folder and not what lies in it.
             ("q /var/tmp 1777 root root 30d\nX /var/tmp/.oracle*\n", ["fail", "fail"]),
         ],

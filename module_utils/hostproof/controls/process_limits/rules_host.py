@@ -209,6 +209,8 @@ def _by_cron(directory: str, facts: Facts) -> List[str]:
 
 
 def _judge_tmpfiles(directory: str, entries: List[tmpfiles_d.Entry], facts: Facts) -> Verdict:
+    # A line with ! counts at boot alone, when nothing of Oracle runs.
+    entries = [entry for entry in entries if "!" not in entry.type]
     cleaning = [entry for entry in _first_lines(entries) if _ages(entry, directory)]
     kept = [
         entry for entry in entries if entry.type[0] == "x" and _is_kept(directory, entry.target)
