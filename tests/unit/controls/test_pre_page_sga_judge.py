@@ -97,6 +97,35 @@ def test_huge_pages_of_today_are_no_promise_for_the_next_start(judge):
     assert "pre_page_sga=FALSE" not in finding.fix
 
 
+@pytest.mark.parametrize("version", ["10.2.0.5.0", "11.1.0.7.0", "11.2.0.1.0"])
+def test_a_release_without_use_large_pages_keeps_its_pool(judge, version):
+    finding = judge(story(version, stored=(("*", "pre_page_sga", "TRUE"),)))["value"]
+    assert (finding.status, "use_large_pages=" in finding.fix) == ("warn", False)
+    assert finding.fix.startswith(
+        "keep pre_page_sga=TRUE, and keep the pool as large as the SGA (control hugepages)"
+    )
+
+
+def test_memory_target_of_the_next_start_is_reset_before_only(judge):
+    stored = (("*", "pre_page_sga", "TRUE"), ("*", "memory_target", "20G"))
+    finding = judge(story("11.2.0.4.0", stored=stored, memory_target="0"))["value"]
+    fix = finding.fix
+    assert finding.status == "warn"
+    assert fix.index("RESET memory_target SCOPE=SPFILE SID='*'") < fix.index("ORA-27138")
+    assert fix.index("ORA-27138") < fix.index("SET use_large_pages=ONLY SCOPE=SPFILE SID='*'")
+
+
+@pytest.mark.parametrize("update", ["19.21.0.0.0", "19.22.0.0.0"])
+def test_a_text_file_is_edited(judge, update):
+    """ALTER SYSTEM would end with ORA-32001."""
+    machine = story(stored=(), spfile=None, update=update, pre_page_sga="FALSE").remove(SPFILE)
+    machine.file(PFILE, "sga_target=16G\nORCL.pre_page_sga=false\n")
+    finding = judge(machine)["value"]
+    assert finding.status == "warn"
+    expected = f"delete the lines ORCL.pre_page_sga from {PFILE}; then restart ORCL"
+    assert finding.fix.startswith(expected)
+
+
 @pytest.mark.parametrize("pages", ["small", "huge"])
 def test_up_to_11_2_the_default_is_false_and_fine(judge, pages):
     finding = judge(story("11.2.0.4.0", pages, stored=()))["value"]

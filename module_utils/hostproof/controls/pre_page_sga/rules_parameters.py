@@ -110,15 +110,8 @@ def _judge_deprecated(
     why = "Deprecated since 19.22 and in 23ai: it has little benefit and can cause problems."
     fix = []
     if own:
-        fix.append(
-            "as SYSDBA: {0}; then restart {1}".format(
-                " and ".join(
-                    f"ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE SID='{sid}'"
-                    for sid in sorted({entry.sid for entry in own})
-                ),
-                subject.sid,
-            )
-        )
+        reset = change_of_parameter(subject.database, "pre_page_sga", None)
+        fix.append(f"{reset}; then restart {subject.sid}")
     if policy.value != AUTO:
         why += f" The policy requires {policy.value}, which apply rejects."
         fix.append("set pre_page_sga_value to auto")
@@ -228,15 +221,14 @@ def _fix_of_pre_page(subject: Subject, facts: Facts, policy: Policy, at_each_log
         return f"restart {subject.sid}"
     if policy.value == AUTO and not at_each_login:
         # The default needs no entry. Since 19.22 Oracle recommends to set no entry.
-        return (
-            "as SYSDBA: ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE, with the SID of each entry"
-            + restart
-        )
+        return change_of_parameter(subject.database, "pre_page_sga", None) + restart
     if policy.value == AUTO and next_value(subject, "pre_page_sga") == TRUE:
         pages = if_known(attempt(pages_now, subject, facts), None)
         if pages is not None and wholly_huge(pages):
             # TRUE with the whole SGA in huge pages was fastest in measurements. ONLY ensures it.
-            how = change_of_parameter(subject.database, "use_large_pages", "ONLY")
+            how = "keep the pool as large as the SGA (control hugepages)"
+            if has_use_large_pages(known(subject.version)):
+                how = _change_of_large_pages(subject, "ONLY")
             return f"keep pre_page_sga=TRUE, and {how}"
     value = policy.value if policy.value != AUTO else FALSE
     owner = subject.sid if at_each_login and value == TRUE else pfile.ALL
@@ -298,13 +290,17 @@ def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _fix_of_large_pages(subject: Subject, policy: Policy) -> str:
-    """Steps of the fix. With memory_target, ONLY prevents the start (ORA-27138): reset it first."""
     value = "ONLY" if policy.use_large_pages == AUTO else policy.use_large_pages
-    steps = ["size the pool (control hugepages)"]
+    return "size the pool (control hugepages), then " + _change_of_large_pages(subject, value)
+
+
+def _change_of_large_pages(subject: Subject, value: str) -> str:
+    """With memory_target, ONLY prevents the start (ORA-27138): reset it first."""
+    steps = [change_of_parameter(subject.database, "use_large_pages", value)]
     used = [name for name in MEMORY_TARGETS if next_value(subject, name) != "0"]
     if used and known(subject.version)[0] >= 11:
-        steps.append(f"{_end_of_amm(subject)} (ORA-27138: huge pages exclude {' and '.join(used)})")
-    steps.append(change_of_parameter(subject.database, "use_large_pages", value))
+        reason = f"(ORA-27138: huge pages exclude {' and '.join(used)})"
+        steps.insert(0, f"{_end_of_amm(subject)} {reason}")
     return ", then ".join(steps)
 
 
