@@ -416,8 +416,11 @@ def test_plan_creates_what_is_missing():
 
 
 def test_plan_adds_memberships():
-    (change,) = plan_of(host("oinstall"), **POLICY).changes
+    plan = plan_of(host("oinstall"), **POLICY)
+    (change,) = plan.changes
     assert change.name == "oracle in group dba"
+    assert plan.pending == ["Sessions and instances of oracle get new groups at a new login."]
+    assert plan_of(host("oinstall", "dba"), **POLICY).pending == []
     for members, expected in (
         ("", ""),
         ("oracle", "oracle"),

@@ -76,8 +76,6 @@ def _test(lines: List[str], start: int, end: int, before: int) -> Test:
     for number in range(start + 1, end):
         line = lines[number]
         match = _SETTING.match(line.rstrip())
-        if match and match.group(1).startswith("Avg"):
-            match = None
         average = re.match(r"^\s+Avg\. (throughput|latency) = (.*\S)\s*$", line)
         interval = _INTERVAL.match(line)
         if average:
