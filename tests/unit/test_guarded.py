@@ -347,6 +347,20 @@ def test_what_tells_an_instance(exe, owner, runs):
     assert Process(**OWN, exe=exe, exe_uid=owner).runs("oracle") is runs
 
 
+@pytest.mark.parametrize(
+    ("exe", "home"),
+    [
+        ("/u01/db/bin/oracle", "/u01/db"),
+        ("/u01/db/bin/oracle (deleted)", "/u01/db"),
+        ("/u01/db/bin/oracle0", "/u01/db"),
+        ("/u01/db/bin/oracle2", None),
+        ("/bin/oracle", None),
+    ],
+)
+def test_home_of_a_program(exe, home):
+    assert Process(**OWN, exe=exe, exe_uid=0).home("oracle") == home
+
+
 def test_an_old_record_is_replayed():
     assert Process(**OWN).runs("oracle") is None
     assert Process(**OWN).home("oracle") is None

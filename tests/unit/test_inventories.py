@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,14 @@ def test_a_file_that_stands_for_too_much_is_named(name, tmp_path):
     path.write_text(BAD[name])
     with pytest.raises(Unsafe, match=r"hosts\.yml (expands to more than|is nested deeper)"):
         inventories.check(["-i", str(path)])
+
+
+def test_the_largest_depth(tmp_path):
+    path = tmp_path / "hosts.yml"
+    for lists, is_refused in ((inventories.MOST_DEPTH - 1, False), (inventories.MOST_DEPTH, True)):
+        path.write_text("a: &a " + "[" * lists + "]" * lists + "\nb: *a\n")
+        with pytest.raises(Unsafe) if is_refused else nullcontext():
+            inventories.check(["-i", str(path)])
 
 
 @pytest.mark.parametrize(

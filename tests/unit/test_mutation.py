@@ -96,7 +96,9 @@ def test_changes(text: str, name: str, new: str):
 
 
 def test_nothing_else_is_changed():
-    text = '"""A text 1."""\nimport a\n\n\ndef f(a: 1 < 2) -> 3:\n    b = zip(f"{a}", strict=True)\n'
+    text = (
+        '"""A text 1."""\nimport a\n\n\ndef f(a: 1 < 2) -> 3:\n    b = zip(f"{a}", strict=True)\n'
+    )
     assert changed(text) == set()
     assert not is_python(b"x = (")
 
