@@ -266,8 +266,9 @@ class TestUse:
         assert judge(machine)["durable_files"].status == "pass"
 
     def test_a_temporary_file_alone_proves_nothing(self, judge):
-        finding = judge(story(files=("/u02/oradata/ORCL/temp01.dbf",), redo=()))["durable_files"]
-        assert (finding.status, "Only temporary files" in finding.why) == ("skip", True)
+        for path in ("ORCL/temp01.dbf", "ORCL/datafile/o1_mf_temp_k2xq7r9p_.tmp"):
+            finding = judge(story(files=(f"/u02/oradata/{path}",), redo=()))["durable_files"]
+            assert (finding.status, "Only temporary files" in finding.why) == ("skip", True)
 
     def test_nothing_is_held(self, judge):
         findings = judge(story(files=(), redo=()))

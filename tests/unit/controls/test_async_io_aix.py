@@ -111,6 +111,16 @@ def test_concurrent_io_twice(judge):
     assert "/u02/oradata is mounted with cio, and ORCL opens its files so" in finding.why
 
 
+@pytest.mark.parametrize("value", ["none", "asynch"])
+@pytest.mark.parametrize("option", ["cio", "dio"])
+def test_concurrent_io_by_the_mount_alone(judge, value, option):
+    machine = with_instance(mounted(host(), "/u02/oradata", f"rw,{option}"), value)
+    finding = judge(machine)["aix_cio"]
+    assert finding.status == "warn"
+    why = f"/u02/oradata is mounted with {option}, which forces it on every program"
+    assert finding.why.startswith(why)
+
+
 def test_a_home_on_such_a_mount(judge):
     machine = with_instance(mounted(host(), "/u01", "rw,cio,log=INLINE"), "none")
     finding = judge(machine)["aix_cio"]

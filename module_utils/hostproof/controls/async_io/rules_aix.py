@@ -111,11 +111,10 @@ def aix_cio(aix: Aix, facts: Facts, policy: Policy) -> Verdict:
     ]
     answers = {subject.sid: attempt(_persisted, subject) for subject in subjects}
     direct = [sid for sid, value in answers.items() if value in ("setall", "directio")]
-    double = [
-        f"{path} is mounted with {option}, and {', '.join(direct)} opens its files so by {OPTIONS}"
-        for path, option in around
-        if direct
-    ]
+    reason = f"and {', '.join(direct)} opens its files so by {OPTIONS}"
+    if not direct:
+        reason = "which forces it on every program"
+    double = [f"{path} is mounted with {option}, {reason}" for path, option in around]
     values = {value for value in answers.values() if isinstance(value, str)}
     mixed = [f"{OPTIONS} differs: " + _listed(answers)] if len(values) > 1 else []
     problems = homes + double + mixed

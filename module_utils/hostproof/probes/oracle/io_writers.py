@@ -34,7 +34,7 @@ _NO_FILE = re.compile(
     r"|^/(?:proc|sys)/|^/dev/(?:null|zero|shm/|pts/|tty)"
 )
 _CONTROL = re.compile(r"/(?:[^/]*\.ctl|controlfile/[^/]*|control\d*\.[^/]*)$", re.IGNORECASE)
-_TEMPORARY = re.compile(r"/(?:tempfile/|te?mp)[^/]*\.dbf$", re.IGNORECASE)
+_TEMPORARY = re.compile(r"/(?:(?:tempfile/|te?mp)[^/]*\.dbf|[^/]*_temp_[^/]*\.tmp)$", re.IGNORECASE)
 _REDO = re.compile(r"/(?:onlinelog/[^/]*|[^/]*redo[^/]*|[^/]*\.(?:log|rdo))$", re.IGNORECASE)
 #: How nearly all of thousands of data files end.
 _PLAIN = ".dbf"
