@@ -861,6 +861,12 @@ def test_a_pass_on_a_virtual_interface_needs_a_counter_that_could_fail(
     assert statuses(judge(host), "drops") == ["warn"]
 
 
+def test_a_virtual_function_that_counts_no_drop(judge):
+    host = storage_host(driver="ixgbevf").counted("ens4", {"rx_packets": 1}, {"rx_packets": 9})
+    host.sampled("pause", "file:/sys/class/net/ens4/statistics/rx_missed_errors", "0", "0")
+    assert statuses(judge(host), "drops") == ["skip"]
+
+
 def test_counters_that_began_anew_are_no_drops(judge):
     before = {"rx_flow_control_xoff": 5, "tx_flow_control_xoff": 5, "rx_missed_errors": 5}
     host = storage_host().counted("ens4", before, dict.fromkeys(before, 0))

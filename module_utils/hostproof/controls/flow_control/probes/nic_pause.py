@@ -32,7 +32,7 @@ NEGOTIATION_OF_LINK = frozenset(("i40e", "ice"))
 NEVER_NEGOTIATE = frozenset(("mlx4_core", "mlx5_core"))
 
 #: Drivers of virtual interfaces, which have no cable and no PAUSE. None: no driver.
-VIRTUAL = (None, "virtio_net", "vmxnet3", "hv_netvsc", "vif", "ena", "gve", "ibmveth")
+VIRTUAL = (None, "virtio_net", "vmxnet3", "hv_netvsc", "vif", "ena", "gve", "ibmveth", "ixgbevf")
 
 
 class Traffic(NamedTuple):
