@@ -179,6 +179,7 @@ class TestMountsThatNobodyLists:
         [
             ("oracleORCL", "/backup/ORCL/0a1b_1_1", "fail"),
             ("oracleORCL1", "/backup/ORCL/0a1b_1_1", "fail"),
+            ("oracleORCL (LOCAL=NO)", "/backup/ORCL/0a1b_1_1", "fail"),
             ("ora_dm00_ORCL", "/backup/exp01.dmp", "fail"),
             ("ora_dw01_ORCL", "/backup/exp01.dmp", "fail"),
             # A trace file, and what no process of Oracle has open.

@@ -17,7 +17,7 @@ from .probes import direct_nfs, rpc_slots
 
 #: Processes that have database files or voting files open, by their first argument.
 #: Server processes, which read and write for RMAN, and those of Data Pump.
-BACKUP_PROCESSES = r"^(oracle[A-Za-z]\S*|ora_d[mw]\w\w_\S+)$"
+BACKUP_PROCESSES = r"^(oracle[A-Za-z]\S*( \(.*)?|ora_d[mw]\w\w_\S+)$"
 DATABASE_PROCESSES = r"^(ora|db|asm|mdb|apx)_(pmon|dbw\w|lgwr|ckpt|arc\w)_\S+$|(^|/)ocssd\.bin$"
 #: What Clusterware runs only in a cluster: where it runs, files are shared with other hosts.
 #: ocssd.bin runs on a single host too (Oracle Restart).
