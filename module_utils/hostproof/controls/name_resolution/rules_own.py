@@ -55,6 +55,12 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
     for host in dict.fromkeys((own, *cluster.scan, *cluster.members)):
         problems += [f"{host[:80]}: {fault}" for fault in _faults(host)]
     name = cluster.name or ""
+    fix = (
+        "hostnamectl set-hostname, before software is installed: a node of a cluster is deleted "
+        "and added again to get another name"
+    )
+    if not problems and own == own.lower() and static == own:
+        fix = "choose another name when Clusterware is configured again"
     if name and (len(name) > _CLUSTER_NAME or not _LABEL.match(name)):
         problems.append(f"the cluster's name {name[:40]} is not of up to 15 letters and digits")
     elif name[:1].isdigit():
@@ -73,8 +79,7 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
     verdict = Verdict(
         FAIL if problems else WARN if remarks else PASS,
         f"{why}.",
-        fix="hostnamectl set-hostname, before software is installed: a node of a cluster is "
-        "deleted and added again to get another name",
+        fix=fix,
         desired="small letters, digits and hyphens, at most 63 a label",
         persisted="unknown"
         if isinstance(facts.static, HostproofError)
