@@ -59,6 +59,21 @@ class TestLimits:
         assert bool(finding.commands) is applied
         assert ("list fs.aio-max-nr" in finding.fix) is not applied
 
+    @pytest.mark.parametrize(
+        ("path", "text", "step"),
+        [
+            ("/etc/sysctl.d/zzz.conf", "fs.aio-max-nr = 65536\n", "zzz.conf:1 (fs.aio-max-nr"),
+            ("/etc/rc.local", "#!/bin/sh\nsysctl -w fs.aio-max-nr=65536\n", "/etc/rc.local:2"),
+            ("/etc/sysctl.d/10-a.conf", "fs.aio-max-nr = 65536\n", None),
+        ],
+    )
+    def test_apply_is_not_advised_where_another_place_would_win(self, judge, path, text, step):
+        machine = story(limit=65536, persisted=None).file(path, text, mode=0o755)
+        finding = judge(machine)["aio_max_nr"]
+        assert finding.status == "fail"
+        assert bool(finding.commands) is (step is None)
+        assert step is None or step in finding.fix
+
     def test_the_largest_holders_by_name(self, judge):
         machine = story().writer("/u01/oracleDEV (LOCAL=NO)", {}, (1, 399360), pid=80)
         machine.writer("oracle", {}, (2, 12288), pid=81)

@@ -24,6 +24,8 @@ _BOOT = ("dir:/etc/sysctl.d", "file:/etc/sysctl.conf", "lines:boot")
 #: Default value of the kernel (fs/aio.c).
 _DEFAULT = 65536
 _BY_APPLY = [apply_line("kernel_parameters")]
+#: What kernel_parameters writes if its policy names no other file.
+_DROP_IN = "/etc/sysctl.d/99-zz-hostproof-kernel_parameters.conf"
 #: Number of the largest holders that a finding names; the others are only counted.
 _NAMED = 5
 
@@ -56,12 +58,13 @@ def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
     ]
     if not low:
         at_boot.settled()
+    blocked = _why_blocked(linux, required)
     return Verdict(
         FAIL if low else PASS,
         why=f"{' and '.join(low)}; required is {required}: {policy.aio_max_nr} of the policy, or "
         f"{policy.growth_factor:g} times the {events.used} events in use.",
-        fix=_fix(required),
-        commands=_BY_APPLY if required <= DOCUMENTED else [],
+        fix=blocked or _fix(required),
+        commands=_BY_APPLY if required <= DOCUMENTED and not blocked else [],
         desired=f"at least {required}",
         persisted=f"{then} (kernel default, nothing sets it)"
         if winner is None
@@ -116,6 +119,17 @@ def aio_usage(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
         values={"used": events.used, "limit": events.limit, "contexts_left": left},
         failing_layer="in_use",
     )
+
+
+def _why_blocked(linux: Linux, required: int) -> str:
+    """Why a line of kernel_parameters would not count after a reboot; "" if it would."""
+    line = f"{aio.KEY} = {required}\n"
+    boot = boot_probe.with_sysctl_file(linux.boot, _DROP_IN, line)
+    at_boot = boot_probe.sysctl_at_boot(boot, aio.KEY)
+    if at_boot.winner is not None and int(at_boot.winner.value) >= required:
+        return ""
+    why = boot_probe.why_it_loses(at_boot, _DROP_IN, aio.KEY, "kernel_parameters_sysctl_file")
+    return f"apply is blocked. First: {why}"
 
 
 def _fix(required: int) -> str:
