@@ -107,6 +107,8 @@ class TestOneDaemon:
         machine = bare().command(" ".join(SHOW), shown())
         finding = judge(machine, **SINGLE)["one_daemon"]
         assert (finding.status, finding.running) == ("fail", "none")
+        assert "start it while neither Clusterware nor a database runs here" in finding.fix
+        assert finding.commands == ()
 
     def test_two_at_once(self, judge):
         machine = daemon(with_chrony(), "/usr/lib/systemd/systemd-timesyncd", pid=701)

@@ -256,13 +256,14 @@ def version(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     if not rates and not wants:
         raise Skip("No rate limit is set, and the policy requires none.")
     release = known(listener.release)
-    status, why = version_problem(release, known(facts.clusterware).cluster)
+    is_cluster = known(facts.clusterware).cluster
+    status, why = version_problem(release, is_cluster)
     return Verdict(
         status,
         running="release " + ".".join(str(number) for number in release),
         why=why,
         fix="upgrade to 12.1 or later, or remove the limit"
-        if release >= LEAK_FIXED
+        if is_cluster or release >= LEAK_FIXED
         else "upgrade to 11.2.0.4, 12.1 or later, or remove the limit",
         evidence=["command:release of lsnrctl in " + listener.home],
     )
