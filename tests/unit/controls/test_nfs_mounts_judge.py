@@ -1287,6 +1287,16 @@ SLOTS = (
         ("/etc/rc.local:2 may set sunrpc.tcp_max_slot_table_entries to 9",),
     ),
     Story(
+        "slots: the other places with commands of the boot cannot be searched",
+        told(
+            lambda machine: machine.slots(128, 128),
+            lambda machine: machine.deny("lines:boot"),
+        ),
+        listed(),
+        "slot_tables_persisted",
+        "error",
+    ),
+    Story(
         "slots: a parameter with which the module is not loaded",
         told(
             lambda machine: machine.file(

@@ -137,6 +137,23 @@ def test_figures_that_cannot_be_are_refused(wrong: list[float]) -> None:
         compare([1.0] * 5, wrong, 0.05)
 
 
+@pytest.mark.parametrize(
+    ("interval", "suspect"),
+    [
+        (verdict.Interval(1.05, 1.01, 1.2), True),
+        (verdict.Interval(1.04, 1.01, 1.2), False),
+        (verdict.Interval(1.05, 1.0, 1.2), False),
+        (verdict.Interval(0.95, 0.9, 0.99), True),
+        (verdict.Interval(0.96, 0.9, 0.99), False),
+        (verdict.Interval(0.95, 0.9, 1.0), False),
+    ],
+)
+def test_suspect_excludes_no_change_and_reaches_the_margin(
+    interval: verdict.Interval, suspect: bool
+) -> None:
+    assert verdict._excludes_same(interval, 0.05) is suspect
+
+
 def test_equal_windows_are_no_different() -> None:
     comparison = compare([400.0] * 10, [400.0] * 10, 0.05)
     assert (comparison.verdict, comparison.suspect, comparison.needed) == (UNCHANGED, False, None)
