@@ -141,17 +141,16 @@ class Copy:
     def _outcome(self, mutant: Mutant) -> tuple[str, int]:
         path = self._code.root / mutant.path
         files = self._selection.test_files(path, self._limit)
-        with self._changed(mutant):
-            # Most changes are noticed by this file, so that the lines of no test are recorded.
-            outcome, failed = self._run_whole(files[:1])
-        if outcome == TIMEOUT:
-            return outcome, 0
-        if outcome == NOTICED and self._run_whole(files[:1], failed)[0] == SURVIVED:
-            return NOTICED, max(1, len(failed))
+        # Most changes are noticed by this file, so that the lines of no test are recorded.
+        outcome, failed = self._by_whole_files(mutant, files[:1])
+        if outcome != SURVIVED:
+            return outcome, failed
         covering = [(record, _tests_of(record, mutant)) for record in map(self._record, files)]
         found = [(record, tests) for record, tests in covering if tests]
         if not found:
-            return UNTESTED, 0
+            # Lines of other processes are not recorded.
+            outcome, failed = self._by_whole_files(mutant, files[1:])
+            return (UNTESTED if outcome == SURVIVED else outcome), failed
         records = [record for record, _ in found]
         with self._changed(mutant):
             outcome = self._run(records, [test for _, tests in found for test in tests])
@@ -159,6 +158,14 @@ class Copy:
             if outcome == SURVIVED:
                 outcome = self._run(records, [test for record in records for test in record.passed])
         return outcome, sum(len(tests) for _, tests in found)
+
+    def _by_whole_files(self, mutant: Mutant, files: list[Path]) -> tuple[str, int]:
+        """The outcome of all their tests. One that notices the change passes without it."""
+        with self._changed(mutant):
+            outcome, failed = self._run_whole(files)
+        if outcome == NOTICED and self._run_whole(files, failed)[0] != SURVIVED:
+            outcome = SURVIVED
+        return outcome, len(failed)
 
     @contextlib.contextmanager
     def _changed(self, mutant: Mutant) -> Iterator[None]:
@@ -177,7 +184,9 @@ class Copy:
         written = self._folder / "failed"
         written.write_text("")
         names = [*tests] or [str(file.relative_to(self._code.root)) for file in files]
-        status = self._pytest([*names, "-x"], {"MUTATION_FAILED": str(written)}, LONGEST_FILE)
+        status = self._pytest(
+            [*names, "-x"], {"MUTATION_FAILED": str(written)}, LONGEST_FILE * len(files)
+        )
         if status is None:
             return TIMEOUT, []
         return NOTICED if status else SURVIVED, written.read_text().splitlines()
