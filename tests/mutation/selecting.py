@@ -11,11 +11,15 @@ FAR = 2
 
 
 class Code(NamedTuple):
-    """A checkout: its root, the folders with code, and the folder with tests."""
+    """A checkout: its root, the folders with code, and the folder with tests.
+
+    ``broad`` are test files that run most of the code and import little of it.
+    """
 
     root: Path
     folders: tuple[str, ...]
     tests: str
+    broad: tuple[str, ...] = ()
 
 
 class Selection:
@@ -38,7 +42,7 @@ class Selection:
         self._imports: dict[Path, set[Path]] = {}
 
     def test_files(self, module: Path, limit: int | None) -> list[Path]:
-        """At most LIMIT test files, the most probable one first, or every test file."""
+        """At most LIMIT test files, the most probable one first, and the broad ones; or all."""
         if limit is None:
             return [test for test in self._tests if test.name.startswith("test_")]
         near = self._importers(module)
@@ -61,7 +65,9 @@ class Selection:
                 far = distance > 1
                 rank = (not _is_named(test, own), far, far and not named, -share, distance)
                 ranked.append((rank, test))
-        return [test for _, test in sorted(ranked)][:limit]
+        near_ones = [test for _, test in sorted(ranked)][:limit]
+        broad = [self._code.root / name for name in self._code.broad]
+        return near_ones + [test for test in broad if test not in near_ones]
 
     def _controls(self, module: Path, near: dict[Path, int]) -> set[str]:
         """The controls that have a module near this one."""

@@ -107,6 +107,9 @@ def test_test_files_by_name_and_by_import(code: Code):
     paths = Selection(code).test_files(code.root / "code/limits.py", 5)
     assert [path.name for path in paths] == ["test_limits.py", "test_user.py"]
     assert len(Selection(code).test_files(code.root / "code/limits.py", None)) == 3
+    broad = code._replace(broad=("tests/test_limits.py", "tests/test_other.py"))
+    paths = Selection(broad).test_files(code.root / "code/limits.py", 1)
+    assert [path.name for path in paths] == ["test_limits.py", "test_other.py"]
 
 
 def test_a_test_file_named_after_a_module_and_its_folder(code: Code):
