@@ -61,6 +61,7 @@ def test_only_matching_lines_are_kept(root):
         ". '{0}'",
         "ExecStart=/bin/sh {0}",
         "su - root -c 'sh {0}'",
+        "/usr/bin/python3.9 -u {0}",
     ],
 )
 def test_a_file_that_a_shell_reads_needs_no_first_line(root, line):
@@ -270,7 +271,19 @@ class TestCrontabsOfAccounts:
 
 
 @pytest.mark.parametrize(
-    "command", ["/bin/sh data", "/bin/bash -c './data'", "/bin/sh ./data", "sh -c 'cd /; ./data'"]
+    "command",
+    [
+        "/bin/sh data",
+        "/bin/bash data",
+        "/bin/bash -e -x data",
+        "/bin/bash -c './data'",
+        "/bin/bash -c 'source data'",
+        "/bin/bash -c '. ./data'",
+        "/bin/bash -c '. data'",
+        "/usr/bin/python3 data",
+        "/bin/sh ./data",
+        "sh -c 'cd /; ./data'",
+    ],
 )
 def test_a_script_in_the_working_directory_of_a_unit(root, command):
     text = f"WorkingDirectory=-{root}/bin\nExecStart={command}\n"
@@ -282,6 +295,25 @@ def test_a_script_in_the_working_directory_of_a_unit(root, command):
 def test_a_script_in_a_directory_that_a_command_enters(root, command):
     put(root / "units/b.service", f'ExecStart=sh -c "{command.format(root)}"\n')
     assert find(root, "units/b.service").lines == {f"{root}/bin/data": [(1, "sysctl")]}
+
+
+@pytest.mark.parametrize(
+    ("name", "scripts"),
+    [
+        ("da%i", ["data"]),
+        ("d%I", ["data"]),
+        ("o%i.sh", ["one.sh"]),
+        ("%i", ["data", "one.sh", "two"]),
+        ("%%i", []),
+        ("x%i", []),
+    ],
+)
+def test_a_script_whose_name_has_the_name_of_an_instance(root, name, scripts):
+    (root / "systemd").mkdir()
+    put(root / "systemd/b@.service", f"ExecStart={root}/bin/{name} start\n")
+    put(root / "bin/data", "#!/bin/sh\nsysctl\n")
+    put(root / "bin/one.sh", "#!/bin/sh\nsysctl -p\n")
+    assert list(find(root, "systemd/b@.service").lines) == [f"{root}/bin/{n}" for n in scripts]
 
 
 def test_variables_of_a_unit(root):

@@ -69,15 +69,20 @@ _ABSOLUTE_PATH = re.compile(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]")
 #: A file that a shell reads, whatever it begins with: ". FILE", "source FILE", "sh FILE",
 #: "sh < FILE"; and the variables of a unit.
 SOURCED = re.compile(
-    r"(?:(?:^|[\s;&|({'\"=@+!-])(?:\.|source|(?:/[\w./-]*/)?(?:a|ba|da|k|z)?sh)[ \t]+"
-    r"(?:-\w+[ \t]+)*(?:<[ \t]*)?|^[ \t]*EnvironmentFile[ \t]*=[ \t-]*)[\"']?(/[\w.+@/-]*[\w+])",
+    r"(?:(?:^|[\s;&|({'\"=@+!-])(?:\.|source|(?:/[\w./-]*/)?(?:(?:a|ba|da|k|z)?sh|python[\d.]*))"
+    r"[ \t]+(?:-\w+[ \t]+)*(?:<[ \t]*)?|^[ \t]*EnvironmentFile[ \t]*=[ \t-]*)[\"']?"
+    r"(/[\w.+@/-]*[\w+])",
     re.MULTILINE,
 )
 #: The working directory of a unit or a command, and scripts that commands run from there.
 _IN_FOLDER = re.compile(
     r"(?:^[ \t]*WorkingDirectory[ \t]*=[ \t-]*|\bcd[ \t]+[\"']?)(/[^\s%;&\"']*)", re.MULTILINE
 )
-_RELATIVE = re.compile(r"(?:\bsh[ \t]+|[\s;&|'\"=]\./)(\w[\w.+@/-]*)")
+_RELATIVE = re.compile(
+    r"(?:(?:sh|source|python[\d.]*|[\s'\"]\.)[ \t]+(?:-\w+[ \t]+)*|[\s;&|'\"=]\./)(\w[\w.+@/-]*)"
+)
+#: A script whose name has a specifier of a unit: /opt/tune-%i.sh.
+_SPECIFIED = re.compile(r"(?<![\w.$}/%])/[\w./+@-]*%\w[\w.+@-]*")
 #: The crontab of an account without root privileges, and the part of a line that runs as root.
 OF_ACCOUNT = re.compile(r"/spool/cron/(?!atjobs/)(?:[^/]+/)?(?!root\Z)[^/]+\Z")
 AS_ROOT = re.compile(
@@ -983,6 +988,9 @@ def _find_lines(places: Sequence[str], pattern: str, only_as_root: bool = False)
                 inside = [f"{folder}/{name}" for name in _RELATIVE.findall(text)]
                 names.extend(inside)
                 sourced.update(inside)
+            if "/systemd/" in path:
+                patterns = {re.sub("%.", "*", name) for name in _SPECIFIED.findall(text)}
+                names.extend(_files_of(sorted(patterns), unread))
             powerful = text if by_root else "\n".join(AS_ROOT.findall(text))
             called.extend(
                 (name, (*callers, path), name in sourced, by_root or name in powerful)
