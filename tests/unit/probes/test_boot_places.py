@@ -47,6 +47,11 @@ class TestRcLocal:
             ("pushd /proc/sys", "echo 60 > vm/swappiness"),
             ("cd /proc", "echo 60 > sys/vm/swappiness"),
             ("cd /", "echo 60 > proc/sys/vm/swappiness"),
+            ("cd / && cd proc/sys/vm && echo 60 > swappiness",),
+            ("D=/proc/sys/vm", "cd $D", "echo 60 > swappiness"),
+            ("export D=/proc/sys/vm", "cd $D", "echo 60 > swappiness"),
+            ("readonly F=/proc/sys/vm/swappiness", "echo 60 > $F"),
+            ("PATH=/opt/tune:$PATH", "tune.sh"),
             ("cd /etc/oracle", "sysctl -p tune.conf"),
             ("sysctl -p /etc/oracle/*.conf",),
             ("cd /opt/tune", "./tune.sh"),
@@ -109,6 +114,10 @@ class TestUnits:
             ("late.timer", "[Timer]\nOnBootSec=60\nUnit=tune.service\n"),
             ("x.path", "[Path]\nPathExists=/x\nUnit=tune.service\n"),
             ("x.socket", "[Socket]\nListenStream=1\nService=tune.service\n"),
+            ("tune.socket", "[Socket]\nListenStream=1\n"),
+            ("tune.path", "[Path]\nPathExists=/x\n"),
+            ("tune.timer", "[Timer]\nOnBootSec=60\nUnit=%N.service\n"),
+            ("late@.timer", "[Timer]\nOnBootSec=60\nUnit=%i.service\n"),
         ],
     )
     def test_a_starter_of_another_name(self, starter, text):
@@ -217,6 +226,34 @@ class TestUnits:
             machine.command(f"systemctl is-enabled {unit}", "disabled\n", 1)
         assert at_boot(machine).winner == ("1", f"{FILE}:1")
 
+    @pytest.mark.parametrize(
+        ("parameter", "is_known"),
+        [
+            ("systemd.wants=tune.service", False),
+            ("systemd.wants=tune", False),
+            ('systemd.wants="tune"', False),
+            ("systemd.wants=tune-x.service", True),
+            ("systemd.wants=x-tune", True),
+            ("systemd.mask=tune", True),
+        ],
+    )
+    def test_a_unit_that_the_kernel_command_line_starts(self, parameter, is_known):
+        machine = host().file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
+        machine.command("systemctl is-enabled tune.service", "disabled\n", 1)
+        machine.file("/proc/cmdline", f"ro {parameter}\n")
+        if is_known:
+            assert at_boot(machine).winner == ("1", f"{FILE}:1")
+        else:
+            is_unknown(machine, "tune.service:2")
+
+    @pytest.mark.parametrize("kind", ["path", "socket"])
+    def test_a_disabled_starter_of_the_same_name(self, kind):
+        machine = host().file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
+        machine.file(f"{OWN}/tune.{kind}", f"[{kind.capitalize()}]\n")
+        for unit in ("tune.service", f"tune.{kind}"):
+            machine.command(f"systemctl is-enabled {unit}", "disabled\n", 1)
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+
     def test_a_disabled_timer_of_another_name(self):
         machine = host().file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
         machine.file(f"{OWN}/late.timer", "[Timer]\nUnit=tune.service\n")
@@ -234,6 +271,8 @@ class TestCloudInit:
             f"bootcmd: [[sysctl, -w, '{KEY}=60']]",
             f"  - 'echo 60 > {PROC}'",
             f'  - ["sh", "-c", "echo 60 > {PROC}"]',
+            f"  - [ cloud-init-per, always, tune, sysctl, -w, {KEY}=60 ]",
+            f"  - cloud-init-per always tune sysctl -w {KEY}=60",
         ],
     )
     @pytest.mark.parametrize(
@@ -325,17 +364,19 @@ class TestTuned:
 
 
 class TestCredentials:
-    @pytest.mark.parametrize("folder", ["/etc/credstore", "/usr/lib/credstore"])
+    @pytest.mark.parametrize("folder", ["/etc", "/usr/local/lib", "/usr/lib"])
     def test_a_credential_that_sets_it(self, folder):
-        machine = host().file(f"{folder}/sysctl.extra", f"{KEY} = 60\n")
-        is_unknown(machine, f"{folder}/sysctl.extra")
+        machine = host().file(f"{folder}/credstore/sysctl.extra", f"{KEY} = 60\n")
+        is_unknown(machine, f"{folder}/credstore/sysctl.extra")
 
     def test_a_credential_that_sets_another_key(self):
         machine = host().file("/etc/credstore/sysctl.extra", "vm.dirty_ratio = 60\n")
         assert at_boot(machine).winner == ("1", f"{FILE}:1")
 
-    def test_an_encrypted_credential(self):
-        is_unknown(host().file("/etc/credstore.encrypted/sysctl.extra", "x"), "credstore.encrypted")
+    @pytest.mark.parametrize("folder", ["/etc", "/usr/local/lib", "/usr/lib"])
+    def test_an_encrypted_credential(self, folder):
+        path = f"{folder}/credstore.encrypted/sysctl.extra"
+        is_unknown(host().file(path, "x"), path)
 
     def test_a_credential_of_the_kernel_command_line(self):
         text = f"ro systemd.set_credential=sysctl.extra:{KEY}=60\n"
@@ -753,6 +794,15 @@ class TestSpellings:
             "sh -s <$TUNE",
             "curl -s http://tune.example.com/x | bash",
             "bash -lc ./tune.sh",
+            "chroot / sysctl -w vm.swappiness=60",
+            "systemd-run --on-active=9 sysctl -w vm.swappiness=60",
+            "nsenter -t 1 -a /sbin/sysctl -qw vm.swappiness=60",
+            "unshare sh -c 'sysctl -w vm.swappiness=60'",
+            "busybox sysctl -w vm/swappiness=60",
+            "awk 'BEGIN{print 60 > \"/proc/sys/vm/swappiness\"}'",
+            "awk 'BEGIN{system(\"sysctl -w vm.swappiness=60\")}'",
+            "python3 -c \"import os; os.system('sysctl -w vm.swappiness=60')\"",
+            'python3 -c \'run(["sysctl", "-w", "vm.swappiness=60"])\'',
         ],
     )
     def test_commands_in_commands(self, line):
@@ -778,6 +828,10 @@ class TestSpellings:
             "bash < /opt/tune.sh",
             "while read name; do echo $name; done < names",
             "bash -c 'echo a' < names",
+            "chroot / sysctl -w vm.dirty_ratio=60",
+            "systemctl status systemd-sysctl vm.swappiness=60",
+            "awk '{print $1}' /proc/sys/vm/swappiness",
+            "export PATH=/usr/sbin:/proc/sys/net",
         ],
     )
     def test_what_sets_another_value_or_none(self, line):

@@ -48,8 +48,10 @@ INTERESTING = (
 )
 
 _TARGET = re.compile(
-    r"(?:/proc/sys|/sys/kernel/mm|/sys/devices/system/node)/[\w./*?\[\]@:\0-]*", re.ASCII
+    r"(?:/proc/sys|/sys/kernel/mm|/sys/devices/system/node)\b[\w./*?\[\]@:\0-]*", re.ASCII
 )
+#: sysctl as an argument of another command, or in the text of a program.
+_INNER = re.compile("(?<![\\w.-])sysctl['\"]?[\\s,](.*)")
 _BARE = re.compile(r"(?:vm[./])?\b(nr_hugepages(?:_mempolicy)?|nr_overcommit_hugepages)\b")
 #: Commands that check a file and change none, if their output is not sent into it.
 _READERS = frozenset(
@@ -65,7 +67,6 @@ _READERS = frozenset(
         "echo",
         "egrep",
         "exit",
-        "export",
         "fgrep",
         "file",
         "find",
@@ -73,7 +74,6 @@ _READERS = frozenset(
         "head",
         "if",
         "less",
-        "local",
         "logger",
         "ls",
         "md5sum",
@@ -96,11 +96,12 @@ _READERS = frozenset(
         "while",
         "elif",
         "getconf",
-        "declare",
-        "readonly",
     ]
 )
-_KEYWORDS = frozenset(["if", "then", "else", "elif", "while", "until", "do", "{", "!", "time"])
+_KEYWORDS = frozenset(
+    ["if", "then", "else", "elif", "while", "until", "do", "{", "!", "time"]
+    + ["export", "local", "declare", "readonly"]
+)
 #: From here on it is not certain that a line of a script is reached.
 _BRANCH = re.compile(
     r"(?:^|[;&|\s])(?:if|for|while|until|case|select|function|trap|return|exec|break|continue|set"
@@ -112,6 +113,8 @@ _OF_UNIT = (
     (r"^\s*(?:WorkingDirectory|BindPaths)\s*=[ \t-]*([^:]*).*", r"cd \1"),
     (r"^\s*Environment\s*=", "set "),
 )
+#: Readers that write with some arguments.
+_MAY_WRITE = {"sed": re.compile(" -i").search, "awk": re.compile("system|>").search}
 #: They represent lines that evidence does not keep. After the second kind it is not certain that
 #: a line is reached.
 _LEFT_OUT, _BRANCH_LEFT_OUT = ":  # left out", "if :  # left out"
@@ -229,7 +232,7 @@ def calls_unread(line: str) -> bool:
                 is_read = words[:1] == ["cat"] and all(name.startswith("/") for name in words[1:])
                 if calls_unread(script) if script is not None else not is_read:
                     return True
-        elif words and re.match(r"\.{1,2}/|[\w.-]+/|\0|.*run-parts$", words[0], re.ASCII):
+        elif words and re.match(r"\.{1,2}/|[\w.-]+(?:/|\.sh$)|\0|.*run-parts$", words[0], re.ASCII):
             return True
         before = command if command.piped else None
     return False
@@ -489,18 +492,17 @@ def _of_command(command: Simple, before: Optional[Simple]) -> List[Effect]:
         return written + [
             _set(word, value) for word in words[1:] if word.startswith(_BELOW + (UNKNOWN,))
         ]
-    is_variable = name == "sys" and re.match(r"\w+=/+proc/+sys/*$", words[0]) is not None
     finds = name == "find" and runs and any(word.startswith(("-exec", "-ok")) for word in words)
-    if name in ("cd", "pushd") or is_variable or finds:
+    if name in ("cd", "pushd") or finds:
         # The commands after it can write to any file of the directory by a relative path.
-        paths = ["/proc/sys"] if is_variable else [word.rstrip("/") for word in words[1:]]
+        paths = ["/" + word.strip("/") for word in words[1:]]
         below = [
             _set(path + "/" + UNKNOWN, None)
             for path in paths
             if path in ("/proc", "/sys") or (path + "/").startswith(_BELOW)
         ]
         return written + (below or [_set(UNKNOWN, None)] * bool(finds))
-    if name in _READERS and not (name == "sed" and any(w.startswith("-i") for w in words)):
+    if name in _READERS and not (name in _MAY_WRITE and _MAY_WRITE[name](" ".join(words))):
         return written
     return written + _mentioned(words)
 
@@ -643,7 +645,17 @@ def _of_service(name: str, arguments: List[str]) -> List[Effect]:
 def _mentioned(words: List[str]) -> List[Effect]:
     """Possible writes of an unknown command."""
     text = " ".join(words)
-    result = [_set(target, None) for target in _TARGET.findall(text)]
+    # A directory stands for the files in it.
+    result = [
+        _set(path + end, None) for path in _TARGET.findall(text) for end in ("", "/" + UNKNOWN)
+    ]
+    inner = _INNER.search(text)
+    # Other accounts lack the right.
+    if inner and words[0] not in ("su", "runuser"):
+        result += [
+            effect._replace(value=None)
+            for effect in _of_sysctl(re.split("[]\\s,'\")]+", inner.group(1)))
+        ]
     if not result:
         result = [_set("/proc/sys/vm/" + name, None) for name in _BARE.findall(text)]
     return result

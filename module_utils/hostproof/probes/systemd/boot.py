@@ -30,8 +30,9 @@ _TUNED_VM = ("dirty_bytes", "dirty_ratio", "dirty_background_bytes", "dirty_back
 SYSCTL_SERVICE = "systemd-sysctl.service"
 TMPFILES_SERVICE = "systemd-tmpfiles-setup.service"
 SYSCTL_CREDENTIALS = tuple(
-    f"{place}/sysctl.extra"
-    for place in ("/etc/credstore", "/etc/credstore.encrypted", "/usr/lib/credstore")
+    f"{place}/credstore{kind}/sysctl.extra"
+    for place in ("/etc", "/usr/local/lib", "/usr/lib")
+    for kind in ("", ".encrypted")
 )
 _LOADED_BY = "loaded by "
 #: Instead of the value of an option that sets a part of what is required: no option holds it.

@@ -375,7 +375,11 @@ def _runs_unit(host: Host, name: str, by_drop_in: bool) -> Optional[bool]:
     if state in _MAY_RUN or "@" in name:
         return None
     units = [name, name.rpartition(".")[0] + ".timer"]
+    cmdline = if_known(attempt(host.read_text, "/proc/cmdline"), "")
     for unit in units:
+        stem = re.escape(re.sub(r"\.service$", "", unit))
+        if re.search(rf"systemd\.wants=\"?{stem}(?:\.service)?(?![\w@.-])", cmdline):
+            return None
         if unit != name and ("@" in unit or _state(host, unit) in _RUNS + _MAY_RUN):
             return None
         paths = _dependents(host, unit.rpartition(".")[0]) + _links(host, unit)
@@ -425,7 +429,8 @@ def _starters(host: Host, service: str) -> List[str]:
     starters = []
     for name in sorted({unit_name for listed in names.values() for unit_name in listed}):
         stem, _dot, kind = name.rpartition(".")
-        if kind not in ("timer", "path", "socket") or stem + ".service" == service:
+        is_same = stem + ".service" == service
+        if kind not in ("timer", "path", "socket") or (is_same and kind == "timer"):
             continue
         place = unit_files.place_of(names, name)
         paths = [place, *unit_files.drop_ins(host, names, name)]
@@ -434,7 +439,9 @@ def _starters(host: Host, service: str) -> List[str]:
         ]
         key = "Service" if kind == "socket" else "Unit"
         started = systemd_unit.last(units, kind.capitalize(), key)
-        if started is not None and started.value == service:
+        value = service if started is None and is_same else started and started.value
+        # What a specifier stands for is unknown.
+        if value and (value == service or "%" in value):
             starters.append(name)
     return starters
 
