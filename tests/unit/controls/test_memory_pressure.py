@@ -63,6 +63,9 @@ def aliases(machine: packs.Machine, **folders: dict[str, str]) -> packs.Machine:
     return machine
 
 
+DISK = "/dev/vda2 none swap sw 0 0\n"
+
+
 class TestSwapSize:
     @pytest.mark.parametrize(
         ("memory", "wanted"),
@@ -250,6 +253,33 @@ class TestSwapSize:
         machine.deny("/etc/fstab")
         machine.evidence.clear()
         assert judge(machine)["swap_size"].status == "warn"
+
+    @pytest.mark.parametrize(
+        ("path", "line", "lines", "status"),
+        [
+            ("/etc/systemd/system/x.service", "ExecStart=/sbin/swapoff -a", DISK, "error"),
+            ("/etc/systemd/system/x.service", "ExecStart=/opt/off.sh", DISK, "error"),
+            ("/etc/systemd/system/x.service", "ExecStop=/sbin/swapoff -a", DISK, "pass"),
+            ("/etc/systemd/system/off.service", "ExecStart=/sbin/swapoff -a", DISK, "pass"),
+            ("/etc/systemd/system/x.service", "ExecStart=/sbin/swapon /dev/vda2", "", "error"),
+            ("/etc/systemd/system/off.service", "ExecStart=/sbin/swapon /dev/vda2", "", "warn"),
+            ("/etc/cron.d/x", "@reboot root /sbin/swapoff -a", DISK, "error"),
+            ("/var/spool/cron/root", "@reboot sleep 60; swapoff -a", DISK, "error"),
+            ("/var/spool/cron/oracle", "@reboot swapoff -a", DISK, "pass"),
+            ("/etc/cron.d/x", "0 3 * * 0 root swapoff -a && swapon -a", DISK, "pass"),
+            ("/etc/cron.d/x", "#@reboot root swapoff -a", DISK, "pass"),
+        ],
+    )
+    def test_what_units_and_cron_do(self, judge, path, line, lines, status):
+        machine = host().file("/etc/fstab", lines).file(path, f"[Service]\n{line}\n")
+        machine.file("/opt/off.sh", "#!/bin/sh\nswapoff -a\n", mode=0o755)
+        machine.command("systemctl is-enabled x.service", "enabled\n")
+        machine.command("systemctl is-enabled off.service", "disabled\n", 1)
+        finding = judge(machine)["swap_size"]
+        assert finding.status == status
+        assert status != "error" or re.search(f"({path}|/opt/off.sh):2", finding.why)
+        recorded = judge(RecordedHost(machine.evidence))["swap_size"]
+        assert (recorded.status, recorded.why) == (finding.status, finding.why)
 
     def test_rc_local_that_may_not_be_read(self, judge):
         machine = host().file("/etc/rc.local", "", mode=0o755).deny("/etc/rc.local")

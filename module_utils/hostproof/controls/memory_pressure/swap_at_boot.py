@@ -29,7 +29,8 @@ _TAGS = ("UUID", "LABEL", "PARTUUID", "PARTLABEL")
 _ESCAPED = re.compile(r"(?![A-Za-z0-9#+\-.:=@_])[\x00-\x7f]")
 
 
-_CHANGES = r"^[^#\n]*\bswapo(?:n|ff)\b(?!.{0,80}zram)"
+#: ExecStop of a unit acts at its end.
+_CHANGES = r"^(?!\s*ExecStop)[^#\n]*\bswapo(?:n|ff)\b(?!.{0,80}zram)"
 
 
 class Source(NamedTuple):
@@ -70,8 +71,9 @@ def read(
 
 
 def _by_scripts(host: Host, units: boot_services.Units) -> List[Source]:
-    """The lines of rc.local, and of scripts that it calls, that may activate an area."""
-    search = attempt(host.find_lines, "swap", boot_scripts.RC_LOCAL, _CHANGES)
+    """The lines of rc.local, units and cron, and of scripts that they call, that may activate an
+    area."""
+    search = attempt(host.find_lines, "swap", boot_scripts.PLACES, _CHANGES, True)
     if not host.has("lines:swap"):
         return []  # recordings of earlier releases
     found = known(search)
@@ -79,10 +81,15 @@ def _by_scripts(host: Host, units: boot_services.Units) -> List[Source]:
     for path in found.unread:
         raise Denied("file:" + path, f"{path} may not be read: it could change swap at boot")
     for path, lines in found.lines.items():
-        if boot_scripts.runs_at_boot(host, found.callers.get(path, path)) is False:
+        origin = found.callers.get(path, path)
+        if boot_scripts.runs_at_boot(host, origin) is False or (
+            origin in boot_scripts.RC_LOCAL and units.why_idle("rc-local.service")
+        ):
             continue
-        for number, line in [] if units.why_idle("rc-local.service") else lines:
+        for number, line in lines:
             place = f"{path}:{number}"
+            if "cron" in path and "@reboot" not in line:
+                continue
             if "swapoff" in line:
                 raise Unanswered("file:" + path, f"{place} may deactivate swap at boot")
             unknown = Unanswered("file:" + path, f"the area of {place} is unknown")
