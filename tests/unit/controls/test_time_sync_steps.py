@@ -71,10 +71,25 @@ def test_ptp(argv, status):
     assert judged(machine)["never_steps"].status == status
 
 
-def test_ptp4l_with_software_stamps_sets_the_clock_too():
-    machine = daemon(with_chrony(), "/usr/sbin/ptp4l -i eth0 -S", pid=701)
+@pytest.mark.parametrize(
+    ("options", "running"),
+    [
+        ("-i eth0 -S", "chronyd, ptp"),
+        ("-i eth0 -mS", "chronyd, ptp"),
+        ("-Si eth0", "chronyd, ptp"),
+        ("-2mSi eth0", "chronyd, ptp"),
+        ("-i eth0 --time_stamping=software", "chronyd, ptp"),
+        ("-i eth0 --time_stamping software", "chronyd, ptp"),
+        ("-i eth0 --time_st=software", "chronyd, ptp"),
+        ("-i eth0 --time_stamping=hardware", "chronyd"),
+        ("-i eth0 -H -s", "chronyd"),
+    ],
+)
+def test_ptp4l_with_software_stamps_sets_the_clock_too(options, running):
+    machine = daemon(with_chrony(), "/usr/sbin/ptp4l " + options, pid=701)
     finding = judged(machine)["one_daemon"]
-    assert (finding.status, finding.running) == ("fail", "chronyd, ptp")
+    assert finding.running == running
+    assert finding.status == ("fail" if "ptp" in running else "pass")
 
 
 def test_a_chronyd_that_sets_no_clock_by_joined_options():
@@ -200,6 +215,29 @@ def test_the_threshold_of_ntp_conf(options, line, status, why):
     assert (recorded.why, recorded.fix) == (finding.why, finding.fix)
     if "overrides" in why:
         assert (finding.fix or "").startswith("remove /etc/ntp.conf:2")
+
+
+@pytest.mark.parametrize(
+    "option", ["-c /opt/n.conf", "-gc /opt/n.conf", "--configfile=/opt/n.conf"]
+)
+def test_the_file_of_ntpd(option):
+    machine = with_ntpd(f"/usr/sbin/ntpd -u ntp:ntp -x {option}", f"-x {option}")
+    machine.file("/opt/n.conf", "tinker step 0.1\n").file("/etc/ntp.conf", "tinker step 0.2\n")
+    finding = judged(machine)["never_steps"]
+    assert (finding.status, "/opt/n.conf:1 (tinker step 0.1)" in finding.why) == ("fail", True)
+    assert "ntp.conf" not in finding.fix
+    assert judged(RecordedHost(machine.evidence))["never_steps"].why == finding.why
+
+
+def test_a_file_that_ntp_conf_includes():
+    machine = with_ntpd("/usr/sbin/ntpd -u ntp:ntp -x", "-x")
+    machine.file("/etc/ntp.conf", 'includefile /etc/ntp/a\nincludefile "/etc/ntp/none"\n')
+    machine.file("/etc/ntp/a", "crypto pw tiger\nincludefile /etc/ntp/a\ntinker step 0.1\n")
+    finding = judged(machine)["never_steps"]
+    assert (finding.status, "/etc/ntp/a:3 (tinker step 0.1)" in finding.why) == ("fail", True)
+    assert judged(RecordedHost(machine.evidence))["never_steps"].why == finding.why
+    machine.evidence.clear()
+    assert judged(machine.deny("/etc/ntp/a"))["never_steps"].status == "error"
 
 
 def test_a_threshold_of_ntp_conf_that_may_not_be_read_or_was_not_recorded():

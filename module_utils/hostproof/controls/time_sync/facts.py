@@ -22,7 +22,9 @@ CHRONY_CONF = ("/etc/chrony.conf", "/etc/chrony/chrony.conf")
 NTP_CONF = ("/etc/ntp.conf", "/etc/ntpsec/ntp.conf")
 #: The options of chronyd (chronyd(8)); a colon follows one with a value.
 _CHRONYD_OPTIONS = "46df:F:hil:L:mnpP:qQrRst:u:Uvx"
-_SOFTWARE = re.compile(r"-[AEP246HLSqmsv]*S[AEP246HLSqmsv]*\Z")
+#: Options of ptp4l for software time stamping; others without a value can be before.
+_SOFTWARE = re.compile(r" (?:-[AEP246HLqmsv]*S|--time_st\w*[ =]s)")
+_FILE_OF_NTPD = re.compile(r" (?:-\w*c|--configfile)[ =]?(/\S+)")
 _KEEPERS = r"(^|/)(chronyd|ntpd|systemd-timesyncd|phc2sys|ptp4l)$"
 _NAME = re.compile(_KEEPERS)
 #: timemaster of linuxptp starts chronyd with the PTP daemons below it.
@@ -170,11 +172,17 @@ def read(host: Host, _policy: Policy) -> Facts:
 
 def _read_thresholds(host: Host, keepers: Dict[str, Daemon]) -> List[ntp_conf.Threshold]:
     found: List[ntp_conf.Threshold] = []
-    for path in NTP_CONF if NTPD in keepers else ():
-        text = attempt(host.read_text, path, record=ntp_conf.kept)
+    if NTPD not in keepers:
+        return found
+    options = " ".join(("", *if_known(keepers[NTPD].arguments, ())))
+    paths = _FILE_OF_NTPD.findall(options) or list(NTP_CONF)
+    for path in paths:
+        answer = attempt(host.read_text, path, record=ntp_conf.kept)
         # Recordings of earlier releases do not have these files.
         if host.has("file:" + path):
-            found += ntp_conf.thresholds(unless_absent(text, ""), path)
+            text = unless_absent(answer, "")
+            found += ntp_conf.thresholds(text, path)
+            paths.extend(name for name in ntp_conf.included(text)[:9] if name not in paths)
     return found
 
 
@@ -234,7 +242,7 @@ def feeds(argv: Tuple[str, ...]) -> bool:
     stamping (-S), ptp4l sets it (ptp4l(8))."""
     if any(word.endswith("ntpshm") for word in argv):
         return True
-    return bool(argv) and argv[0].endswith("ptp4l") and not any(map(_SOFTWARE.match, argv))
+    return bool(argv) and argv[0].endswith("ptp4l") and not _SOFTWARE.search(" ".join(argv))
 
 
 def _sets_no_clock(arguments: Tuple[str, ...]) -> bool:

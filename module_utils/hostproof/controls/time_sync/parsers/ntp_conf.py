@@ -43,6 +43,11 @@ def thresholds(text: str, path: str) -> List[Threshold]:
     return found
 
 
+def included(text: str) -> List[str]:
+    """The files that a file includes."""
+    return re.findall(r"^[ \t]*includefile[ \t]+\"?([^\s\"]+)", text, re.MULTILINE)
+
+
 def kept(text: str) -> str:
     """The part of a file that evidence keeps (kept_lines.py)."""
-    return kept_lines.only(text, lambda line: line.split()[:1] == ["tinker"])
+    return kept_lines.only(text, lambda line: line.split()[:1] in (["tinker"], ["includefile"]))
