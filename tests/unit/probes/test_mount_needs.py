@@ -79,21 +79,18 @@ def test_a_unit_of_another_target_does_not_need_it():
     )
 
 
-@pytest.mark.parametrize("masks", [("rpcbind.socket", "rpcbind.service")])
+@pytest.mark.parametrize("masks", [("rpcbind.socket", "rpcbind.service"), ("rpcbind.service",)])
 def test_nfs_3_with_locks_needs_rpcbind(masks):
     assert "needs rpcbind" in why_not(masked(host(), *masks))
     for options in ("vers=3,nolock", "vers=4.1", "vers=3,local_lock=all"):
         assert why_not(masked(host(options), *masks)) == ""
 
 
-def test_a_socket_of_rpcbind_is_enough():
-    assert why_not(masked(host(), "rpcbind.service")) == ""
-
-
-def test_without_rpc_statd_it_is_unknown():
-    with pytest.raises(Unanswered, match="rpc-statd.service is masked"):
-        why_not(masked(host(), "rpc-statd.service"))
-    assert why_not(masked(host("vers=4.1"), "rpc-statd.service")) == ""
+@pytest.mark.parametrize("name", ["rpc-statd.service", "rpcbind.socket"])
+def test_without_rpc_statd_or_a_socket_it_is_unknown(name):
+    with pytest.raises(Unanswered, match=f"{name} is masked"):
+        why_not(masked(host(), name))
+    assert why_not(masked(host("vers=4.1"), name)) == ""
 
 
 @pytest.mark.parametrize("module", ["nfs", "sunrpc", "lockd"])
@@ -127,6 +124,22 @@ def test_an_install_line_that_loads_it():
 def test_an_install_line_that_nobody_knows():
     with pytest.raises(Unanswered, match="whether that loads nfs is unknown"):
         why_not(host().file("/etc/modprobe.d/a.conf", "install nfs /opt/load\n"))
+
+
+@pytest.mark.parametrize(
+    ("line", "is_known"),
+    [("blacklist nfs", False), ("blacklist nfsd", True), ("#blacklist nfs", True)],
+)
+def test_a_blacklist(line, is_known):
+    """The kernel requests the alias fs-nfs, and modprobe ignores aliases of such a module."""
+    machine = host().file("/etc/modprobe.d/a.conf", line + "\n")
+    if is_known:
+        assert why_not(machine) == ""
+        return
+    with pytest.raises(Unanswered, match="/etc/modprobe.d/a.conf:1 blacklist nfs"):
+        why_not(machine)
+    machine.evidence.clear()
+    assert "install nfs" in why_not(machine.file("/etc/modprobe.d/b.conf", "install nfs false\n"))
 
 
 def test_the_kernel_refuses_a_module():

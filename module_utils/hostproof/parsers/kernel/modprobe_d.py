@@ -39,11 +39,14 @@ class Install(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """bad_lines are not commands of modprobe.d, or lack what they need: modprobe skips them."""
+    """bad_lines are not commands of modprobe.d, or lack what they need: modprobe skips them.
+
+    ``blacklist`` are lines of that name, without a command."""
 
     options: List[Option]
     installs: List[Install]
     bad_lines: List[int]
+    blacklist: List[Install]
 
 
 class Resolution(NamedTuple):
@@ -55,7 +58,7 @@ class Resolution(NamedTuple):
 
 def parse(text: str, path: str) -> Parsed:
     """Every options and install line of a file. An empty file masks one of the same name."""
-    parsed = Parsed([], [], [])
+    parsed = Parsed([], [], [], [])
     for number, line in _lines(text):
         words = line.split(None, 2)
         if words[0] not in _COMMANDS or len(words) < 2:
@@ -67,6 +70,8 @@ def parse(text: str, path: str) -> Parsed:
                 Option(_normal(words[1]), _normal(name), value, path, number)
                 for name, value in kernel_cmdline.parse(words[2])
             )
+        elif words[0] == "blacklist":
+            parsed.blacklist.append(Install(_normal(words[1]), "", path, number))
         elif words[0] in ("install", "options"):
             parsed.bad_lines.append(number)
     return parsed

@@ -19,8 +19,7 @@ from ..systemd import boot_services, unit_files
 from . import mount_units
 
 _TARGET = "remote-fs.target"
-_STATD = "rpc-statd.service"
-_RPCBIND = ("rpcbind.socket", "rpcbind.service")
+_FOR_LOCKS = ("rpcbind.service", "rpcbind.socket", "rpc-statd.service")
 _MODULES = ("sunrpc", "lockd", "nfs")
 
 
@@ -117,15 +116,17 @@ def _why_no_target(services: boot_services.Units, units: mount_units.Units) -> s
 
 
 def _why_no_locks(services: boot_services.Units) -> str:
-    """mount.nfs starts both by itself, unless they are masked."""
-    there = [unit for unit in _RPCBIND if unit_files.place_of(services.names, unit)]
-    masked = [services.why_masked(unit) for unit in there]
-    if masked and all(masked):
-        return f"{masked[0]}, and NFSv3 with locks needs rpcbind"
-    statd = services.why_masked(_STATD) if unit_files.place_of(services.names, _STATD) else ""
-    if statd:
-        raise Unanswered(
-            "file:" + unit_files.place_of(services.names, _STATD),
-            f"{statd}: whether mount.nfs gets rpc.statd, which NFSv3 with locks needs, is unknown",
-        )
+    """mount.nfs starts each by itself, unless it is masked. A socket whose service is masked does
+    not start (socket_start() in systemd), nor does rpcbind.service without its socket, if the
+    package says so."""
+    for unit in _FOR_LOCKS:
+        place = unit_files.place_of(services.names, unit)
+        masked = services.why_masked(unit) if place else ""
+        if masked and unit == _FOR_LOCKS[0]:
+            return f"{masked}, and NFSv3 with locks needs rpcbind"
+        if masked:
+            raise Unanswered(
+                "file:" + place,
+                f"{masked}: whether mount.nfs gets what NFSv3 with locks needs is unknown",
+            )
     return ""
