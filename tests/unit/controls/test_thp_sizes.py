@@ -43,12 +43,22 @@ def test_a_size_that_is_on_now(judge):
         ("64K-4M:always", "fail"),
         ("16K,2048K:always;64K:never", "fail"),
         ("2M:always;1M-2M:inherit", "pass"),
+        ("2m:always", "fail"),
+        ("2097152:always", "fail"),
+        ("0x200000:always", "fail"),
+        ("0X800k:always", "fail"),
         ("64K:always", "pass"),
+        ("0x2:always", "pass"),
+        ("2T:always", "pass"),
         ("always", "pass"),
     ],
 )
 def test_a_size_that_the_kernel_command_line_sets(judge, value, status):
     assert judge(host(cmdline=f"ro thp_anon={value}")).status == status
+
+
+def test_the_kernel_takes_a_hyphen_for_an_underscore(judge):
+    assert judge(host(cmdline="ro thp-anon=2M:always")).status == "fail"
 
 
 def test_a_size_that_tmpfiles_sets(judge):

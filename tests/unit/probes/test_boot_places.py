@@ -290,9 +290,12 @@ class TestCloudInit:
         is_unknown(host().file(path, f"#!/bin/sh\nsysctl -w {KEY}=60\n"), path)
 
 
-def test_sysfs_conf():
-    machine = packs.linux().file("/etc/sysfs.conf", "kernel/mm/transparent_hugepage/enabled=always")
-    with pytest.raises(Unanswered, match="/etc/sysfs.conf:1 may set transparent huge pages"):
+@pytest.mark.parametrize("path", ["/etc/sysfs.conf", "/etc/sysfs.d/a.conf"])
+@pytest.mark.parametrize("slash", ["", "/", " /"])
+def test_sysfs_conf(path, slash):
+    text = slash + "kernel/mm/transparent_hugepage/enabled = always"
+    machine = packs.linux().file(path, text)
+    with pytest.raises(Unanswered, match=f"{path}:1 may set transparent huge pages"):
         thp.at_boot(boot.read_boot(machine), None)
 
 

@@ -312,7 +312,8 @@ def _of_sysfs(line: str) -> List[Effect]:
     name, equals, value = line.partition("=")
     if not equals or line.lstrip().startswith("#"):
         return []
-    return [Effect(boot_commands.SET, "/sys/" + name.strip(), value.strip(), (), None)]
+    path = "/sys/" + name.strip(" \t/")
+    return [Effect(boot_commands.SET, path, value.strip(), (), None)]
 
 
 def _of_cloud(line: str) -> List[Effect]:

@@ -76,7 +76,7 @@ def always_at_boot(boot: Boot, sizes: Iterable[str]) -> List[str]:
         writes = [
             Write(mode, "kernel command line thp_anon=")
             for word, value in known(boot.cmdline)
-            if word == "thp_anon"
+            if word.replace("-", "_") == "thp_anon"
             for mode in _modes_of(value or "", int(name[len("hugepages-") : -len("kB")]))
         ]
         writes += tmpfiles_writes(boot, path).writes + later_writes(boot, [path])
@@ -100,10 +100,12 @@ def _modes_of(text: str, kilobytes: int) -> List[str]:
 
 
 def _kilobytes(text: str) -> Optional[int]:
-    match = re.match(r"([0-9]{1,9})([kKmMgG])\Z", text)
+    """Of a size for memparse() in lib/cmdline.c: 2M, 2048k, 0x200000."""
+    match = re.match(r"(0x[0-9a-f]{1,12}|[0-9]{1,12})([kmg]?)\Z", text.lower())
     if match is None:
         return None
-    return integer(match.group(1)) << {"k": 0, "m": 10, "g": 20}[match.group(2).lower()]
+    number = integer(match.group(1), 0 if "x" in text.lower() else 10)
+    return number << {"": 0, "k": 10, "m": 20, "g": 30}[match.group(2)] >> 10
 
 
 def _read_size(text: str) -> Tuple[Optional[str], Optional[str]]:
