@@ -180,6 +180,19 @@ class TestPam:
         machine = with_oracle().file("/etc/pam.d/common", "session required pam_limits.so\n")
         assert judge(machine.file("/etc/pam.d/su", line + "\n"))["su: pam"].status == "pass"
 
+    def test_a_file_of_the_vendor(self, judge):
+        machine = with_oracle().remove("/etc/pam.d/su", "/etc/pam.d/cron")
+        machine.file("/usr/lib/pam.d/su", "session include common\n")
+        machine.file("/usr/lib/pam.d/common", LIMITS + "\n")
+        machine.file("/usr/lib/pam.d/cron", "session required pam_unix.so\n")
+        machine.file("/usr/lib/pam.d/sshd", "session required pam_unix.so\n")
+        findings = judge(machine)
+        assert statuses(findings, ": pam") == {
+            **{"cron: pam": "warn", "login: pam": "pass", "sshd: pam": "pass", "su: pam": "pass"}
+        }
+        readings = {key: machine.evidence[key] for key in machine.evidence if "/lib/pam" not in key}
+        assert "su: pam" not in judge(RecordedHost(readings))
+
     @pytest.mark.parametrize(
         ("line", "status"),
         [
@@ -428,6 +441,43 @@ class TestUnits:
         machine = unit(with_oracle(), UNIT + "Slice=db\n", **ENOUGH)
         limit_packs.tasks_of(machine, "system.slice", "900")
         assert judge(machine)["system.slice: tasks"].status == "warn"
+
+    @pytest.mark.parametrize(
+        ("name", "line", "slices"),
+        [
+            ("db@A", "Slice=db-%i.slice\n", ["db-A.slice", "db.slice"]),
+            ("db@A", "Slice=%p.slice\n", ["db.slice"]),
+            ("db@A", "", ["system-db.slice", "system.slice"]),
+            ("a-db@A", "", ["system-a\\x2ddb.slice", "system.slice"]),
+        ],
+    )
+    def test_the_slice_of_an_instance(self, judge, name, line, slices):
+        group = f"0::/x.slice/{name}.service\n"
+        machine = process(with_oracle(), "ora_pmon_A", 11, group)
+        machine.file(f"/etc/systemd/system/{name[:-1]}.service", UNIT + line)
+        shown = "".join(f"{key}={value}\n" for key, value in ENOUGH.items())
+        machine.command(f"systemctl show {limit_packs.SHOW_UNIT} {name}.service", shown)
+        for slice_name in slices:
+            limit_packs.tasks_of(machine, slice_name, "900")
+        found = statuses(judge(machine), ".slice: tasks")
+        low = [key.partition(":")[0] for key, status in found.items() if status == "warn"]
+        assert sorted(low) == sorted(slices)
+
+    @pytest.mark.parametrize(
+        ("value", "status"),
+        [("512", "warn"), ("infinity", "pass"), ("33%", "pass"), ("x", "error")],
+    )
+    def test_the_tasks_of_a_login_by_an_older_logind(self, judge, value, status):
+        machine = with_oracle()
+        machine.file("/etc/systemd/logind.conf.d/a.conf", f"[Login]\nUserTasksMax={value}\n")
+        finding = judge(machine)["user-54321.slice: tasks"]
+        assert finding.status == status
+        assert status != "warn" or "512 (/etc/systemd/logind.conf.d/a.conf)" in finding.persisted
+        # Later releases ignore it, and have this file.
+        path = "/usr/lib/systemd/system/user-.slice.d/10-defaults.conf"
+        machine.evidence.clear()
+        machine.file(path, "[Slice]\nTasksMax=33%\n")
+        assert judge(machine)["user-54321.slice: tasks"].status == "pass"
 
     def test_a_slice_has_no_limits_of_processes(self, judge):
         findings = judge(unit(with_oracle(), UNIT, **ENOUGH))
@@ -801,6 +851,8 @@ class TestSockets:
             # The timer ignores lines with !, which are for the boot.
             ("q /var/tmp 1777 root root 30d\nx! /var/tmp/.oracle*\n", ["fail", "fail"]),
             ("q! /var/tmp 1777 root root 30d\n", ["fail", "pass"]),
+            ("q %T 1777 root root 10d\nq %V 1777 root root 30d\n", ["fail", "fail"]),
+            ("q /var/tmp 1777 root root 30d\nx %V/.oracle*\n", ["fail", "pass"]),
             # X keeps the folder and not what lies in it.
             ("q /var/tmp 1777 root root 30d\nX /var/tmp/.oracle*\n", ["fail", "fail"]),
         ],

@@ -189,10 +189,15 @@ def _read_units(host: Host, groups: List[Dict[str, str]], slices: Set[str]) -> D
     units = [unit for unit in STARTERS if unit_files.place_of(names, unit)]
     units += [unit for unit in map(proc_cgroup.service_of, groups) if unit is not None]
     result = {unit: _read_unit(host, names, unit) for unit in sorted(set(units))}
-    for unit in result.values():
+    for service, unit in result.items():
         chosen = systemd_unit.last(if_known(unit.files, []), "Service", "Slice")
-        is_name = chosen is not None and re.match(r"[A-Za-z0-9].*\.slice\Z", chosen.value)
-        slices = slices | {chosen.value if chosen and is_name else "system.slice"}
+        prefix, instance = service[: -len(".service")].partition("@")[::2]
+        name = chosen.value.replace("%i", instance).replace("%p", prefix) if chosen else ""
+        if not re.match(r"[A-Za-z0-9].*\.slice\Z", name):
+            # A hyphen would name a slice within another.
+            name = "system-" + prefix.replace("-", "\\x2d") if instance else "system"
+            name += ".slice"
+        slices = slices | {name}
     for name in sorted({above for each in slices for above in _with_parents(each)}):
         attempt(_show, host, ["systemctl", "show", SHOW_UNIT, name])
         # Not in recordings of earlier releases.

@@ -258,7 +258,11 @@ def default_tasks(facts: Facts, policy: Policy) -> Verdict:
 
 def _tasks_at_boot(service: Service, facts: Facts) -> Optional[systemd_unit.Assignment]:
     if service.name.endswith(_SLICE):
-        return systemd_unit.last(known(service.unit.files), "Slice", "TasksMax")
+        place = systemd_unit.last(known(service.unit.files), "Slice", "TasksMax")
+        if place is None and service.name.startswith("user-"):
+            # systemd before 239 (logind.conf(5)); later ones have a drop-in for user-.slice.
+            place = systemd_unit.last(known(facts.logind), "Login", "UserTasksMax")
+        return place
     return systemd_unit.last(known(service.unit.files), "Service", "TasksMax") or systemd_unit.last(
         known(facts.system), "Manager", "DefaultTasksMax"
     )

@@ -40,7 +40,8 @@ class Entry(NamedTuple):
 def parse(text: str, path: str) -> List[Entry]:
     """Every line of a file that systemd carries out; it logs and skips what it cannot read.
 
-    An empty file is legal: it masks one of the same name. ``%`` specifiers are not replaced.
+    An empty file is legal: it masks one of the same name. Of the ``%`` specifiers, those of
+    temporary directories in paths are replaced.
     """
     entries = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -105,7 +106,7 @@ def _entry(line: str, path: str, number: int) -> Optional[Entry]:
     argument = _unescape(line)
     if len(fields) < 2 or argument is None:
         return None
-    kind, target = fields[:2]
+    kind, target = fields[0], fields[1].replace("%T", "/tmp").replace("%V", "/var/tmp")
     if _TYPE.match(kind) is None or not target.startswith("/"):
         return None
     target = "/" + "/".join(part for part in target.split("/") if part)

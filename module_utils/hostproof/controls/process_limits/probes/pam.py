@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which ways into a host open their sessions with pam_limits (pam.conf(5), pam_limits(8)).
 
-A service's stack is a file of /etc/pam.d; what it includes counts as if it was there. With conf=
+A service's stack is a file of /etc/pam.d, or else of /usr/lib/pam.d; what it includes counts as if
+it was there. With conf=
 the module reads that file and neither limits.conf nor limits.d. With UsePAM no, the default of
 OpenSSH, sshd opens no session of PAM (sshd_config(5)).
 """
@@ -76,6 +77,11 @@ def _session(host: Host, name: str, above: Tuple[str, ...]) -> Iterator[Tuple[st
     if len(above) >= _DEEPEST or path in above:
         raise Unanswered("file:" + path, f"{path} includes itself")
     text = attempt(host.read_text, path)
+    other = path.replace("/etc/", "/usr/lib/", 1)
+    if isinstance(text, Absent):
+        by_vendor = attempt(host.read_text, other)
+        # Recordings of earlier releases do not have it.
+        text = by_vendor if host.has("file:" + other) else text
     if isinstance(text, Absent) and above:
         raise Unanswered("file:" + path, f"{path}, which {above[-1]} includes, is not there")
     for line in str(known(text)).replace("\\\n", " ").split("\n"):
@@ -86,8 +92,8 @@ def _session(host: Host, name: str, above: Tuple[str, ...]) -> Iterator[Tuple[st
             included = words[2:3]
         elif kind == "session":
             yield path, " ".join(words)
-        for other in included:
-            yield from _session(host, other, (*above, path))
+        for name in included:
+            yield from _session(host, name, (*above, path))
 
 
 def _reads_limits(words: List[str]) -> bool:
