@@ -645,7 +645,7 @@ def _of_service(name: str, arguments: List[str]) -> List[Effect]:
 def _mentioned(words: List[str]) -> List[Effect]:
     """Possible writes of an unknown command."""
     text = " ".join(words)
-    # A directory stands for the files in it.
+    # A directory can be followed by the name of a file.
     result = [
         _set(path + end, None) for path in _TARGET.findall(text) for end in ("", "/" + UNKNOWN)
     ]

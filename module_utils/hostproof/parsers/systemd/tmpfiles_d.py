@@ -40,8 +40,8 @@ class Entry(NamedTuple):
 def parse(text: str, path: str) -> List[Entry]:
     """Every line of a file that systemd carries out; it logs and skips what it cannot read.
 
-    An empty file is legal: it masks one of the same name. Of the ``%`` specifiers, those of
-    temporary directories in paths are replaced.
+    An empty file is legal: it masks one of the same name. In paths the specifiers of
+    temporary directories are replaced, and no others.
     """
     entries = []
     for number, line in enumerate(text.split("\n"), 1):

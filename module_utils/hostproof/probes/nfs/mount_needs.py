@@ -117,8 +117,8 @@ def _why_no_target(services: boot_services.Units, units: mount_units.Units) -> s
 
 def _why_no_locks(services: boot_services.Units) -> str:
     """mount.nfs starts each by itself, unless it is masked. A socket whose service is masked does
-    not start (socket_start() in systemd), nor does rpcbind.service without its socket, if the
-    package says so."""
+    not start (socket_start() in systemd), nor does rpcbind.service without its socket if it
+    requires that."""
     for unit in _FOR_LOCKS:
         place = unit_files.place_of(services.names, unit)
         masked = services.why_masked(unit) if place else ""

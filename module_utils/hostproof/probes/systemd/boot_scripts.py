@@ -441,7 +441,7 @@ def _starters(host: Host, service: str) -> List[str]:
         key = "Service" if kind == "socket" else "Unit"
         started = systemd_unit.last(units, kind.capitalize(), key)
         value = service if started is None and is_same else started and started.value
-        # What a specifier stands for is unknown.
+        # The value of a specifier is unknown.
         if value and (value == service or "%" in value):
             starters.append(name)
     return starters

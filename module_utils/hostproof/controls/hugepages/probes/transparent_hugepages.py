@@ -100,7 +100,7 @@ def _modes_of(text: str, kilobytes: int) -> List[str]:
 
 
 def _kilobytes(text: str) -> Optional[int]:
-    """Of a size for memparse() in lib/cmdline.c: 2M, 2048k, 0x200000."""
+    """The size as memparse() in lib/cmdline.c reads it: 2M, 2048k, 0x200000."""
     match = re.match(r"(0x[0-9a-f]{1,12}|[0-9]{1,12})([kmg]?)\Z", text.lower())
     if match is None:
         return None
