@@ -644,6 +644,10 @@ class TestInForce:
         for lines, status in (
             ("User=oracle\nPAMName=login\n", "skip"),
             ("ExecStart=/bin/su - oracle -c dbstart\n", "skip"),
+            ("ExecStart=/bin/bash -c 'su - oracle -c dbstart'\n", "skip"),
+            ('ExecStart=-/usr/bin/sh -lc "exec /bin/su - oracle -c dbstart"\n', "skip"),
+            ("ExecStart=/bin/bash -c 'dbstart; su - oracle'\n", "fail"),
+            ("ExecStart=/opt/su - oracle -c dbstart\n", "fail"),
             ("ExecStart=-/usr/sbin/runuser -l oracle -c dbstart\n", "skip"),
             ("PAMName=login\nPAMName=\n", "fail"),
             ("ExecStart=/u01/app/bin/supervise oracle\n", "fail"),

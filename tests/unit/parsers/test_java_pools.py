@@ -101,6 +101,15 @@ def test_a_prefix_of_the_application_s_own_is_a_pool_that_is_not_known():
         assert (first.kind, second.name) == ("hikaricp", prefix)
 
 
+def test_a_second_pool_below_spring_s_prefix_is_not_known():
+    java = "spring.datasource.type=com.zaxxer.hikari.HikariDataSource\n"
+    for line in ("jdbc-url=jdbc:oracle:thin:@x", "driver-class-name=x", "hikari.x=1"):
+        kinds = [one.kind for one in pool_properties.parse(f"{java}spring.datasource.b.{line}\n")]
+        assert kinds == ["hikaricp", "the application's own prefix spring.datasource.b"]
+        [only] = pool_properties.parse(f"{java}spring.datasource.{line}\n")
+        assert only.kind == "hikaricp"
+
+
 def test_a_file_of_jboss_is_none_of_tomcat():
     for text in (
         '<server xmlns="urn:jboss:domain:20.0"><profile><subsystem xmlns="urn:jboss:domain:'

@@ -19,8 +19,10 @@ rules = Rules(NAME)
 
 SYSTEM_CONF = "/etc/systemd/system.conf"
 _SLICE = ".slice"
-#: Programs that open a session of PAM for what they start.
-_BY_PAM = re.compile(r"[-@:+!]*(?:/usr)?/s?bin/(su|runuser|sudo)\s")
+#: Programs that open a session of PAM for what they start, also by a shell.
+_BY_PAM = re.compile(
+    r"[-@:+!]*(?:/\S*sh\s+-\w*c\s+[\"'](?:exec\s+)?)?(?:(?:/usr)?/s?bin/|(?<=[\s\"']))(su|runuser|sudo)\s"
+)
 
 
 class Service(NamedTuple):

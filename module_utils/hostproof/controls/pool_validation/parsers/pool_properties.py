@@ -86,7 +86,7 @@ def _own_prefixes(pairs: List[Tuple[str, str]]) -> List[PoolSource]:
         if parts[-1] in _ADDRESSES:
             ends.append(len(parts) - 1)
         prefix = ".".join(key.split(".")[: min(ends)]) if ends else ""
-        if prefix and not _relaxed(prefix).startswith(_SPRING[:-1]) and prefix not in prefixes:
+        if prefix and _relaxed(prefix) != _SPRING[:-1] and prefix not in prefixes:
             prefixes.append(prefix)
     return [PoolSource(prefix, f"the application's own prefix {prefix}", {}) for prefix in prefixes]
 
