@@ -272,6 +272,8 @@ class TestNeverSteps:
         finding = judge(machine, **RAC)["never_steps"]
         assert finding.status == status
         assert "/etc/sysconfig/ntpd" in finding.persisted
+        slews_now = " -x" in finding.running
+        assert status == "pass" or ("then restart it" in finding.fix) is not slews_now
         alone = judge(with_ntpd(argv, options), **SINGLE)["never_steps"]
         assert alone.status == {"pass": "pass", "fail": "warn"}[status]
 
@@ -390,6 +392,8 @@ class TestClusterware:
         host.commands.setdefault(" ".join(SHOW), packs.Output(0, shown(), ""))
         findings = judge(with_clusterware(host, said))
         assert findings["ctss"].status == status
+        if machine is bare:
+            assert "while neither Clusterware nor a database runs there" in findings["ctss"].fix
         if (machine, said) == (bare, ACTIVE):
             assert findings["one_daemon"].status == "warn"
 

@@ -148,6 +148,10 @@ def _is_recommended(facts: Facts, policy: Policy) -> bool:
     return len(releases) < len(answers) or not answers or max(releases) >= _FIRST_WITH_TSC
 
 
+#: A daemon that starts may step the clock, and a step can evict a node.
+_ALONE = "while neither Clusterware nor a database runs there: it may step the clock"
+
+
 @rules.check(
     "time_sync.ctss",
     "CTSS runs in observer mode",
@@ -172,14 +176,14 @@ def ctss(facts: Facts, _policy: Policy) -> Verdict:
             "It only observes, and no daemon runs: nothing synchronizes the clock "
             f"(left: {left or '-'})."
         )
-        fix = "start the daemon, or move its configuration away on all nodes"
+        fix = f"start the daemon {_ALONE}; or move its configuration away on all nodes"
     elif mode == "Active" and running:
         status = FAIL
         why = f"It is active, and {' and '.join(running)} sets the clock as well."
         fix = "see that the daemon is enabled and configured on all nodes, then restart Clusterware"
     elif mode == "Active":
         status, why = WARN, "It keeps the clocks alike by itself, which 19c deprecates."
-        fix = "configure chronyd on all nodes"
+        fix = f"configure chronyd on all nodes, and start it {_ALONE}"
     return Verdict(
         status,
         why,

@@ -256,11 +256,13 @@ def _ntp_steps(daemon: Daemon, facts: Facts, policy: Policy) -> Verdict:
             "add -x to the options of ntpd (OPTIONS in /etc/sysconfig/ntpd, NTPD_OPTS in "
             "/etc/default/ntp)"
         )
+    # One that slews now needs only its options for the next start.
+    restart = "" if _slews(running) and not stepping else ", then restart it"
     files = {"file:" + text.partition(":")[0] for text in stepping + slewing}
     return Verdict(
         status,
         why,
-        fix=f"{', '.join(fixes)}, then restart it while no database runs here",
+        fix=", ".join(fixes) + (f"{restart} while no database runs here" if restart else ""),
         desired="-x",
         persisted=layer,
         running=" ".join((NTPD, *running)),
