@@ -455,6 +455,20 @@ POOL = (
         ("/etc/sysctl.d/99-zzz.conf:1 is effective and sets 50 pages, 8194 are needed",),
     ),
     Story(
+        "owner: none of those is read at boot",
+        database(
+            without=[packs.SYSCTL_FILE, "/etc/sysctl.d/99-sysctl.conf"],
+            files={"/etc/sysctl.conf": "vm.nr_hugepages=8194\n"},
+        ),
+        {},
+        "single_source",
+        "warn",
+        (
+            "no place is effective and sets 0 pages, 8194 are needed: keep one place with that "
+            "number of /etc/sysctl.conf:1 = 8194 (not read at boot); remove the others",
+        ),
+    ),
+    Story(
         "owner: tuned gives way to sysctl.d",
         database(
             files={

@@ -281,9 +281,10 @@ def _fix_of_owners(at_boot: PoolAtBoot, needed: Optional[Need]) -> str:
     if needed is None or needed.unknown is not None:
         return f"keep the one with the number that the host needs, and remove the others: {losers}"
     if at_boot.pages < needed.pages:
+        places = f"{at_boot.place}, {losers}" if at_boot.place else losers
         return (
-            f"{at_boot.place} is effective and sets {in_pages(at_boot.pages)}, {needed.pages} are "
-            f"needed: keep one place with that number of {at_boot.place}, {losers}; remove the "
+            f"{at_boot.place or 'no place'} is effective and sets {in_pages(at_boot.pages)}, "
+            f"{needed.pages} are needed: keep one place with that number of {places}; remove the "
             "others"
         )
     return "remove the setting from: " + losers
