@@ -1232,6 +1232,7 @@ def test_story(judge, story):
     for finding in findings:
         assert finding.status in ("pass", "skip", "error") or finding.fix
         assert not finding.why.startswith(" ")
+        assert not (finding.fix or "").startswith("or ")
 
 
 def test_names_of_stories_differ():

@@ -373,7 +373,7 @@ def _fix_of_share(pool: meminfo.Pool, most: Answer[int], beside: Taken, required
         words.append(f"make the SGAs smaller: the pool can have at most {in_pages(most)}")
     elif isinstance(most, int):
         words.append(f"reduce the pool to at most {in_pages(most)}")
-    return "; ".join(words + ["or add memory"])
+    return "; ".join(words + ["or add memory" if words else "add memory"])
 
 
 def _share(size: int, memory: int) -> str:

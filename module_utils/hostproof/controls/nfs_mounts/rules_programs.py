@@ -163,7 +163,7 @@ def _fix(place: _Place, mount: mountinfo.Mount, running: List[str], entry: Optio
     if running and mount.fstype in _NFS:
         steps.append(f"stop what uses {mount.path}, unmount it and mount it again")
     elif running:
-        steps.append(f"then mount {mount.path} again in place")
+        steps.append(f"{'then ' if steps else ''}mount {mount.path} again in place")
     return "; ".join(steps)
 
 
