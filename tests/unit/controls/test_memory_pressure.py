@@ -263,6 +263,15 @@ class TestSwapSize:
             ("/etc/systemd/system/off.service", "ExecStart=/sbin/swapoff -a", DISK, "pass"),
             ("/etc/systemd/system/x.service", "ExecStart=/sbin/swapon /dev/vda2", "", "error"),
             ("/etc/systemd/system/off.service", "ExecStart=/sbin/swapon /dev/vda2", "", "warn"),
+            (
+                "/etc/systemd/system/x.service",
+                "ExecStart=systemctl stop swap.target",
+                DISK,
+                "error",
+            ),
+            ("/etc/rc.local", "systemctl stop dev-vda2.swap", DISK, "error"),
+            ("/etc/rc.local", "systemctl stop dev-zram0.swap", DISK, "pass"),
+            ("/etc/rc.local", "systemctl start swap.target", DISK, "pass"),
             ("/etc/cron.d/x", "@reboot root /sbin/swapoff -a", DISK, "error"),
             ("/var/spool/cron/root", "@reboot sleep 60; swapoff -a", DISK, "error"),
             ("/var/spool/cron/oracle", "@reboot swapoff -a", DISK, "pass"),
@@ -271,7 +280,7 @@ class TestSwapSize:
         ],
     )
     def test_what_units_and_cron_do(self, judge, path, line, lines, status):
-        machine = host().file("/etc/fstab", lines).file(path, f"[Service]\n{line}\n")
+        machine = host().file("/etc/fstab", lines).file(path, f"[Service]\n{line}\n", 0o755)
         machine.file("/opt/off.sh", "#!/bin/sh\nswapoff -a\n", mode=0o755)
         machine.command("systemctl is-enabled x.service", "enabled\n")
         machine.command("systemctl is-enabled off.service", "disabled\n", 1)

@@ -150,6 +150,11 @@ def test_directives_and_unknown_options(words):
         ("/etc/cron.hourly/ntp", "rdate -s ntp1"),
         ("/etc/cron.daily/ntp", "/usr/sbin/ntpd -gq"),
         ("/var/spool/cron/oracle", "0 3 * * * sudo ntpdate ntp1"),
+        ("/etc/crontab", "@hourly root /sbin/hwclock --hctosys"),
+        ("/etc/crontab", "@hourly root hwclock -u -s"),
+        ("/etc/crontab", '@daily root date -s "$(ssh ntp1 date)"'),
+        ("/etc/crontab", "@daily root date --set=@$(cat /opt/now)"),
+        ("/etc/crontab", "@daily root timedatectl set-time 03:00"),
     ],
 )
 def test_cron_steps_the_clock(path, line):
@@ -166,6 +171,8 @@ def test_cron_steps_the_clock(path, line):
         ("/etc/cron.d/ntp", "#0 3 * * * root /usr/sbin/ntpdate -u ntp1"),
         ("/etc/cron.d/ntp", "0 3 * * * root ntpdate -q ntp1 | logger"),
         ("/etc/cron.d/ntp", "0 3 * * * root chronyc tracking"),
+        ("/etc/crontab", "@hourly root /sbin/hwclock --systohc -u"),
+        ("/etc/crontab", "@daily root date -Is >/tmp/a; date -u +%s"),
         ("/var/spool/cron/oracle", "0 3 * * * ntpdate ntp1"),
     ],
 )

@@ -30,7 +30,10 @@ _ESCAPED = re.compile(r"(?![A-Za-z0-9#+\-.:=@_])[\x00-\x7f]")
 
 
 #: ExecStop of a unit acts at its end.
-_CHANGES = r"^(?!\s*ExecStop)[^#\n]*\bswapo(?:n|ff)\b(?!.{0,80}zram)"
+_CHANGES = (
+    r"^(?!\s*ExecStop|.{0,200}zram)[^#\n]*"
+    r"\b(?:swapo(?:n|ff)|systemctl\s.{0,80}\bstop\s.{0,80}\bswap)\b"
+)
 
 
 class Source(NamedTuple):
@@ -90,7 +93,7 @@ def _by_scripts(host: Host, units: boot_services.Units) -> List[Source]:
             place = f"{path}:{number}"
             if "cron" in path and "@reboot" not in line:
                 continue
-            if "swapoff" in line:
+            if re.search("swapoff|stop", line):
                 raise Unanswered("file:" + path, f"{place} may deactivate swap at boot")
             unknown = Unanswered("file:" + path, f"the area of {place} is unknown")
             sources.append(Source(f"swapon ({place})", "", "", unknown))

@@ -62,7 +62,8 @@ _CRON = (
 )
 _STEPS = (
     r"^[^#]*\b(?:ntpdate(?=\s)(?!.{0,80}\s-[a-z]*[qdB]\b)|chronyc\s.{0,80}\bmakestep|sntp\s.{0,80}-\w*S"
-    r"|rdate\s.{0,80}-\w*s|ntpd\s.{0,80}-\w*q\b)"
+    r"|rdate\s.{0,80}-\w*s|ntpd\s.{0,80}-\w*q\b|hwclock\s.{0,80}-(?:s\b|-hctosys)"
+    r"|date\s+-(?:u?s\b|-set)|timedatectl\s+set-time)"
 )
 #: Time limit in seconds of each of these commands, which query a daemon of this host.
 _LIMIT = 10.0
