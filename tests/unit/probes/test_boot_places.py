@@ -350,6 +350,8 @@ class TestTuned:
             ("cmdline_x=transparent_hugepage=always", "ro", False),
             ("cmdline_x=+sysctl.vm.swappiness=60", "ro", False),
             ("cmdline=${more}", "ro", False),
+            ("cmdline=+systemd.mask=systemd-sysctl.service", "ro", False),
+            ("cmdline=+systemd.wants=tune.service", "ro", False),
             ("cmdline=+hugepages=10", "ro hugepages=10", True),
             ("cmdline=+audit=0", "ro", True),
             ("cmdline_x=-hugepages=10", "ro hugepages=10", False),

@@ -42,7 +42,8 @@ _THP_OPTIONS = ("transparent_hugepages", "transparent_hugepage")
 
 #: Parameters of the kernel that set a value that is checked here.
 _OF_KERNEL = re.compile(
-    r"(?:hugepages|(?:default_)?hugepagesz|transparent_hugepage|thp_anon)$|sysctl[./]"
+    r"(?:hugepages|(?:default_)?hugepagesz|transparent_hugepage|thp_anon"
+    r"|systemd\.(?:mask|wants))$|sysctl[./]"
 )
 
 
