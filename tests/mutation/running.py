@@ -1,7 +1,6 @@
 """Runs the tests of changed copies: which notice the change."""
 
 import contextlib
-import json
 import os
 import queue
 import random
@@ -18,21 +17,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mutation.changes import Change, changes, is_python
-from mutation.records import Record, Records, digest
 from mutation.selecting import Code, Selection
 
 NOTICED = "noticed"
 SURVIVED = "survived"
 TIMEOUT = "timeout"
-#: No test runs the line.
-UNTESTED = "untested"
-PYTEST = ("-q", "-p", "no:cacheprovider", "-p", "mutation.contexts", "--tb=no")
-#: Seconds for the tests of one file, while their lines are recorded and otherwise.
-LONGEST = 1800
-LONGEST_FILE = 300
-#: Seconds that a run may take in addition to three times those of the first run.
-GRACE = 60
-TESTS = Path(__file__).resolve().parents[1]
+PYTEST = ("-q", "--tb=no")
+#: Seconds for the tests of one file.
+LONGEST = 300
+#: Exit codes of pytest: all passed, and no test was selected.
+_PASSED = (0, 5)
 
 
 class Mutant(NamedTuple):
@@ -51,8 +45,8 @@ class Mutant(NamedTuple):
 class Result(NamedTuple):
     mutant: Mutant
     outcome: str
-    #: The number of tests that ran the line, or that failed in the first file.
-    tests: int
+    #: The number of test files that ran.
+    files: int
     seconds: float
 
 
@@ -80,15 +74,15 @@ def draw(code: Code, paths: Iterable[str], sample: int, seed: int) -> list[Mutan
 
 
 def results(
-    code: Code, records: Records, mutants: list[Mutant], *, limit: int | None, jobs: int = 1
+    code: Code, mutants: list[Mutant], *, limit: int | None, jobs: int = 1
 ) -> Iterator[Result]:
-    """The results in the order of MUTANTS; JOBS of them are judged at a time."""
-    copies = [Copy(code, records, limit=limit) for _ in range(jobs)]
+    """The results in the order of MUTANTS; JOBS of them are tested at a time."""
+    copies = [Copy(code, limit=limit) for _ in range(jobs)]
     idle: queue.SimpleQueue[Copy] = queue.SimpleQueue()
     for copy in copies:
         idle.put(copy)
 
-    def judge(mutant: Mutant) -> Result:
+    def result_of(mutant: Mutant) -> Result:
         copy = idle.get()
         try:
             return copy.result(mutant)
@@ -97,7 +91,7 @@ def results(
 
     try:
         with ThreadPoolExecutor(jobs) as pool:
-            yield from pool.map(judge, mutants)
+            yield from pool.map(result_of, mutants)
     finally:
         for copy in copies:
             copy.close()
@@ -106,9 +100,8 @@ def results(
 class Copy:
     """A copy of the checkout in which the changes are made."""
 
-    def __init__(self, code: Code, records: Records, *, limit: int | None) -> None:
+    def __init__(self, code: Code, *, limit: int | None) -> None:
         self._source = code
-        self._records = records
         self._limit = limit
         self._folder = Path(tempfile.mkdtemp(prefix="mutation-")).resolve()
         self._code = code._replace(root=self._folder / "tree")
@@ -135,37 +128,39 @@ class Copy:
 
     def result(self, mutant: Mutant) -> Result:
         started = time.monotonic()
-        outcome, tests = self._outcome(mutant)
-        return Result(mutant, outcome, tests, time.monotonic() - started)
+        ran = 0
+        outcome = SURVIVED
+        for files, words in self._runs(mutant):
+            ran += len(files)
+            outcome = self._outcome(mutant, files, words)
+            if outcome != SURVIVED:
+                break
+        return Result(mutant, outcome, ran, time.monotonic() - started)
 
-    def _outcome(self, mutant: Mutant) -> tuple[str, int]:
+    def _runs(self, mutant: Mutant) -> Iterator[tuple[list[Path], list[str]]]:
+        """The test files of each run, and options. Most changes are noticed by the first file."""
         path = self._code.root / mutant.path
         files = self._selection.test_files(path, self._limit)
-        # Most changes are noticed by this file, so that the lines of no test are recorded.
-        outcome, failed = self._by_whole_files(mutant, files[:1])
-        if outcome != SURVIVED:
-            return outcome, failed
-        covering = [(record, _tests_of(record, mutant)) for record in map(self._record, files)]
-        found = [(record, tests) for record, tests in covering if tests]
-        if not found:
-            # Lines of other processes are not recorded.
-            outcome, failed = self._by_whole_files(mutant, files[1:])
-            return (UNTESTED if outcome == SURVIVED else outcome), failed
-        records = [record for record, _ in found]
-        with self._changed(mutant):
-            outcome = self._run(records, [test for _, tests in found for test in tests])
-            # A fixture of several tests runs its lines in the first one alone.
-            if outcome == SURVIVED:
-                outcome = self._run(records, [test for record in records for test in record.passed])
-        return outcome, sum(len(tests) for _, tests in found)
+        yield files[:1], []
+        yield files[1:], []
+        # Their tests are named after controls and parsers.
+        folder = path.parts[path.parts.index("controls") + 1] if "controls" in path.parts else ""
+        yield [self._code.root / name for name in self._code.broad], ["-k", folder or path.stem]
 
-    def _by_whole_files(self, mutant: Mutant, files: list[Path]) -> tuple[str, int]:
-        """The outcome of all their tests. One that notices the change passes without it."""
+    def _outcome(self, mutant: Mutant, files: list[Path], words: list[str]) -> str:
+        if not files:
+            return SURVIVED
+        names = [str(file.relative_to(self._code.root)) for file in files]
+        seconds = LONGEST * len(files)
         with self._changed(mutant):
-            outcome, failed = self._run_whole(files)
-        if outcome == NOTICED and self._run_whole(files, failed)[0] != SURVIVED:
-            outcome = SURVIVED
-        return outcome, len(failed)
+            status = self._pytest(["-x", *words, *names], seconds)
+        if status is None:
+            return TIMEOUT
+        if status in _PASSED:
+            return SURVIVED
+        # The test that fails must pass without the change.
+        status = self._pytest(["--last-failed", "--last-failed-no-failures=none", *names], seconds)
+        return NOTICED if status == 0 else SURVIVED
 
     @contextlib.contextmanager
     def _changed(self, mutant: Mutant) -> Iterator[None]:
@@ -177,72 +172,23 @@ class Copy:
         finally:
             self._write(path, source)
 
-    def _run_whole(self, files: list[Path], tests: Iterable[str] = ()) -> tuple[str, list[str]]:
-        """The outcome of test files, or of these tests of them, and the tests that failed."""
-        if not files:
-            return SURVIVED, []
-        written = self._folder / "failed"
-        written.write_text("")
-        names = [*tests] or [str(file.relative_to(self._code.root)) for file in files]
-        status = self._pytest(
-            [*names, "-x"], {"MUTATION_FAILED": str(written)}, LONGEST_FILE * len(files)
-        )
-        if status is None:
-            return TIMEOUT, []
-        return NOTICED if status else SURVIVED, written.read_text().splitlines()
-
     def _write(self, path: Path, text: bytes) -> None:
         path.write_bytes(text)
         self._clock += 2
         os.utime(path, (self._clock, self._clock))
 
-    def _run(self, records: list[Record], tests: list[str]) -> str:
-        listed = self._folder / "tests"
-        listed.write_text("\n".join(tests))
-        seconds = GRACE + 3 * sum(record.seconds for record in records)
-        names = [record.file for record in records]
-        status = self._pytest([*names, "-x"], {"MUTATION_TESTS": str(listed)}, seconds)
-        if status is None:
-            return TIMEOUT
-        return NOTICED if status else SURVIVED
-
-    def _record(self, file: Path) -> Record:
-        """The lines that the tests of a file run, recorded or from one run of it."""
-        name = str(file.relative_to(self._code.root))
-        return self._records.of(
-            self._code.root, name, self._selection.sources(file), self._measured
-        )
-
-    def _measured(self, name: str) -> Record:
-        written = self._folder / "lines.json"
-        written.write_text(json.dumps({"passed": [], "lines": {}}))
-        roots = ":".join(str(self._code.root / folder) + "/" for folder in self._code.folders)
-        started = time.monotonic()
-        variables = {"MUTATION_RECORD": str(written), "MUTATION_ROOTS": roots}
-        self._pytest([name], variables, LONGEST)
-        result = json.loads(written.read_text())
-        lines = {
-            str(Path(path).relative_to(self._code.root)): lines
-            for path, lines in result["lines"].items()
-        }
-        code = {path: digest(self._code.root / path) for path in lines}
-        return Record(name, result["passed"], lines, time.monotonic() - started, code)
-
-    def _pytest(
-        self, arguments: list[str], variables: dict[str, str], seconds: float
-    ) -> int | None:
+    def _pytest(self, arguments: list[str], seconds: float) -> int | None:
         """The exit status, or None after SECONDS."""
-        paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
         settings = {
-            "PYTHONPATH": os.pathsep.join(paths),
             # Bytecode of a change would be used for the next one of the same second and size.
             "PYTHONDONTWRITEBYTECODE": "1",
             "ANSIBLE_CONFIG": str(self._code.root / "ansible.cfg"),
         }
+        cache = f"cache_dir={self._folder / 'cache'}"
         process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *PYTEST, *arguments],
+            [sys.executable, "-m", "pytest", *PYTEST, "-o", cache, *arguments],
             cwd=self._code.root,
-            env={**os.environ, **settings, **variables},
+            env={**os.environ, **settings},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -256,14 +202,3 @@ class Copy:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-
-
-def _tests_of(record: Record, mutant: Mutant) -> list[str]:
-    lines = record.lines.get(str(mutant.path), {})
-    if not mutant.change.statement:
-        found = {test for tests in lines.values() for test in tests}
-        return [record.passed[test] for test in sorted(found)]
-    for line in (mutant.change.line, mutant.change.statement):
-        if str(line) in lines:
-            return [record.passed[test] for test in lines[str(line)]]
-    return []

@@ -13,7 +13,8 @@ FAR = 2
 class Code(NamedTuple):
     """A checkout: its root, the folders with code, and the folder with tests.
 
-    ``broad`` are test files that run most of the code and import little of it.
+    ``broad`` are test files that run most of the code and import little of it. Their tests have
+    the names of controls or parsers.
     """
 
     root: Path
@@ -42,7 +43,7 @@ class Selection:
         self._imports: dict[Path, set[Path]] = {}
 
     def test_files(self, module: Path, limit: int | None) -> list[Path]:
-        """At most LIMIT test files, the most probable one first, and the broad ones; or all."""
+        """At most LIMIT test files, the most probable one first, or every test file."""
         if limit is None:
             return [test for test in self._tests if test.name.startswith("test_")]
         near = self._importers(module)
@@ -65,9 +66,7 @@ class Selection:
                 far = distance > 1
                 rank = (not _is_named(test, own), far, far and not named, -share, distance)
                 ranked.append((rank, test))
-        near_ones = [test for _, test in sorted(ranked)][:limit]
-        broad = [self._code.root / name for name in self._code.broad]
-        return near_ones + [test for test in broad if test not in near_ones]
+        return [test for _, test in sorted(ranked)][:limit]
 
     def _controls(self, module: Path, near: dict[Path, int]) -> set[str]:
         """The controls that have a module near this one."""
@@ -110,16 +109,6 @@ class Selection:
             for helper in files & self._helpers:
                 self._imports[path] = self._imports[path] | self.imported(helper)
         return self._imports[path]
-
-    def sources(self, test: Path) -> set[Path]:
-        """The files that make a test file: itself, what it imports of the tests, conftest.py."""
-        found = {test} | {path for path in self._tests if path.name == "conftest.py"}
-        edge = list(found)
-        while edge:
-            used = self.imported(edge.pop()) & {*self._tests, *self._helpers}
-            edge.extend(used - found)
-            found |= used
-        return found
 
     def _base(self, path: Path, node: ast.ImportFrom) -> str:
         if not node.level:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from mutation import running
 from mutation.changes import changes, is_python
-from mutation.records import Records
 from mutation.selecting import Code, Selection
 
 LIMITS = """\
@@ -107,9 +106,6 @@ def test_test_files_by_name_and_by_import(code: Code):
     paths = Selection(code).test_files(code.root / "code/limits.py", 5)
     assert [path.name for path in paths] == ["test_limits.py", "test_user.py"]
     assert len(Selection(code).test_files(code.root / "code/limits.py", None)) == 3
-    broad = code._replace(broad=("tests/test_limits.py", "tests/test_other.py"))
-    paths = Selection(broad).test_files(code.root / "code/limits.py", 1)
-    assert [path.name for path in paths] == ["test_limits.py", "test_other.py"]
 
 
 def test_a_test_file_named_after_a_module_and_its_folder(code: Code):
@@ -172,86 +168,55 @@ def test_an_import_of_a_helper_stands_for_those_in_it(code: Code):
     assert [path.stem for path in paths] == ["test_fuzz", "test_x"]
 
 
-def test_lines_are_recorded_again_for_a_changed_test_file_alone(code: Code, tmp_path: Path):
-    cache = tmp_path / "cache"
-    mutants = running.draw(code, [], 9, 1)
-
-    def records() -> tuple[set[str], int]:
-        list(running.results(code, Records(cache), mutants, limit=5, jobs=2))
-        return {path.name[:-22] for path in cache.rglob("*.json")}, len(list(cache.rglob("*.json")))
-
-    assert records() == ({"tests-test_limits.py", "tests-test_user.py"}, 2)
-    (code.root / "tests/test_limits.py").write_text(TESTS + "\n")
-    assert records() == ({"tests-test_limits.py", "tests-test_user.py"}, 3)
-    (code.root / "tests/helper.py").write_text("\n")
-    with (code.root / "tests/test_user.py").open("a") as test:
-        test.write("import helper\n")
-    assert records() == ({"tests-test_limits.py", "tests-test_user.py"}, 4)
-    # What a test file imports is a part of it.
-    (code.root / "tests/helper.py").write_text("\n\n")
-    assert records() == ({"tests-test_limits.py", "tests-test_user.py"}, 5)
-
-
-def test_lines_of_changed_code_are_recorded_again(code: Code, tmp_path: Path):
-    (code.root / "code/user.py").write_text("def use():\n    return 1\n")
-    (code.root / "tests/test_user.py").write_text(
-        "import limits\nimport user\n\n\ndef test_user():\n    assert user.use() == 1\n"
-    )
-
-    kept = tmp_path / "cache"
-
-    def outcomes(added: str) -> list[str]:
-        (code.root / "code/limits.py").write_text(added + LIMITS)
-        mutants = running.draw(code, ["code/limits.py"], 9, 1)
-        results = running.results(code, Records(kept), mutants, limit=5)
-        return sorted(result.outcome for result in results)
-
-    before = outcomes("")
-    times = {path: path.stat().st_mtime_ns for path in kept.rglob("*.json")}
-    assert outcomes("\n\n") == before
-    written = {path.name[:-22] for path, old in times.items() if path.stat().st_mtime_ns != old}
-    assert written == {"tests-test_limits.py"}
-
-
 def test_a_draw_is_repeated_by_its_seed(code: Code):
     assert running.draw(code, [], 4, 7) == running.draw(code, [], 4, 7)
     assert {str(mutant.path) for mutant in running.draw(code, ["code"], 9, 7)} == {"code/limits.py"}
 
 
-def test_outcome_of_each_change(code: Code, tmp_path_factory: pytest.TempPathFactory):
+def test_outcome_of_each_change(code: Code):
     source = LIMITS.encode()
     path = Path("code/limits.py")
     expected = {
         (1, "constant+1"): running.NOTICED,
         (5, "comparison"): running.NOTICED,
         (7, "return-none"): running.SURVIVED,
-        (11, "constant+1"): running.UNTESTED,
+        (11, "constant+1"): running.SURVIVED,
         (15, "swap-name"): running.SURVIVED,
     }
     mutants = [
         running.Mutant(path, change) for change in changes(source) if change[0::4] in expected
     ]
-    records = Records(tmp_path_factory.mktemp("cache"))
-    results = list(running.results(code, records, mutants, limit=5))
+    results = list(running.results(code, mutants, limit=5, jobs=2))
     assert {result.mutant.change[0::4]: result.outcome for result in results} == expected
     assert (code.root / path).read_bytes() == source
     assert "-    return max(values)\n+    return min(values)" in results[-1].mutant.diff(code.root)
 
 
-def test_a_change_without_an_end_is_a_timeout(
-    code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_broad_tests_notice_by_their_names(code: Code):
+    text = "import user\n\n\ndef test_limits():\n    assert user.limits.worst([1, 2]) == 2\n"
+    (code.root / "tests/test_broad.py").write_text(text)
+    (mutant,) = [
+        running.Mutant(Path("code/limits.py"), change)
+        for change in changes(LIMITS.encode())
+        if change.name == "swap-name"
+    ]
+    for broad, outcome in ((), running.SURVIVED), (("tests/test_broad.py",), running.NOTICED):
+        results = running.results(code._replace(broad=broad), [mutant], limit=1)
+        assert [result.outcome for result in results] == [outcome]
+
+
+def test_a_change_without_an_end_is_a_timeout(code: Code, monkeypatch: pytest.MonkeyPatch):
     (code.root / "code/limits.py").write_text(
         "def count():\n    n = 0\n    while n < 3:\n        n += 1\n"
     )
     (code.root / "tests/test_limits.py").write_text(
         "import limits\n\n\ndef test_count():\n    limits.count()\n"
     )
-    monkeypatch.setattr(running, "LONGEST_FILE", 5)
+    monkeypatch.setattr(running, "LONGEST", 5)
     (mutant,) = [
         running.Mutant(Path("code/limits.py"), change)
         for change in changes((code.root / "code/limits.py").read_bytes())
         if change.name == "delete-statement" and change.line == 4
     ]
-    results = running.results(code, Records(tmp_path), [mutant], limit=5)
+    results = running.results(code, [mutant], limit=5)
     assert [result.outcome for result in results] == [running.TIMEOUT]
