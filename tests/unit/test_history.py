@@ -99,6 +99,12 @@ def test_what_stays_broken_is_told_since_when_and_longest_first(runs):
     ]
 
 
+@pytest.mark.parametrize("statuses", [("pass", "fail"), ("fail", "pass")])
+def test_of_equal_findings_the_failure_counts(runs, statuses):
+    history = runs({1: [told("db1", 1, *map(a, statuses))]})
+    assert [failure.since for failure in history.open_failures] == [at(1)]
+
+
 @pytest.mark.parametrize("status", ["error"])
 def test_what_could_not_be_determined_is_neither_fixed_nor_new(runs, status):
     history = runs({1: [told("db1", 1, a("fail"))], 2: [told("db1", 2, a(status))]})

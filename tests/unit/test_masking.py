@@ -177,6 +177,10 @@ def test_masking_ends_in_a_value_that_is_too_deep():
     for _ in range(500):
         value = [value]
     assert "tiger" not in str(masked_value("", value))
+    value = "tiger"
+    for number in range(2_000):
+        value = [value] if number % 2 else {"x": value}
+    assert "tiger" not in str(masked_value("", {"password": value}))
 
 
 def test_a_finding_is_masked_before_it_leaves_the_host(monkeypatch):

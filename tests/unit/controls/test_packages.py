@@ -421,6 +421,23 @@ class TestBash:
         validate_finding(finding.as_dict())
         assert finding.status == status
 
+    @pytest.mark.parametrize(
+        ("system", "version", "status"),
+        [
+            ("rhel 6.5", "4.1.2-15.el6_5.1", "fail"),
+            ("rhel 6.5", "4.1.2-15.el6_5.2", "pass"),
+            ("sles 12.5", "4.2-83.3.1", "pass"),
+            ("sles 12.5", "4.1-1", "fail"),
+            ("sles 11.4", "3.2-147.35.1", "error"),
+        ],
+    )
+    def test_version_of_other_systems(self, system, version, status):
+        name, _, number = system.partition(" ")
+        machine = package_packs.host(
+            "rhel-9.4", package_packs.lines_of("bash", version=version)
+        ).file("/etc/os-release", f'ID="{name}"\nVERSION_ID="{number}"\n')
+        assert package_packs.judged(machine, release="19c")["bash"].status == status
+
     def test_without_bash(self):
         machine = package_packs.host("rhel-9.4", package_packs.lines_of("zsh"))
         assert package_packs.judged(machine, release="19c")["bash"].status == "skip"
