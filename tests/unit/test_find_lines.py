@@ -301,6 +301,9 @@ def test_a_script_in_a_directory_that_a_command_enters(root, command):
     ("name", "scripts"),
     [
         ("da%i", ["data"]),
+        ("x {0}/bin/da%i", []),
+        ("x\nTTYPath={0}/bin/%I", []),
+        ("x\nExecStop=-/bin/sh -e {0}/bin/d%j", ["data"]),
         ("d%I", ["data"]),
         ("o%i.sh", ["one.sh"]),
         ("%i", ["data", "one.sh", "two"]),
@@ -310,7 +313,7 @@ def test_a_script_in_a_directory_that_a_command_enters(root, command):
 )
 def test_a_script_whose_name_has_the_name_of_an_instance(root, name, scripts):
     (root / "systemd").mkdir()
-    put(root / "systemd/b@.service", f"ExecStart={root}/bin/{name} start\n")
+    put(root / "systemd/b@.service", f"ExecStart={root}/bin/{name.format(root)} start\n")
     put(root / "bin/data", "#!/bin/sh\nsysctl\n")
     put(root / "bin/one.sh", "#!/bin/sh\nsysctl -p\n")
     assert list(find(root, "systemd/b@.service").lines) == [f"{root}/bin/{n}" for n in scripts]

@@ -82,7 +82,11 @@ _RELATIVE = re.compile(
     r"(?:(?:sh|source|python[\d.]*|[\s'\"]\.)[ \t]+(?:-\w+[ \t]+)*|[\s;&|'\"=]\./)(\w[\w.+@/-]*)"
 )
 #: A script whose name has a specifier of a unit: /opt/tune-%i.sh.
-_SPECIFIED = re.compile(r"(?<![\w.$}/%])/[\w./+@-]*%\w[\w.+@-]*")
+_SPECIFIED = re.compile(
+    r"^[ \t]*Exec\w+[ \t]*=[ \t]*[-@:+!|]*(?:/\S*sh[ \t]+(?:-\w+[ \t]+)*)?"
+    r"(/[\w./+@-]*%\w[\w.+@-]*)",
+    re.MULTILINE,
+)
 #: The crontab of an account without root privileges, and the part of a line that runs as root.
 OF_ACCOUNT = re.compile(r"/spool/cron/(?!atjobs/)(?:[^/]+/)?(?!root\Z)[^/]+\Z")
 AS_ROOT = re.compile(
