@@ -238,7 +238,7 @@ def test_the_file_of_ntpd(option):
 
 def test_a_file_that_ntp_conf_includes():
     machine = with_ntpd("/usr/sbin/ntpd -u ntp:ntp -x", "-x")
-    machine.file("/etc/ntp.conf", 'includefile /etc/ntp/a\nincludefile "/etc/ntp/none"\n')
+    machine.file("/etc/ntp.conf", 'includefile etc/ntp/a\nincludefile "/etc/ntp/none"\n')
     machine.file("/etc/ntp/a", "crypto pw tiger\nincludefile /etc/ntp/a\ntinker step 0.1\n")
     finding = judged(machine)["never_steps"]
     assert (finding.status, "/etc/ntp/a:3 (tinker step 0.1)" in finding.why) == ("fail", True)

@@ -44,8 +44,9 @@ def thresholds(text: str, path: str) -> List[Threshold]:
 
 
 def included(text: str) -> List[str]:
-    """The files that a file includes."""
-    return re.findall(r"^[ \t]*includefile[ \t]+\"?([^\s\"]+)", text, re.MULTILINE)
+    """The files that a file includes. A relative path is below /, where its unit starts ntpd."""
+    names = re.findall(r"^[ \t]*includefile[ \t]+\"?/*([^\s\"]+)", text, re.MULTILINE)
+    return ["/" + name for name in names]
 
 
 def kept(text: str) -> str:
