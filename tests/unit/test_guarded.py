@@ -1,6 +1,7 @@
 """Files in folders of others: who acts, and where nobody does. Needs root, who alone can act for
 others; what the races do is for tests/attack."""
 
+import errno
 import os
 import pwd
 import shutil
@@ -320,6 +321,20 @@ def test_what_is_no_file_of_text_does_not_hold_up_a_read(base, kind):
     if kind in ("device", "sparse"):
         with pytest.raises(HostproofError, match="more than|longer than|cat ended|Permission"):
             nfs_files.read_text(LiveHost(), str(path), "root")
+
+
+@pytest.mark.parametrize(
+    ("error", "record"),
+    [
+        (OSError(errno.EPERM, "not permitted"), {"errno": errno.EPERM, "text": "not permitted"}),
+        (OSError("gone"), {"errno": errno.EIO, "text": "gone"}),
+        (Untrusted("of another"), {"untrusted": "of another"}),
+        (ValueError("no number"), {"error": "no number"}),
+        (MemoryError(), {"error": "MemoryError"}),
+    ],
+)
+def test_record_of_an_error_in_a_child(error, record):
+    assert child.problem_of(error) == record
 
 
 # -- what is believed ------------------------------------------------------------------------------
