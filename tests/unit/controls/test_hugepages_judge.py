@@ -974,7 +974,7 @@ INSTANCES = (
         {},
         "no_amm",
         "fail",
-        ("1 files, such as ora_ORCL_1_0",),
+        ("1 files, such as ora_ORCL_1_0", "reset MEMORY_TARGET and MEMORY_MAX_TARGET"),
     ),
     Story(
         "amm: where huge pages are wanted",
