@@ -949,6 +949,49 @@ class TestSockets:
             for folder, status in zip(process_limits_sockets(), wanted, strict=True):
                 assert status != "fail" or path in findings[f"{folder}: sockets_kept"].why
 
+    @pytest.mark.parametrize(
+        ("tmp", "var_tmp", "wanted"),
+        [
+            ("", "", ["fail", "fail"]),
+            ("-x /tmp/.oracle", "", ["pass", "fail"]),
+            ("-x /tmp/.oracle", "-X '/var/tmp/.oracle/*'", ["pass", "pass"]),
+        ],
+    )
+    def test_the_script_of_tmpwatch_s_package(self, judge, tmp, var_tmp, wanted):
+        """tmpwatch.daily of EL 6 and 7."""
+        script = f"""#! /bin/sh
+flags=-umc
+/usr/sbin/tmpwatch "$flags" -x /tmp/.X11-unix -x /tmp/.XIM-unix \\
+\t-X '/tmp/hsperfdata_*' {tmp} 10d /tmp
+/usr/sbin/tmpwatch "$flags" {var_tmp} 30d /var/tmp
+for d in /var/{{cache/man,catman}}/{{cat?,X11R6/cat?,local/cat?}}; do
+    if [ -d "$d" ]; then
+\t/usr/sbin/tmpwatch "$flags" -f 30d "$d"
+    fi
+done
+"""
+        kept = "x /tmp/.oracle*\nx /var/tmp/.oracle*\n"
+        machine = with_oracle().file("/etc/tmpfiles.d/oracle.conf", kept)
+        machine.file("/etc/cron.daily/tmpwatch", script)
+        assert self.named(judge(machine)) == wanted
+
+    @pytest.mark.parametrize(
+        ("loop", "wanted"),
+        [
+            ("for d in /var/tmp /u01/tmp", ["pass", "fail"]),
+            ("for d in /u01/tmp", ["pass", "pass"]),
+            ("# for d in /u01/tmp\nfor d in $DIRS", ["error", "error"]),
+            ("d=/tmp; for d in /u01/tmp", ["error", "error"]),
+            ("for d in $DIRS", ["error", "error"]),
+            ("for d in $(cat /etc/dirs)", ["error", "error"]),
+        ],
+    )
+    def test_a_cleaner_in_a_loop(self, judge, loop, wanted):
+        kept = "x /tmp/.oracle*\nx /var/tmp/.oracle*\n"
+        machine = with_oracle().file("/etc/tmpfiles.d/oracle.conf", kept)
+        machine.file("/etc/cron.daily/clean", f'{loop}; do\n  tmpwatch 10d "${{d}}"\ndone\n')
+        assert self.named(judge(machine)) == wanted
+
     def test_a_table_of_cron_that_nobody_may_read(self, judge):
         machine = with_oracle().file("/etc/tmpfiles.d/tmp.conf", "")
         machine.file("/etc/crontab", "").deny("/etc/crontab")

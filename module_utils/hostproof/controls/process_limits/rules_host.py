@@ -186,8 +186,10 @@ def _by_cron(directory: str, facts: Facts) -> List[str]:
     lines = known(facts.cron)
     places, unclear = [], []
     for path in sorted(lines.lines):
-        is_named = any(temp_cleaners.names_directory(text) for _number, text in lines.lines[path])
-        for number, text in lines.lines[path]:
+        numbers, read = zip(*lines.lines[path])
+        texts = temp_cleaners.with_loops(list(read))
+        is_named = any(map(temp_cleaners.names_directory, texts))
+        for number, text in zip(numbers, texts):
             answer = not text.lstrip().startswith("#") and temp_cleaners.deletes(text, directory)
             place = f"{path}:{number} '{' '.join(text.split())[:120]}'"
             if answer:

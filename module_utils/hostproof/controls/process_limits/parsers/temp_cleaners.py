@@ -15,6 +15,9 @@ _TMP = r"/(?:var/|usr/)?tmp\b"
 #: A line that gives a variable, or the current directory, the path of a temporary directory.
 _NAMES_DIRECTORY = r"=[\"']?" + _TMP + r"|\bcd\s+[\"']?" + _TMP + r"|\bfor\s+\w+\s+in\s"
 INTERESTING = r"\btmpwatch\b|\btmpreaper\b|\bfind\s|\brm\s|" + _NAMES_DIRECTORY
+_LOOP = re.compile(
+    r"^[^#\n]{0,80}?\bfor[ \t]+(\w+)[ \t]+in[ \t]([^;$`\n]{0,500})(?:;|$)", re.MULTILINE | re.ASCII
+)
 _TMPWATCH = ("tmpwatch", "tmpreaper")
 #: A socket, a lock file and a named pipe, as Oracle's software names them. All are empty.
 NAMES = ("sEXTPROC1521", "sEXTPROC1521_lock", "npohasd")
@@ -32,6 +35,7 @@ _ACTIONS = ("-delete", "-exec", "-execdir", "-ok", "-okdir", "-print", "-print0"
 _REMOVERS = ("rm", "unlink")
 #: Words of an expression, which can be nested that deep.
 _MOST_WORDS = 100
+_MOST_LOOPS, _MOST_LETTERS = 8, 500
 
 
 def deletes(line: str, directory: str) -> Optional[bool]:
@@ -43,6 +47,20 @@ def deletes(line: str, directory: str) -> Optional[bool]:
         then = [following.words for following in commands[at + 1 :]] if command.piped else []
         answers.append(_of_words(command.words, then, directory))
     return _or(answers)
+
+
+def with_loops(lines: List[str]) -> List[str]:
+    """The lines of a script with the words of its loops (for NAME in WORDS) for their variables.
+
+    Long scripts stay as they are, so that the text does not grow without a bound."""
+    script = "\n".join(lines)
+    loops = _LOOP.findall(script) if len(lines) <= _MOST_WORDS else []
+    for name in sorted({name for name, _words in loops})[:_MOST_LOOPS]:
+        words = " ".join(text for of, text in loops if of == name).replace("\\", "\\\\")
+        variable = rf'"?\$(?:{name}\b|\{{{name}\}})"?'
+        if len(words) <= _MOST_LETTERS and name + "=" not in script:
+            lines = [re.sub(variable, words, line, count=_MOST_LOOPS) for line in lines]
+    return lines
 
 
 def names_directory(line: str) -> bool:
@@ -124,7 +142,10 @@ def _of_tmpwatch(words: List[str], directory: str) -> Optional[bool]:
         value = word if waiting in _EXCLUDES else value
         if (name in _EXCLUDES or waiting in _EXCLUDES) and _keeps(value, directory):
             return False
-        if not waiting and (word.startswith("/") or _is_variable(word)):
+        if not waiting and re.match(r"\d+[smhd]?$", word):
+            # A variable before the age holds options.
+            places = [place for place in places if place.startswith("/")]
+        elif not waiting and (word.startswith("/") or _is_variable(word)):
             places.append(word)
         waiting = name if name in _WITH_VALUE and not equals and not waiting else ""
     if any(_reaches(place, directory) for place in places):
