@@ -348,6 +348,15 @@ class TestPorts:
         assert (finding.status, finding.running) == ("fail", "accepted")
         assert (finding.persisted, finding.failing_layer) == ("dropped or rejected", "persisted")
 
+    def test_a_unit_that_only_this_boot_starts_loads_nothing_after_a_reboot(self, judge):
+        machine = host(enabled="nftables").file(
+            "/etc/sysconfig/nftables.conf", fixture("limited.nft")
+        )
+        for line, output in list(machine.commands.items()):
+            machine.command(line, output.stdout.replace("=enabled", "=enabled-runtime"))
+        finding = judge(machine)["ports", "1521/tcp"]
+        assert (finding.status, finding.persisted) == ("pass", "accepted")
+
     def test_firewalld(self, judge):
         machine = with_firewalld(host(enabled="firewalld"), fixture("public.xml"))
         findings = judge(machine, RAC)

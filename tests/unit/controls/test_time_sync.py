@@ -122,6 +122,12 @@ class TestOneDaemon:
         [
             ({"chrony": "enabled /usr/sbin/chronyd"}, "pass", None),
             ({"chrony": "disabled /usr/sbin/chronyd"}, "fail", "the next reboot starts none"),
+            ({"chrony": "linked /usr/sbin/chronyd"}, "fail", "the next reboot starts none"),
+            (
+                {"chrony": "enabled-runtime /usr/sbin/chronyd"},
+                "fail",
+                "the next reboot starts none",
+            ),
             ({"ntpd": "enabled /usr/sbin/ntpd"}, "fail", "the next reboot starts ntpd"),
             (
                 {"chrony": "enabled /usr/sbin/chronyd", "systemd_timesyncd": "enabled /x"},

@@ -113,7 +113,7 @@ def _enabled(host: Host) -> Tuple[str, ...]:
     for block in _output(host, SHOW).split("\n\n"):
         rows = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
         name = rows.get("Id", "").rpartition(".service")[0]
-        if name in UNITS and rows.get("UnitFileState", "").startswith("enabled"):
+        if name in UNITS and rows.get("UnitFileState") == "enabled":
             names.append(name)
     return tuple(names)
 

@@ -354,7 +354,7 @@ def _read_units(host: Host) -> List[Unit]:
 def _unit_of(host: Host, name: str, daemon: str, shown: Dict[str, str]) -> Unit:
     files = tuple(unit_properties.environment_files(shown))
     argv = attempt(_read_argv, host, shown, files)
-    enabled = shown.get("UnitFileState") in ("enabled", "static", "generated", "alias", "linked")
+    enabled = shown.get("UnitFileState") in ("enabled", "static", "generated", "alias")
     return Unit(name, daemon, enabled, argv, files)
 
 
