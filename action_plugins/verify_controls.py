@@ -15,7 +15,7 @@ if STAYS not in sys.path:
 import_module("hostproof_controller")  # It locates the other modules.
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from hostproof_controller import policies, runs, selection, targets
+from hostproof_controller import policies, profile_controls, runs, selection, targets
 from hostproof_controller.remote import host_action, response_validation
 
 host_action.prepare("verify_controls")
@@ -58,6 +58,8 @@ class ActionModule(host_action.JudgingAction):
         if self.selected is not None:
             findings = selection.selected_findings(self.selected, findings)
             findings.append(selection.notice(self.selected))
+        elif (unchecked := profile_controls.notice(params["controls"], findings)) is not None:
+            findings.append(unchecked)
         target = targets.notice(*map(self._plain_variable, (targets.RELEASE, targets.SYSTEM)))
         if target is not None:
             findings.append(target)

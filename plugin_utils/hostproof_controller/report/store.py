@@ -34,7 +34,7 @@ from .host_state import HostState, Part
 from .renamed import is_old, with_current_ids
 from .shared_findings import SharedFindings, once, unshared
 from .text import LISTS_HOSTS, shorten
-from .verdict import Tally, cluster_verdict
+from .verdict import UNCHECKED_PROFILE, Tally, cluster_verdict
 from .waivers import WAIVERS_HOST
 
 #: The file of a report directory that everything else is rendered from.
@@ -150,6 +150,17 @@ TARGET = Check(
     "",
     "The verdict is about the target, not about the present release and distribution.",
     "docs/selection.md",
+)
+
+
+#: For a host on which a control that its profile requires skipped every check.
+PROFILE = Check(
+    UNCHECKED_PROFILE,
+    "Every control of the profile has checks",
+    "low",
+    "",
+    "hostproof_profile requires them, so nothing shows that the host is ready.",
+    "docs/report.md",
 )
 
 

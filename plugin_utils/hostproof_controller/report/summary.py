@@ -26,7 +26,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 from ..host_names import pattern_of
 from .causes import DENIED, Action, First, Group, groups_of
 from .host_state import HostState
-from .store import SELECTION, TARGET, Results, is_pseudo, recorded_apart
+from .store import PROFILE, SELECTION, TARGET, Results, is_pseudo, recorded_apart
 from .text import as_typed, fix_of, heading_of, one_line, printable, shorten
 from .verdict import (
     NO_DATABASE,
@@ -149,6 +149,8 @@ class Summary:
         self._shown: list[_Key] = []
         self._reasons = 0
         self._selection = self._target = ""
+        #: Hosts by the sentence on controls of their profile that checked nothing.
+        self._unchecked: dict[str, list[str]] = {}
 
     def add(self, state: HostState) -> None:
         self._place += 1
@@ -157,6 +159,8 @@ class Summary:
                 self._selection = one_line(entry["why"])
             if entry["check"] == TARGET.id:
                 self._target = one_line(entry["why"])
+            if entry["check"] == PROFILE.id:
+                self._unchecked.setdefault(one_line(entry["why"]), []).append(state.name)
         loud = [item for item in state.findings if item["status"] in _SHOWN]
         if self._collects and not is_pseudo(state.name):
             self._first.add(state)
@@ -221,7 +225,7 @@ class Summary:
             _notices(results, paint),
             textwrap.wrap(f"Selection: {self._selection}", width) if self._selection else [],
             textwrap.wrap(f"Target: {self._target}", width) if self._target else [],
-            _host_table(results, paint, width, where),
+            _host_table(results, paint, width, where, self._unchecked),
             _totals(results, paint),
             self._fix_first(width),
             *self._findings(paint, width, where, SEVERITIES.index(severity)),
@@ -303,10 +307,13 @@ def _notices(results: Results, paint: Any) -> list[str]:
     return lines
 
 
-def _host_table(results: Results, paint: Any, width: int, where: str) -> list[str]:
+def _host_table(
+    results: Results, paint: Any, width: int, where: str, unchecked: dict[str, list[str]]
+) -> list[str]:
     """A row for each host, worst first: verdict, and the worst status of each control.
 
     If the controls do not fit the terminal, the row has the counts of findings instead.
+    ``unchecked``: hosts by the sentence on controls of their profile that checked nothing.
     """
     if not results.hosts:
         return []
@@ -335,10 +342,17 @@ def _host_table(results: Results, paint: Any, width: int, where: str) -> list[st
     if hidden:
         counts_of = _counted((hosts[place].verdict for place in hidden), VERDICT_GLYPHS)
         lines.append(f"{len(hidden)} more hosts ({counts_of}): {where}")
-    without = [host.name for host in hosts if host.verdict == NOT_DATABASE_HOST]
+    known = {name for names in unchecked.values() for name in names}
+    without = [
+        host.name for host in hosts if host.verdict == NOT_DATABASE_HOST and host.name not in known
+    ]
+    sentences = [
+        f"{_named(names[:HOSTS_NAMED], len(names))}: {why}" for why, names in unchecked.items()
+    ]
     if without:
-        named = _named(without[:HOSTS_NAMED], len(without))
-        lines += textwrap.wrap(NO_DATABASE.format(named), max(width, 40), break_on_hyphens=False)
+        sentences.append(NO_DATABASE.format(_named(without[:HOSTS_NAMED], len(without))))
+    for sentence in sentences:
+        lines += textwrap.wrap(sentence, max(width, 40), break_on_hyphens=False)
     return lines
 
 

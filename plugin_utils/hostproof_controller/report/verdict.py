@@ -52,6 +52,9 @@ DATABASE_CONTROLS = (
 #: host with a database can skip all checks of the others, for example of pool_validation.
 WITNESSES = ("kernel_parameters", "time_sync")
 
+#: The check of a host on which a control that its profile requires skipped every check.
+UNCHECKED_PROFILE = "host.profile"
+
 #: What is printed about a host with the verdict NOT_DATABASE_HOST.
 NO_DATABASE = (
     "No Oracle software, profile or configured instance was found on {0}. To audit a host before "
@@ -97,11 +100,14 @@ EXIT_MEANINGS = {
 def host_verdict(findings: list[dict[str, Any]]) -> str:
     """The verdict of a host. A host on which no check applies is never "ready".
 
-    Without one of the WITNESSES a run does not show whether the host has a database.
+    Without one of the WITNESSES a run does not show whether the host has a database. A control
+    that the profile requires must have checked something.
     """
     verdict = cluster_verdict(findings)
     if verdict not in (WARNINGS, READY):
         return verdict
+    if any(finding["check"] == UNCHECKED_PROFILE for finding in findings):
+        return NOT_DATABASE_HOST
     needing = [finding for finding in findings if finding["control"] in DATABASE_CONTROLS]
     if any(finding["control"] in WITNESSES for finding in needing):
         return NOT_DATABASE_HOST if _are_skipped(needing) else verdict

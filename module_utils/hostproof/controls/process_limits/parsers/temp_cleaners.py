@@ -136,7 +136,8 @@ def _removes(path: str, directory: str, recursive: bool) -> Optional[bool]:
 
 
 def _of_tmpwatch(words: List[str], directory: str) -> Optional[bool]:
-    places, waiting = [], ""
+    places: List[str] = []
+    waiting = ""
     for word in words:
         name, equals, value = word.partition("=")
         value = word if waiting in _EXCLUDES else value
