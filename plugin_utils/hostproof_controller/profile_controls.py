@@ -37,7 +37,10 @@ def notice(
     idle = [name for name in _required(profile) if name in policies and _is_idle(name, findings)]
     if not idle:
         return None
-    why = f"Every check was skipped of {', '.join(idle)}. {PROFILE.why}"
+    names = ", ".join(idle)
+    why = (
+        f"hostproof_profile requires checks of {names}, and all of them were skipped. {PROFILE.why}"
+    )
     return found(PROFILE, SKIP, why=why)._replace(takes_effect=None).as_dict()
 
 

@@ -159,7 +159,7 @@ PROFILE = Check(
     "Every control of the profile has checks",
     "low",
     "",
-    "hostproof_profile requires them, so nothing shows that the host is ready.",
+    "Nothing shows that the host is ready.",
     "docs/report.md",
 )
 
