@@ -550,6 +550,20 @@ def test_a_difference_that_is_meant_is_waived(tmp_path):
     assert not [finding for finding in findings if finding["control"] == "waiver"]
 
 
+def test_a_waiver_of_one_node_is_no_difference(tmp_path):
+    lines = nodes()
+    waiver = {"owner": "dba", "reason": "old", "expires": "2027-03-01", "was": "fail"}
+    for number, entry in enumerate(lines):
+        (finding,) = [f for f in entry["findings"] if f["check"] == "hugepages.no_overcommit"]
+        change = {"status": "waived", "waiver": waiver} if number == 0 else {"status": "fail"}
+        finding.update(change)
+    _, findings = rendered(tmp_path, lines)
+    assert differences(findings) == {}
+    lines[0]["findings"] = nodes()[0]["findings"]
+    _, findings = rendered(tmp_path, lines)
+    assert [check for check, _ in differences(findings)] == ["check_results"]
+
+
 def test_it_is_compared_anew_when_the_report_is_made_again(tmp_path):
     rendered(tmp_path, nodes(db3=node("db3", mtu=1500)))
     text = (tmp_path / "findings.jsonl").read_text()

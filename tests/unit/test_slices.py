@@ -116,6 +116,12 @@ class TestNodes:
         with pytest.raises(HostproofError, match="names 0 nodes"):
             self.read(tmp_path, "# none yet\n")
 
+    def test_the_largest_file(self, tmp_path):
+        comment = "#" * ((1 << 20) - len("node0\n"))
+        assert self.read(tmp_path, "node0\n" + comment) == [Node("node0", None)]
+        with pytest.raises(HostproofError, match="has more than 1048576 bytes"):
+            self.read(tmp_path, "node0\n" + comment + "#")
+
     def test_a_file_that_is_not_there_is_refused(self, tmp_path):
         with pytest.raises(HostproofError, match="No such file"):
             read_nodes(tmp_path / "nodes")

@@ -105,8 +105,10 @@ class TestWhichDisks:
             assert findings["mpatha (dm-0) paths"].status == "pass"
             assert "ASMLIB" in findings["ownership"].why
             machine.evidence.clear()
-            machine.command(f"stat -L -c %F %t %T {folder}/DATA1", "", 1)
-            assert "error" in {finding.status for finding in judge(machine).values()}
+            for output, code in (("", 1), ("", 0), (own, 1)):
+                machine.evidence.clear()
+                machine.command(f"stat -L -c %F %t %T {folder}/DATA1", output, code)
+                assert "error" in {finding.status for finding in judge(machine).values()}
 
     @pytest.mark.parametrize(
         ("node", "told"),
@@ -500,6 +502,15 @@ class TestMultipath:
         findings = judge(machine, {**NAMED, "redundancy": "normal"})
         assert findings["mpatha (dm-0) multipath_queueing"].status == "pass"
         assert not [key for key in machine.evidence if key.startswith("command:multipathd")]
+
+    def test_no_map_by_either_words(self, judge):
+        findings = []
+        for words in ("", "No devices found\n"):
+            machine = recorded()
+            for action in ("table", "status"):
+                machine.command(f"dmsetup {action} --target multipath", words)
+            findings.append({name: one.status for name, one in judge(machine, NAMED).items()})
+        assert findings[0] == findings[1]
 
     def test_who_may_not_ask_the_kernel(self, judge):
         machine = recorded()

@@ -93,6 +93,10 @@ class TestExadataCells:
         assert finding.values["CD_02_enkcel01 reads 8192 p99_below_ms"] == 262.144
         assert [finding.status for finding in findings["cell_confined"]] == ["skip"]
 
+    def test_another_report_is_no_dump(self, judge):
+        (finding,) = judge(article("orion-11.1-grep-default.txt"))["cell_slow_requests"]
+        assert (finding.status, finding.why) == ("skip", "It is not a dump iolstats.")
+
     def test_a_dump_of_scans_alone_is_not_judged_by_single_reads(self, judge):
         (finding,) = judge(article("iolstats-seed-smartscan.txt"))["cell_slow_requests"]
         assert (finding.status, finding.why) == (

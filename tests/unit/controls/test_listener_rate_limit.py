@@ -484,6 +484,8 @@ class TestEditable:
         assert "the agent wrote line 1, 2 of" in finding.why
         assert "no TCP address" in finding.why
         assert "a listener of the database home" in str(finding.fix)
+        rate = one("rate", linux().listener(AGENT, home=GRID), **wants())
+        assert (rate.status, rate.fix, rate.commands) == ("fail", finding.fix, ())
 
     def test_home_of_grid_infrastructure(self, one):
         machine = linux().listener(LIMITED, home=GRID)

@@ -524,7 +524,9 @@ class TestNuma:
 
     def test_a_node_that_tells_nothing(self, judge):
         machine = host().file("/sys/devices/system/node/node1/meminfo", "")
-        assert judge(machine)["numa"].status == "error"
+        finding = judge(machine)["numa"]
+        assert finding.status == "error"
+        assert "/sys/devices/system/node/node1/meminfo tells no memory" in finding.why
 
 
 @pytest.mark.parametrize("text", ["", "x\n", memory_packs.HEADER + "/dev/a partition x 0 -2\n"])
