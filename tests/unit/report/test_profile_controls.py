@@ -1,6 +1,9 @@
 """Controls that a profile requires and that checked nothing: the host is not ready."""
 
+import aix_packs
+import example_packs
 import pytest
+from ansible.module_utils.hostproof.evaluate import audit
 from hostproof_controller import profile_controls
 from hostproof_controller.report.store import merge
 from hostproof_controller.report.summary import Summary
@@ -59,6 +62,17 @@ def test_controls_that_checked_nothing(profile, checks, sentence):
 def test_a_control_of_linux_is_not_required_elsewhere():
     why = "Not a Linux host: it has no /proc/self/mountinfo."
     assert idle("rac_asm", "space skip", why=why) is None
+
+
+@pytest.mark.parametrize("profile", ["oracle_19c_single", "rac_asm"])
+def test_an_aix_host_is_judged_by_its_own_controls(profile):
+    chosen = {
+        control: {**policy, "profile": profile} if policy.get("profile") == "none" else policy
+        for control, policy in example_packs.policies().items()
+    }
+    findings = [one.as_dict() for one in audit.judge_host(aix_packs.aix().marks(33, 24), chosen)]
+    assert {one["status"] for one in findings if one["control"] == "space"} == {"skip"}
+    assert profile_controls.notice(chosen, findings) is None
 
 
 def test_such_a_host_is_not_ready(validate_finding):
