@@ -447,6 +447,8 @@ class TestUnits:
         [
             ("db@A", "Slice=db-%i.slice\n", ["db-A.slice", "db.slice"]),
             ("db@A", "Slice=%p.slice\n", ["db.slice"]),
+            # systemctl would take it for a pattern of names.
+            ("db@A", "Slice=d*.slice\n", ["system-db.slice", "system.slice"]),
             ("db@A", "", ["system-db.slice", "system.slice"]),
             ("a-db@A", "", ["system-a\\x2ddb.slice", "system.slice"]),
         ],

@@ -193,7 +193,7 @@ def _read_units(host: Host, groups: List[Dict[str, str]], slices: Set[str]) -> D
         chosen = systemd_unit.last(if_known(unit.files, []), "Service", "Slice")
         prefix, instance = service[: -len(".service")].partition("@")[::2]
         name = chosen.value.replace("%i", instance).replace("%p", prefix) if chosen else ""
-        if not re.match(r"[A-Za-z0-9].*\.slice\Z", name):
+        if not re.match(r"[A-Za-z0-9][^*?[\s]*\.slice\Z", name):
             # A hyphen would name a slice within another.
             name = "system-" + prefix.replace("-", "\\x2d") if instance else "system"
             name += ".slice"
