@@ -16,10 +16,10 @@ from ansible.module_utils.hostproof.controls.kernel_parameters.control import (
 from ansible.module_utils.hostproof.controls.process_limits.facts import REMOVE_IPC
 from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.evaluate.advice import apply_line
 from ansible.module_utils.hostproof.evaluate.checking import Rules, Verdict
 from ansible.module_utils.hostproof.evaluate.control import Control
 from ansible.module_utils.hostproof.evaluate.finding import FAIL, Finding
-from ansible.module_utils.hostproof.evaluate.remedy import apply_line
 from default_policies import changed_policy
 
 NAME = "swappiness"

@@ -26,10 +26,24 @@ not apply; an error of Hostproof's own (an unknown fact, as ``known`` raises it)
 """
 
 from functools import partial
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import (
+    AbstractSet,
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
+from ..collect.answer import Answer
 from ..errors import Absent, Denied, HostError, HostproofError
-from .finding import ERROR, FAIL, SKIP, WARN, Check, Finding, found
+from .advice import Advice, Planned, chosen, rendered
+from .finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found, worst
 
 #: Placeholders in the place of an evidence key.
 _NO_KEY = ("", "policy")
@@ -49,8 +63,10 @@ class Verdict(NamedTuple):
 
     ``of`` is the name that precedes the title: None for the name of the rule's subject, "" for no
     name. ``reference`` and ``severity`` replace those of the check. ``unknown`` is a sentence after
-    the why: the layers that are not known (by_layers). ``failing_layer`` is needed only if there
-    are several layers (failing). The other fields are those of a finding (finding.py).
+    the why: the layers that are not known. ``failing_layer`` is needed only if there are several
+    layers. ``advice`` replaces ``fix`` and ``commands``: the steps for the layers that are
+    ``wrong``. A verdict over several layers is made by ``layered``. The other fields are those of a
+    finding (finding.py).
     """
 
     status: str
@@ -70,6 +86,20 @@ class Verdict(NamedTuple):
     severity: Optional[str] = None
     unknown: Optional[str] = None
     failing_layer: Optional[str] = None
+    advice: Optional[Advice] = None
+    wrong: AbstractSet[str] = frozenset()
+    right: AbstractSet[str] = frozenset()
+
+
+class Layer(NamedTuple):
+    """A layer of a verdict: its text, or the error in its place, and PASS, WARN or FAIL.
+
+    ``name`` is how a sentence calls a layer that is not known.
+    """
+
+    shown: Answer[Optional[str]]
+    status: str = PASS
+    name: str = ""
 
 
 Judged = Union[Verdict, List[Verdict]]
@@ -121,6 +151,61 @@ def by_layers(verdict: Verdict, layers: Iterable[Tuple[str, Any]]) -> Verdict:
         raise unknown[0][1]
     names = "; ".join(f"{name}: {str(problem).rstrip('.')}" for name, problem in unknown)
     return verdict._replace(unknown=f"Not known: {names}.")
+
+
+#: How a sentence calls a layer, if the rule does not name it; in the order of ``failing_layer``.
+_NAMES = (
+    ("in_use", "value in use"),
+    ("running", "running value"),
+    ("persisted", "value after a reboot"),
+)
+
+
+def layered(
+    *,
+    persisted: Optional[Layer] = None,
+    running: Optional[Layer] = None,
+    in_use: Optional[Layer] = None,
+    also: Iterable[Tuple[str, Answer[Any]]] = (),
+    advice: Optional[Advice] = None,
+    **fields: Any,
+) -> Verdict:
+    """The verdict of layers, each with its own status; None is a layer that does not exist.
+
+    The worst known layer is the status. A layer that is not known never hides one that is wrong; it
+    is the verdict only if no other layer is wrong. ``also`` are names and answers that a pass
+    depends on without being a layer. ``fields`` are others of the Verdict.
+    """
+    layers = {"persisted": persisted, "running": running, "in_use": in_use}
+    unknown: List[Tuple[str, HostproofError]] = []
+    statuses: Dict[str, str] = {}
+    for layer, words in _NAMES:
+        one = layers[layer]
+        if one is not None and isinstance(one.shown, HostproofError):
+            unknown.append((one.name or words, one.shown))
+        elif one is not None:
+            statuses[layer] = one.status
+    unknown += [(name, answer) for name, answer in also if isinstance(answer, HostproofError)]
+    wrong = [layer for layer in statuses if statuses[layer] in (FAIL, WARN)]
+    if unknown and not wrong:
+        verdict = undetermined(unknown[0][1], fields.get("of"))
+        steps = advice.unknown if advice is not None else ()
+        return verdict._replace(advice=Advice(steps)) if steps else verdict
+    names = "; ".join(f"{name}: {str(problem).rstrip('.')}" for name, problem in unknown)
+    texts = {
+        layer: "unknown" if isinstance(one.shown, HostproofError) else one.shown
+        for layer, one in layers.items()
+        if one is not None
+    }
+    return Verdict(
+        worst(list(statuses.values()) or [PASS]),
+        unknown=f"Not known: {names}." if names else None,
+        failing_layer=wrong[0] if wrong else None,
+        advice=advice,
+        wrong=frozenset(wrong),
+        right=frozenset(statuses) - frozenset(wrong),
+        **dict(texts, **fields),
+    )
 
 
 def failing(
@@ -219,19 +304,24 @@ def judge_rules(
     facts: Any,
     policy: Any,
     crashed: Optional[Crashed] = None,
+    planned: Planned = lambda: None,
 ) -> List[Finding]:
     """At least one finding for each rule; without ``crashed`` an unexpected exception is raised.
 
     ``applies`` takes facts and policy. It raises Skip, or what is unknown, where no rule can check.
+    ``planned`` gives the plan of the control, for advice to apply it.
     """
-    loop = _Loop(facts, policy, crashed)
+    loop = _Loop(facts, policy, crashed, planned)
     return [finding for rule in rules for finding in loop.findings(rule, applies)]
 
 
 class _Loop:
     """One run over facts and policy. Subjects are determined once for all rules."""
 
-    def __init__(self, facts: Any, policy: Any, crashed: Optional[Crashed]) -> None:
+    def __init__(
+        self, facts: Any, policy: Any, crashed: Optional[Crashed], planned: Planned
+    ) -> None:
+        self._planned = planned
         self._facts = facts
         self._policy = policy
         self._crashed = crashed
@@ -307,14 +397,18 @@ class _Loop:
             name, evidence = each.name(subject), each.evidence(subject)
         name = name if verdict.of is None else verdict.of
         title = verdict.title or check.title
+        fix, commands = verdict.fix, verdict.commands
+        if verdict.advice is not None and verdict.status in (FAIL, WARN, ERROR):
+            steps = chosen(verdict.advice, verdict.wrong, verdict.right, check.takes_effect)
+            fix, commands = rendered(steps, self._planned)
         finding = found(
             check,
             verdict.status,
             why=verdict.why,
-            fix=verdict.fix,
+            fix=fix,
             evidence=verdict.evidence or evidence,
             title=f"{name}: {title}" if name else title,
-            commands=verdict.commands,
+            commands=commands,
             values=verdict.values,
             because_of=verdict.because_of,
             failing_layer=verdict.failing_layer,

@@ -5,10 +5,11 @@
 from functools import partial
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
+from ..collect.answer import attempt
 from ..errors import HostproofError
+from .advice import by_plan, once
 from .checking import Crashed, Rule, Rules, judge_rules
 from .finding import Check, Finding
-from .remedy import by_plan
 
 
 class Control:
@@ -19,7 +20,7 @@ class Control:
     rules        the rules of each file, in the order of the report
     applies      raises Skip, or what is unknown, where no rule can check
     plan         plans the changes from facts and policy, or raises what it would have to guess.
-                 The fixes of findings are derived from it (remedy.py). None: nothing is changed.
+                 The fixes of findings are derived from it (advice.py). None: nothing is changed.
     requirements the module of the control that has the function ``requirements``: the values that
                  a policy requires of any host. None: the control has no such values.
     needs_all    {field of the policy: ids of the checks that need every entry of it}. A key
@@ -58,10 +59,9 @@ class Control:
 
     def judge(self, facts: Any, policy: Any, crashed: Optional[Crashed] = None) -> List[Finding]:
         """At least one finding for each check (checking.judge_rules)."""
-        findings = judge_rules(self.rules, self._applies, facts, policy, crashed)
-        if self.plan is None:
-            return findings
-        return by_plan(findings, self.name, partial(self._planned, facts, policy, crashed))
+        planned = once(partial(attempt, self._planned, facts, policy, crashed))
+        findings = judge_rules(self.rules, self._applies, facts, policy, crashed, planned)
+        return findings if self.plan is None else by_plan(findings, self.name, planned)
 
     def _planned(self, facts: Any, policy: Any, crashed: Optional[Crashed]) -> Any:
         """The plan. An unexpected exception is an unknown plan, and keeps the findings."""

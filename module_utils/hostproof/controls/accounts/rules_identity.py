@@ -6,9 +6,9 @@ from typing import List
 
 from ...collect.answer import known
 from ...errors import Absent
+from ...evaluate.advice import apply_line
 from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
-from ...evaluate.remedy import apply_line
 from .facts import PASSWD, Facts, Owner
 from .policy import NAME, OINSTALL, Policy
 from .subjects import OWNERS, entry_of, wanted_of

@@ -6,9 +6,9 @@ from typing import Dict, List, Tuple
 
 from ...collect.answer import known
 from ...errors import Denied, HostproofError
+from ...evaluate.advice import apply_line
 from ...evaluate.checking import Rules, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
-from ...evaluate.remedy import apply_line
 from ...probes.oracle import io_writers
 from ...probes.systemd import boot as boot_probe
 from .facts import RELEASE_FILE, Facts, Linux

@@ -7,9 +7,9 @@ from typing import Optional
 from ...collect.answer import attempt, known
 from ...collect.shell import line
 from ...errors import HostproofError
+from ...evaluate.advice import apply_line
 from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
-from ...evaluate.remedy import apply_line
 from ...probes.oracle.next_start import change_of_parameter
 from .facts import Facts, Subject, evidence_of
 from .policy import NAME, Policy

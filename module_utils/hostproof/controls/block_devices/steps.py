@@ -12,7 +12,7 @@ from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 from ...apply.change import Refusal, ValueChange
 from ...collect.answer import attempt, known
 from ...errors import HostproofError
-from ...evaluate.remedy import apply_line
+from ...evaluate.advice import apply_line
 from ...probes.systemd import udev
 from .facts import Facts, Used
 from .policy import NAME, Policy

@@ -4,8 +4,8 @@
 
 from typing import Tuple
 
+from ...evaluate.advice import apply_line
 from ...evaluate.finding import FAIL, WARN
-from ...evaluate.remedy import apply_line
 from .nics import NicFacts
 from .policy import NAME, Policy
 

@@ -9,7 +9,7 @@ from ...apply.change import FileChange, Plan, Refusal, ValueChange, header
 from ...apply.sysctl_file import Sysctl
 from ...collect.answer import attempt, known, unless_absent
 from ...errors import Absent
-from ...evaluate.remedy import apply_line, refusal_of
+from ...evaluate.advice import apply_line, refusal_of
 from ...parsers.size import human
 from ...parsers.systemd import tmpfiles_d
 from ...parsers.unix import getent, limits_conf

@@ -7,7 +7,7 @@ from typing import Any, Dict, List
 from ...collect import shell
 from ...collect.answer import known
 from ...errors import HostproofError
-from ...evaluate.remedy import apply_line
+from ...evaluate.advice import apply_line
 from .facts import DEVICE, FILESYSTEMS, MOUNT, NAMES, Aix, odm_pair
 from .heartbeat import is_tight, why_not_raise
 from .policy import NAME, Policy

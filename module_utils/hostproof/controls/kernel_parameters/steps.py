@@ -7,8 +7,8 @@ from typing import List, NamedTuple, Optional, Tuple
 from ...apply.change import Refusal, ValueChange
 from ...collect.answer import attempt, known
 from ...errors import Absent, HostproofError
+from ...evaluate.advice import apply_line
 from ...evaluate.comparing import Numbers, numbers, text_of, to_write
-from ...evaluate.remedy import apply_line
 from ...probes.systemd import boot as boot_probe
 from .facts import Facts
 from .policy import NAME, Policy

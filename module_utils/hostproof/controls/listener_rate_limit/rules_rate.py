@@ -5,9 +5,9 @@
 from typing import List, Optional
 
 from ...collect.answer import known
+from ...evaluate.advice import apply_line
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
-from ...evaluate.remedy import apply_line
 from ...probes.oracle.listeners import Listener
 from .endpoints import FALSE, Endpoint, endpoints, global_rate, inbound_timeout, wanted_rate
 from .facts import Facts, grid_reasons

@@ -8,8 +8,8 @@ from ...apply.change import FOUND_BY_MOUNT
 from ...collect.answer import attempt, existing, if_known
 from ...collect.shell import line, written
 from ...errors import HostproofError
+from ...evaluate.advice import apply_line
 from ...evaluate.checking import Verdict
-from ...evaluate.remedy import apply_line
 from ...parsers.nfs import fstab, nfs_options
 from ...parsers.systemd import systemd_unit
 from ...probes.nfs import nfs_persisted

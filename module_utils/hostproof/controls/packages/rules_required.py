@@ -6,9 +6,9 @@ from datetime import date, timedelta
 from typing import List, Optional
 
 from ...collect.answer import known
+from ...evaluate.advice import apply_line
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
-from ...evaluate.remedy import apply_line
 from ...parsers.unix import package_version
 from ...parsers.unix.distribution import clean
 from ...probes.oracle.releases import Release

@@ -6,9 +6,9 @@ from typing import List, Optional, Sequence, Tuple
 
 from ...collect.answer import attempt, if_known, known
 from ...errors import HostproofError, Unanswered, kind_of
+from ...evaluate.advice import apply_line
 from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import ERROR, FAIL, PASS, WARN
-from ...evaluate.remedy import apply_line
 from ...parsers.number import clipped
 from ...parsers.oracle import pfile
 from ...parsers.size import human

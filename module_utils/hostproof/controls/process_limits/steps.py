@@ -7,8 +7,8 @@ from typing import List, NamedTuple, Optional, Tuple
 from ...apply.change import Refusal, header
 from ...collect.answer import attempt, known, unless_absent
 from ...errors import HostproofError
+from ...evaluate.advice import apply_line
 from ...evaluate.finding import PASS
-from ...evaluate.remedy import apply_line
 from ...parsers.unix import limits_conf
 from ...probes.unix import limits as limits_probe
 from ...probes.unix.limits import Account

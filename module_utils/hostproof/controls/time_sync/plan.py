@@ -11,8 +11,8 @@ from typing import List, Optional, Tuple
 
 from ...apply.change import FileChange, Plan, Refusal, header
 from ...collect.answer import attempt, known
+from ...evaluate.advice import apply_line, refusal_of
 from ...evaluate.checking import Skip
-from ...evaluate.remedy import apply_line, refusal_of
 from .facts import Chrony, Facts
 from .parsers import chrony_conf
 from .policy import CHRONYD, NAME, Policy

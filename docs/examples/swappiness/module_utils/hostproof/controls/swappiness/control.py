@@ -8,11 +8,11 @@ from ...apply.change import Change, FileChange, Plan, Refusal, ValueChange
 from ...collect.answer import Answer, attempt, known, unless_absent
 from ...collect.host import Host
 from ...errors import Absent
+from ...evaluate.advice import apply_line
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.control import Control
 from ...evaluate.fields import drop_in, reader, whole_number
 from ...evaluate.finding import FAIL, PASS
-from ...evaluate.remedy import apply_line
 from ...parsers.systemd import sysctl_d
 from ...probes.systemd import boot
 

@@ -1,0 +1,246 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Advice as data: the steps of a fix, and which of them belong to which wrong layer.
+
+A rule describes each layer, and gives steps for each combination of wrong layers::
+
+    return layered(
+        persisted=Layer(answer_of_file, FAIL if bad_later else PASS, "after a reboot"),
+        running=Layer(text_now, FAIL if bad_now else PASS),
+        advice=Advice(
+            both=[Apply(NAME)],
+            persisted=[Edit(place, "vm.swappiness = 10")],
+            in_use=[Wait("instance_restart", sid)],
+        ),
+        why=..., desired=..., evidence=...,
+    )
+
+``layered`` (checking.py) derives status, failing layer and what is not known; the loop chooses the
+steps (``chosen``) and renders them (``rendered``). Text and commands of a finding come from the
+steps only. Rules that still return ``fix`` and ``commands`` as texts keep working (``by_plan``).
+
+The fix that apply makes is derived from the plan of the control, and from nothing else: ``Apply``
+prints the command of ``apply_line`` only where apply would change the host. Otherwise it is the
+reason why apply would not."""
+
+from typing import AbstractSet, Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+
+from ..collect.answer import Answer, known
+from ..collect.shell import line
+from ..errors import HostproofError
+from .finding import Finding
+
+#: Where an event does not name what it is about.
+_EVENTS = {
+    "login": "log in again: only a new session gets it",
+    "remount": "mount {0} again",
+    "service_restart": "restart {0}",
+    "listener_restart": "restart {0}",
+    "instance_restart": "restart {0}",
+    "cluster_restart": "restart {0} on one node after the other",
+    "reboot": "reboot the host",
+}
+_SUBJECTS = {
+    "remount": "the file system",
+    "service_restart": "the service",
+    "listener_restart": "the listener",
+    "instance_restart": "the instance",
+    "cluster_restart": "Oracle Clusterware",
+}
+
+
+class Step:
+    """One step of a fix: a clause without a full stop, and the lines that a shell takes for it."""
+
+    def __init__(self, text: str = "", commands: Sequence[str] = ()) -> None:
+        self.text = text
+        self.commands = tuple(commands)
+
+
+class Run(Step):
+    """Run a program. ``text`` says what for; the line is among the commands of the finding.
+
+    With an ``account`` other than root, root runs it as that account.
+    """
+
+    def __init__(self, *argv: Any, account: Optional[str] = None, text: str = "") -> None:
+        if account not in (None, "root"):
+            argv = ("runuser", "-u", account, "--") + argv
+        super().__init__(text, [line(*argv)])
+
+
+class Edit(Step):
+    """Change a file manually. ``text`` is the line that it must have.
+
+    ``what`` is the whole sentence instead, for example what to remove.
+    """
+
+    def __init__(self, path: str, text: str = "", what: str = "") -> None:
+        super().__init__(what or f"put '{text}' into {path}")
+
+
+class Apply(Step):
+    """Apply a control: what this does, or why it would do nothing, is known from the plan."""
+
+    def __init__(self, control: str, text: str = "apply the control") -> None:
+        self.control = control
+        super().__init__(text, [apply_line(control)])
+
+
+class Wait(Step):
+    """The event at which a persisted value takes effect: one of TAKES_EFFECT except "now".
+
+    ``what`` names the subject: the instance, the unit, the mount point. There are ``commands`` only
+    where running them is safe at any time.
+    """
+
+    def __init__(self, event: str, what: str = "", commands: Sequence[str] = ()) -> None:
+        self.event = event
+        super().__init__(_EVENTS[event].format(what or _SUBJECTS.get(event, "")), commands)
+
+
+class Ask(Step):
+    """A task that only a person can do or decide: a clause, without a command."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text.rstrip("."))
+
+
+class Advice(NamedTuple):
+    """The steps for the layers that are wrong.
+
+    ``both``       running and persisted are wrong: apply, or the commands. Also the steps where a
+                   layer that is not named below is wrong
+    ``persisted``  only persisted is wrong: write the running value at the place that is named
+    ``running``    only running is wrong. Without steps: the event of the check, if the persisted
+                   value is right
+    ``in_use``     only in use is wrong. Without steps: the event of the check. Where another layer
+                   is wrong too, these follow its steps
+    ``elsewhere``  another service owns the persisted value: change it there. Used instead of
+                   ``persisted`` and ``both``
+    ``unknown``    no layer is known to be wrong, and one is not known
+    """
+
+    both: Sequence[Step] = ()
+    persisted: Sequence[Step] = ()
+    running: Sequence[Step] = ()
+    in_use: Sequence[Step] = ()
+    elsewhere: Sequence[Step] = ()
+    unknown: Sequence[Step] = ()
+
+
+def chosen(
+    advice: Advice, wrong: AbstractSet[str], right: AbstractSet[str], effect: str
+) -> Sequence[Step]:
+    """The steps for the wrong layers. ``effect`` is when a change of the check takes effect."""
+    event: Sequence[Step] = () if effect == "now" else [Wait(effect)]
+    outer = wrong - {"in_use"}
+    steps: Sequence[Step] = ()
+    if outer == {"running"}:
+        steps = advice.running or (event if "persisted" in right else ()) or advice.both
+    elif outer:
+        steps = advice.elsewhere or (advice.persisted if outer == {"persisted"} else ())
+        steps = steps or advice.both
+    if "in_use" in wrong:
+        steps = [*steps, *(advice.in_use or (event if not outer else ()))]
+    return steps or advice.both
+
+
+#: Gives the plan of the control, once, or the error in its place.
+Planned = Callable[[], Answer[Any]]
+
+
+def rendered(steps: Iterable[Step], planned: Planned) -> Tuple[Optional[str], Tuple[str, ...]]:
+    """(fix, commands) of a finding.
+
+    Where apply would do nothing, its step is the reason. The finding has no commands then, and the
+    steps that wait for its change are left out.
+    """
+    texts: List[str] = []
+    commands: List[str] = []
+    is_blocked = False
+    for step in steps:
+        reason = _why_not(planned()) if isinstance(step, Apply) else None
+        if reason is not None:
+            is_blocked = True
+            texts.append(reason)
+        elif not (is_blocked and isinstance(step, Wait)):
+            texts.append(step.text)
+            commands += [command for command in step.commands if command not in commands]
+    fix = "; then ".join(_unique(texts))
+    return fix or None, () if is_blocked else tuple(commands)
+
+
+def _unique(texts: Iterable[str]) -> List[str]:
+    unique: List[str] = []
+    for text in texts:
+        if text and text not in unique:
+            unique.append(text)
+    return unique
+
+
+def apply_line(control: str) -> str:
+    """The command that applies one control."""
+    return line("./hostproof", "apply", "--tags", control)
+
+
+def refusal_of(planned: Answer[Any]) -> Optional[str]:
+    """Why apply would reject this plan; None if it would not."""
+    if isinstance(planned, HostproofError):
+        return f"apply cannot plan this host: {str(planned).rstrip('.')}"
+    if planned.refusals:
+        reasons = "; ".join(refusal.reason.rstrip(".") for refusal in planned.refusals)
+        return f"apply is blocked. First: {reasons}"
+    return None
+
+
+def _why_not(planned: Answer[Any]) -> Optional[str]:
+    """Why apply would change nothing; None if it changes something."""
+    reason = refusal_of(planned)
+    if reason is None and not known(planned).changes:
+        reason = nothing_to_apply(known(planned).pending)
+    return reason
+
+
+def once(plan: Planned) -> Planned:
+    """The same answer for every call, made by the first."""
+    answers: List[Answer[Any]] = []
+
+    def planned() -> Answer[Any]:
+        if not answers:
+            answers.append(plan())
+        return answers[0]
+
+    return planned
+
+
+def by_plan(findings: List[Finding], control: str, planned: Planned) -> List[Finding]:
+    """The findings of rules that give ``fix`` and ``commands`` as texts.
+
+    The plan is made only if one of them names apply.
+    """
+    command = apply_line(control)
+    if not any(command in finding.commands for finding in findings):
+        return findings
+    reason = _why_not(planned())
+    if reason is None:
+        return findings
+    return [
+        # The other commands would make a change that apply rejects, or depend on it.
+        finding._replace(fix=_with_reason(finding.fix, reason), commands=())
+        if command in finding.commands
+        else finding
+        for finding in findings
+    ]
+
+
+def nothing_to_apply(pending: Iterable[str]) -> str:
+    """The sentence for a plan without changes, with its pending restarts."""
+    waiting = "; ".join(sentence.rstrip(".") for sentence in pending)
+    return "apply changes nothing here" + (f": {waiting}" if waiting else "")
+
+
+def _with_reason(fix: Optional[str], reason: str) -> str:
+    """Keep a manual fix, but drop one that only names apply, which does nothing here."""
+    manual = fix if fix and not fix.startswith("apply ") else None
+    return "; ".join(filter(None, (manual, reason)))
