@@ -43,9 +43,15 @@ def spfile_text(stored: Stored) -> str:
     """An spfile as its instance writes it, as Host.read_text gives it."""
     entries = [("*", "db_name", "'orcl'"), *stored]
     text = "".join(f"{sid}.{name}={value}\n" for sid, name, value in entries).encode()
-    bodies = [b"\7\1", *(text[at : at + 492] for at in range(0, len(text), 492)), b""]
+    stated = bytes(80) + struct.pack("<I", len(text) + 1)
+    bodies = [stated, *(text[at : at + 488] for at in range(0, len(text), 488)), b""]
     blocks = [
-        (b'C"\0\0' + struct.pack("<I", number) + bytes(6) + b"\1\4ab\0\0" + body).ljust(512, b"\0")
+        b'C"\0\0'
+        + struct.pack("<I", number)
+        + bytes(6)
+        + b"\1\4ab\0\0"
+        + body.ljust(488, b"\0")
+        + b"\1C\0\0"
         for number, body in enumerate(bodies, 1)
     ]
     return b"".join(blocks).decode("utf-8", "surrogateescape")
