@@ -188,11 +188,18 @@ class TestFile:
         assert findings["rate"][0].status == "fail"
 
     def test_broken(self, judge):
-        findings = judge(ready_host().ora(LIMITED.replace("\n  )\n", "\n)\n")), **wants())
+        findings = judge(ready_host().ora(LIMITED.replace("\n  )\n", "\n\n")), **wants())
         (finding,) = findings["syntax"]
         assert finding.status == "fail"
-        assert f"{FILE}, line 8, column 1: expected" in finding.why
+        assert f"{FILE}, line 9, column 1: expected" in finding.why
         assert findings["rate"][0].status == "error"
+
+    def test_a_parenthesis_in_the_first_column(self, judge):
+        findings = judge(ready_host().ora(LIMITED.replace("\n  )\n", "\n)\n")), **wants())
+        (finding,) = findings["syntax"]
+        assert (finding.status, finding.severity) == ("warn", "low")
+        assert "listener.ora, line 8: no blank" in finding.why
+        assert findings["rate"][0].status == "pass"
 
     def test_ifile(self, judge):
         machine = ready_host().ora(f"IFILE={ADMIN}/more.ora\n" + OPEN)

@@ -20,6 +20,9 @@ from .subjects import LISTENERS, NETAG, NETRF, Subject, file_keys, running
 
 rules = Rules(NAME)
 
+#: Lines that a sentence names.
+_MOST_NOTES = 3
+
 
 @rules.check(
     "listener_rate_limit.listener_runs",
@@ -109,8 +112,19 @@ def syntax(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
             fix="correct the syntax; Hostproof does not change a file that it cannot parse",
             evidence=file_keys(listener),
         )
+    notes = [
+        "{}, {}".format(net_file.path.rpartition("/")[2], note)
+        for net_file in listener.files()
+        for note in known(net_file.net).style
+    ]
     return Verdict(
-        PASS,
+        WARN if notes else PASS,
+        severity="low" if notes else None,
+        title="listener.ora has a layout that the manual forbids" if notes else None,
+        why="The manual forbids this layout ({}). No listener is known to reject it.".format(
+            "; ".join(notes[:_MOST_NOTES])
+        ),
+        fix="begin each parameter in the first column and each continuation with a blank",
         persisted="{0} parameters in {1}".format(
             count, ", ".join(net_file.path for net_file in listener.files())
         ),

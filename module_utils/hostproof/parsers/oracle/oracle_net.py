@@ -12,7 +12,9 @@ continues the previous one; keywords are case-insensitive; blanks around "=" are
 with blanks or any of ``( ) = \\ " ' #`` are quoted, or the character is escaped with a backslash;
 "#" begins a comment.
 
-Undocumented syntax that installed files use is accepted too: a comment after a value or between the
+Undocumented syntax that installed files use is accepted too: a parenthesis in the first column
+(Oracle's container images start a listener with it) and a parameter behind blanks, both of which
+``NetFile.style`` names; a comment after a value or between the
 lines of a parameter, an empty value in parentheses, ``\\`` inside a path, several words without
 quotes. ENVS of a SID_DESC contains assignments. Oracle's gateway guides write them without quotes:
 ``(ENVS=LD_LIBRARY_PATH=/a/lib:/b/lib)``.
@@ -101,10 +103,14 @@ class Pair(NamedTuple):
 
 
 class NetFile(NamedTuple):
-    """The parameters of a file, in its order, and the text in which they stand."""
+    """The parameters of a file, in its order, and the text in which they stand.
+
+    ``style``: lines that the documentation forbids and that no listener is known to reject.
+    """
 
     text: str
     parameters: Tuple[Pair, ...]
+    style: Tuple[str, ...] = ()
 
     def all(self, name: str) -> List[Pair]:
         """Every parameter of that name: more than one is an error in the file."""
@@ -142,13 +148,9 @@ class NetFile(NamedTuple):
         return "\r\n" if first > 0 and self.text[first - 1] == "\r" else "\n"
 
 
-def parse(text: str, what: str = WHAT, strict: bool = True) -> NetFile:
-    """Every parameter of the file; ParseError with line, column and what was expected there.
-
-    The documentation forbids a parenthesis in the first column. Unless ``strict``, a line that
-    begins there goes on with the one before as long as a parenthesis is open.
-    """
-    return _Parser(text, what, strict).parse()
+def parse(text: str, what: str = WHAT) -> NetFile:
+    """Every parameter of the file; ParseError with line, column and what was expected there."""
+    return _Parser(text, what).parse()
 
 
 def kept(text: str) -> str:
@@ -183,10 +185,11 @@ def _without_comment(match: Match[str]) -> str:
 
 
 class _Parser:
-    def __init__(self, text: str, what: str, strict: bool) -> None:
+    def __init__(self, text: str, what: str) -> None:
         self._text = text
         self._what = what
-        self._strict = strict
+        #: Lines that the documentation forbids and no listener is known to reject.
+        self._style: List[str] = []
         self._at = 0
         #: Where the parentheses stand that are open.
         self._open: List[int] = []
@@ -197,13 +200,13 @@ class _Parser:
         while self._at < len(self._text):
             parameters.append(self._parameter())
             self._skip()
-        return NetFile(self._text, tuple(parameters))
+        return NetFile(self._text, tuple(parameters), tuple(self._style))
 
     def _parameter(self) -> Pair:
         start = self._at
         self._refuse_unreadable()
         if not self._in_first_column():
-            raise self._expected("a parameter, which begins in the first column")
+            self._note("parameter does not begin in the first column")
         names = [self._name("the name of a parameter")]
         while self._peek() == ",":
             self._step()
@@ -213,7 +216,9 @@ class _Parser:
         self._step()
         pair = self._value(names[0])
         if self._at < len(self._text) and not self._in_first_column():
-            raise self._expected('the next parameter in the first column, or "("')
+            between = self._text[pair.value_end : self._at]
+            if not pair.pairs or "\n" not in between or _WORD.match(self._text, self._at) is None:
+                raise self._expected('the next parameter in the first column, or "("')
         return pair._replace(
             start=start, name_end=names[-1].end, aliases=tuple(name.text for name in names[1:])
         )
@@ -222,8 +227,7 @@ class _Parser:
         """What is behind "=": pairs, a list in parentheses, words, or nothing (inside only)."""
         self._check_line_start()
         if not self._open and (
-            self._at == len(self._text)
-            or (self._in_first_column() and (self._strict or self._peek() != "("))
+            self._at == len(self._text) or (self._in_first_column() and self._peek() != "(")
         ):
             raise self._expected(f"a value of {name_or_kind(name.text)}")
         start = self._at
@@ -409,12 +413,17 @@ class _Parser:
         """Whether what is here belongs to the next parameter, not to this one."""
         if not self._in_first_column():
             return False
-        return self._strict or not (self._open or self._peek() == "(")
+        return not self._open and self._peek() not in ("(", ")")
 
     def _check_line_start(self) -> None:
-        """Inside parentheses, no line may begin in the first column."""
-        if self._open and self._at < len(self._text) and self._begins_parameter():
-            raise self._expected('")", or a blank at the beginning of a line that goes on')
+        """The documentation requires a blank at the beginning of a line that goes on."""
+        if self._at < len(self._text) and self._in_first_column() and not self._begins_parameter():
+            self._note("no blank before the continuation")
+
+    def _note(self, problem: str) -> None:
+        note = f"line {position(self._text, self._at)[0]}: {problem}"
+        if note not in self._style:
+            self._style.append(note)
 
     # -- problems
 
@@ -461,7 +470,7 @@ class Edit(NamedTuple):
     text: str
 
 
-def edited(net: NetFile, edits: Iterable[Edit], what: str = WHAT, strict: bool = True) -> NetFile:
+def edited(net: NetFile, edits: Iterable[Edit], what: str = WHAT) -> NetFile:
     """The file with all edits made; ParseError if the result is not an Oracle Net file.
 
     Edits may not overlap. Two edits at one position are made in their order.
@@ -473,7 +482,7 @@ def edited(net: NetFile, edits: Iterable[Edit], what: str = WHAT, strict: bool =
             raise ValueError("the edits overlap, or are not in the text")
         pieces += [net.text[done : edit.start], edit.text]
         done = edit.end
-    return parse("".join(pieces) + net.text[done:], what, strict)
+    return parse("".join(pieces) + net.text[done:], what)
 
 
 def quoted(value: str) -> str:
