@@ -4,10 +4,12 @@ read where the shared data is there."""
 import json
 from pathlib import Path
 
+import packs
 import pytest
+from ansible.module_utils.hostproof.controls.registry import check_ids
 from hostproof_controller.cli import command
 from hostproof_controller.other_tools import cvu, orachk
-from hostproof_controller.other_tools.foreign_finding import NotUnderstood, slug
+from hostproof_controller.other_tools.foreign_finding import NotUnderstood, as_findings, slug
 
 SHARED = Path(__file__).resolve().parents[3] / "shared/data/preinstall"
 
@@ -55,6 +57,10 @@ Result: Kernel version check failed
 """
 
 
+def statuses_text(run, name):
+    return " ".join(entry.told for entry in run.foreign if entry.name == name)
+
+
 def statuses(run):
     return {(entry.host, entry.name): entry.status for entry in run.foreign}
 
@@ -67,7 +73,8 @@ class TestCvu:
         assert {host for host, _name in results} == {"n1", "n2"}
         assert results["n1", "Physical Memory"] == "fail"
         assert results["n2", "Physical Memory"] == "pass"
-        assert results["n1", "Free Space"] == "pass"
+        assert results["n2", "Free Space"] == "pass"
+        assert ("n1", "Free Space") not in results
         assert results["n1", "User Equivalence"] == "pass"
         assert results["n1", "ORAchk checks"] == "skip"
         (memory,) = [entry for entry in run.foreign if (entry.host, entry.status) == ("n1", "fail")]
@@ -106,7 +113,7 @@ class TestCvu:
         text = VERBOSE.replace("-n n1,n2", "-n n3")
         results = statuses(cvu.parse(text))
         assert results["n1", "Physical Memory"] == "fail"
-        assert results["n3", "Physical Memory"] == "pass"
+        assert results["n3", "Physical Memory"] == "error"
 
     def test_a_failure_that_no_node_explains_is_of_all(self):
         rows = VERBOSE.replace("4GB (4194304.0KB) ", "9GB (9437184.0KB) ").replace(
@@ -136,6 +143,70 @@ class TestCvu:
         results = statuses(cvu.parse(text))
         assert results["rac_1", "Physical Memory"] == "fail"
         assert results["n2", "Physical Memory"] == "pass"
+
+    @pytest.mark.parametrize("list_of", ["{0}", "\n\t{0}"])
+    def test_a_node_that_cvu_excluded_has_one_failure_and_no_pass(self, list_of):
+        text = (packs.FIXTURES / "cvu/12.2-node-excluded.txt").read_text()
+        remaining = "Verification will proceed with nodes: rac02"
+        assert remaining in text
+        lines = remaining.replace(" rac02", list_of.format(" rac02"))
+        for changed in (
+            text.replace(remaining, lines),
+            text.replace("PRVF-4009 : User equivalence is not set for nodes: rac01\n", ""),
+            # The list of remaining nodes in another language.
+            text.replace("Verification will proceed with nodes", "A verificação continuará"),
+        ):
+            run = cvu.parse(changed)
+            mine = [entry for entry in run.foreign if entry.host == "rac01"]
+            assert [entry.name for entry in mine if entry.status == "fail"] == ["User Equivalence"]
+            assert {entry.status for entry in mine} == {"fail", "error"}
+            assert "Not checked: CVU excluded this node" in mine[3].told
+            other = [entry for entry in run.foreign if entry.host == "rac02"]
+            assert sum(entry.status == "pass" for entry in other) == 71
+            assert {entry.name for entry in other if entry.status == "fail"} == {
+                "Physical Memory",
+                "Package",
+                "Network Time Protocol (NTP)",
+                "(Linux) resolv.conf Integrity",
+                "resolv.conf Integrity",
+                'Daemon "avahi-daemon" not configured and running',
+                "/dev/shm mounted as temporary file system",
+            }
+
+    def test_a_name_of_two_lines_is_one_task(self):
+        run = cvu.parse((packs.FIXTURES / "cvu/19c-wrapped-task.txt").read_text())
+        chrony = "chrony daemon is synchronized with at least one external time source"
+        assert {entry.host for entry in run.foreign} == {"rac1"}
+        assert [entry.name for entry in run.foreign if entry.number == "PRVG-13606"] == [
+            chrony,
+            "Network Time Protocol (NTP)",
+            "Clock Synchronization",
+        ]
+        assert "cvu.source" not in {f"cvu.{slug(entry.name)}" for entry in run.foreign}
+        assert 'source on node "rac1".' in statuses_text(run, chrony)
+
+    def test_the_log_of_the_installer(self):
+        run = cvu.parse((packs.FIXTURES / "cvu/gridsetup-log.txt").read_text())
+        assert {(entry.host, entry.status) for entry in run.foreign} == {
+            ("rac1", "fail"),
+            ("rac2", "fail"),
+        }
+        assert len(run.foreign) == 6
+        assert len({entry.name for entry in run.foreign}) == 3
+
+    def test_a_failure_names_what_is_required_and_our_check(self, tmp_path):
+        run = cvu.parse(VERBOSE)
+        (memory,) = [entry for entry in run.foreign if (entry.host, entry.status) == ("n1", "fail")]
+        assert (memory.required, memory.actual) == ("8GB (8388608.0KB)", "4GB (4194304.0KB)")
+        (finding,) = [
+            finding
+            for finding in as_findings("cvu", "Oracle CVU", run.foreign)["n1"]
+            if finding["status"] == "fail"
+        ]
+        assert (finding["desired"], finding["running"]) == (memory.required, memory.actual)
+        assert "memory_pressure.physical names the fix" in finding["fix"]
+        assert finding["commands"] == ["./hostproof audit --tags memory_pressure --limit n1"]
+        assert cvu.our_checks() <= set(check_ids())
 
     def test_the_old_format(self):
         results = statuses(cvu.parse(OLD, "db01"))

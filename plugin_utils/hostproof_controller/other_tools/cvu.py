@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The text that Oracle's Cluster Verification Utility prints (runcluvfy.sh, cluvfy stage).
 
-Format, from real runs of 11.2.0.3, 19.3 to 19.27 and 23.7 to 23.26.1: "NAME ...STATUS (IDS)" for
-each task. A verbose run prints a table before it, with a row for each node. At the end a failed
-task is printed again, with a message "NODE: ID : text" for each node. Words are translated by the
-locale. 11.2 has "Result: NAME passed".
+Format, from real runs of 11.2.0.3, 12.2, 19.3 to 19.27 and 23.7 to 23.26.1: "NAME ...STATUS (IDS)"
+for each task. A verbose run prints a table before it, with a row for each node. At the end a failed
+task is printed again, with a message "NODE: ID : text" for each node; long lines are wrapped at 80
+columns. Words are translated by the locale. 11.2 has "Result: NAME passed". The installer logs each
+line with a level and a date, and a second time behind "Skipping line:".
+
+CVU excludes a node without user equivalence (PRVF-4009) or without an answer, and says with which
+nodes it proceeds: no other result counts for an excluded node.
 """
 
 from __future__ import annotations
@@ -40,15 +44,98 @@ _MESSAGE = re.compile(
 _RULE = re.compile(r"^\s*-{4,}(?:\s+-{4,})+\s*$")
 _OLD = re.compile(r"^Result: (?P<name>.+?)\.? (?:Check )?(?P<word>passed|failed)\b.*$")
 _NODES = re.compile(r"\s-n\s+(?P<nodes>[\w.,-]+)")
+_PREFIX = re.compile(r"^[A-Z]+:?\s+\[[^\]]*\d{4}[^\]]*\] ?")
+_SKIPPING = "Skipping line:"
+#: CVU wraps its lines at this column.
+_WIDTH = 80
+_EXCLUDED = re.compile(r"^\s*PRVF-4009 : .*:\s*(?P<nodes>[^:]*)$")
+_PROCEEDS = re.compile(
+    r"^\s*Verification will proceed with nodes?:\s*(?P<nodes>.*)$", re.IGNORECASE
+)
+_LIST_OF_NODES = re.compile(r"^[\s\w.,\"-]+$")
+_PATH_OF_NODE = re.compile(r"[\w.-]+:/")
+_USER_EQUIVALENCE = "User Equivalence"
 _VERSION = re.compile(r"^CVU version:\s+([\d.]+)", re.MULTILINE)
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
+
+
+#: Titles of a column that holds what CVU requires, in the locales that real runs showed.
+_REQUIRED = ("required", "necessário")
+#: Titles of columns that say nothing about the value.
+_OF_NO_VALUE = ("status", "node", "node name", "nome do nó", "comment", "comentário", "required")
+#: What the message says instead, if there is no table.
+_IN_MESSAGE = re.compile(
+    r"\[Required[^=\]]*= (?P<required>[^;\]]+?)\s*(?:; Found = (?P<actual>[^\]]+?)\s*)?\]"
+)
+
+#: The check of Hostproof that judges the same, by the name of the task in small letters.
+_OUR_CHECKS = {
+    "physical memory": "memory_pressure.physical",
+    "available physical memory": "memory_pressure.available",
+    "swap size": "memory_pressure.swap_size",
+    "free space": "space.free",
+    "users with same uid": "accounts.one_account_per_uid",
+    "user existence": "accounts.exists",
+    'user not in group "root"': "accounts.not_in_root",
+    "group existence": "accounts.groups",
+    "group membership": "accounts.groups",
+    "user mask": "accounts.umask",
+    "run level": "platform.run_level",
+    "architecture": "platform.distribution",
+    "os kernel version": "platform.kernel",
+    "kernel version": "platform.kernel",
+    "package": "packages.required",
+    "hard limit": "process_limits.login",
+    "soft limit": "process_limits.login",
+    "maximum locked memory check": "process_limits.login",
+    "network time protocol (ntp)": "time_sync.one_daemon",
+    "clock synchronization": "time_sync.sources",
+    "chrony daemon is synchronized with at least one external time source": "time_sync.sources",
+    'daemon "avahi-daemon" not configured and running': "name_resolution.zeroconf",
+    'daemon "proxyt" not configured and running': "name_resolution.proxyt",
+    "zeroconf check": "name_resolution.zeroconf",
+    "resolv.conf integrity": "name_resolution.name_servers",
+    "(linux) resolv.conf integrity": "name_resolution.name_servers",
+    "/dev/shm mounted as temporary file system": "space.shm",
+    "systemd login manager ipc parameter": "process_limits.remove_ipc",
+    "user equivalence": "cluster_nodes.ssh",
+}
+_OF_PARAMETERS = {
+    "sem": "semaphores",
+    "shm": "shared_memory",
+    "file-max": "open_files",
+    "ip_local_port_range": "ephemeral_ports",
+    "rmem": "socket_buffers",
+    "wmem": "socket_buffers",
+    "aio-max-nr": "asynchronous_io",
+    "panic": "panic",
+    "kernel.panic": "panic",
+}
+
+
+class _Row(NamedTuple):
+    """A row of a table. ``status`` is None in a table without such a column."""
+
+    status: str | None
+    required: str = ""
+    actual: str = ""
 
 
 class _Task(NamedTuple):
     name: str
     status: str
     ids: tuple[str, ...]
-    nodes: dict[str, str]
+    nodes: dict[str, _Row]
+
+
+class _Read(NamedTuple):
+    """``messages`` by task and node ("" for all), ``named`` the first cells of rows with a status,
+    ``excluded`` the task at which CVU left a node out."""
+
+    tasks: dict[str, _Task]
+    messages: dict[tuple[str, str], list[tuple[str, str]]]
+    named: list[str]
+    excluded: dict[str, str]
 
 
 def parse(text: str, host: str | None = None) -> Run:
@@ -56,55 +143,101 @@ def parse(text: str, host: str | None = None) -> Run:
 
     ``host`` is for a run that names no node. NotUnderstood where the text has no task.
     """
-    tasks, messages, nodes = _read(text.splitlines())
-    if not tasks:
-        raise NotUnderstood("no line of the form 'NAME ...STATUS' exists: not output of CVU")
     named = _NODES.search(text)
     known = [node for node in named["nodes"].split(",") if node != "all"] if named else []
+    read = _read(_whole_lines(text), known)
+    if not read.tasks:
+        raise NotUnderstood("no line of the form 'NAME ...STATUS' exists: not output of CVU")
     # Tables of interfaces have similar rows, so their names count only without any other name.
-    others = [node for task in messages for node in task[1:] if node]
-    hosts = [*known, *others] or list(dict.fromkeys(nodes))
+    others = [node for task in read.messages for node in task[1:] if node]
+    hosts = [*known, *read.excluded, *others] or list(dict.fromkeys(read.named))
     hosts = [node for node in dict.fromkeys(hosts) if _NODE.match(node)]
     if host is not None:
         hosts = hosts or [host]
     if not hosts:
         raise NotUnderstood("the output of CVU names no node: name the host with --host")
-    foreign = [finding for task in tasks.values() for finding in _of_task(task, hosts, messages)]
+    foreign = [finding for task in read.tasks.values() for finding in _of_task(task, hosts, read)]
     if len(foreign) > MOST:
         raise NotUnderstood(f"it has more than {MOST} results")
     version = _VERSION.search(text)
     return Run(version[1] if version else "", foreign)
 
 
-def _read(
-    lines: list[str],
-) -> tuple[dict[str, _Task], dict[tuple[str, str], list[tuple[str, str]]], list[str]]:
-    """Tasks by name, messages by task and node ("" for all), and the nodes of tables."""
+def _whole_lines(text: str) -> list[str]:
+    """The lines without the installer's prefix, and wrapped names of tasks in one line."""
+    lines: list[str] = []
+    for raw in text.splitlines():
+        line = raw.expandtabs() if raw.startswith("\t") else raw
+        prefix = _PREFIX.match(line)
+        if prefix is not None:
+            line = line[prefix.end() :]
+            if line.lstrip().startswith(_SKIPPING):
+                # The line was logged before, except for an empty one.
+                if line.strip() == _SKIPPING:
+                    lines.append("")
+                continue
+        if " ..." in line and not line.lstrip().startswith("Verifying "):
+            while lines and _goes_on(lines[-1], line):
+                line = f"{lines.pop()} {line.strip()}"
+        lines.append(line)
+    return lines
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Whether a line ends the name of a task that the line before begins."""
+    if not before.strip() or "..." in before or _MESSAGE.match(before):
+        return False
+    if re.search(r"\S {2,}\S", before) or _RULE.match(before):
+        # A row of a table.
+        return False
+    if len(before) - len(before.lstrip()) > len(line) - len(line.lstrip()):
+        return False
+    begins = before.lstrip().startswith("Verifying ")
+    return begins or len(before) + len(line.split()[0]) >= _WIDTH - 1
+
+
+def _read(lines: list[str], known: list[str]) -> _Read:
     tasks: dict[str, _Task] = {}
     messages: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    nodes: list[str] = []
-    rows: dict[str, str] = {}
-    task = node = ""
-    in_table = is_message = False
+    named: list[str] = []
+    excluded: dict[str, str] = {}
+    rows: dict[str, _Row] = {}
+    head: list[str] = []
+    task = node = before = ""
+    in_table = is_message = proceeds = False
     for line in lines:
         ended = _TASK.match(line)
         old = _OLD.match(line)
-        begins = _BEGINS.match(line)
         message = _MESSAGE.match(line)
         match = ended or old
-        if match is not None:
-            task = match["name"]
+        left_out = _EXCLUDED.match(line)
+        remaining = _PROCEEDS.match(line)
+        if left_out is not None or remaining is not None or proceeds:
+            listed = (left_out or remaining or {"nodes": line})["nodes"]
+            nodes = re.findall(r"[\w.-]+", listed)
+            if left_out is not None:
+                excluded.update((each, task or _USER_EQUIVALENCE) for each in nodes)
+            elif nodes and _LIST_OF_NODES.match(listed):
+                gone = [each for each in known if each not in nodes]
+                excluded.update(
+                    (each, excluded.get(each, task or _USER_EQUIVALENCE)) for each in gone
+                )
+            # 11.2 prints the list on the next line.
+            proceeds = remaining is not None and not nodes
+            is_message = False
+        elif match is not None:
+            task = match["name"].split(" : ")[-1] if old else match["name"]
             ids = tuple(re.findall(r"[A-Z]{3,5}-\d+", (ended and ended["ids"]) or ""))
             result = _Task(task, _status(match["word"]), ids, rows)
             tasks[task] = _together(tasks.get(task), result)
             rows, in_table, is_message = {}, False, False
-        elif begins:
+        elif _BEGINS.match(line) or line.startswith("Check: "):
             rows, in_table, is_message = {}, False, False
         elif message:
             node, is_message = message["node"] or "", True
             messages.setdefault((task, node), []).append((message["id"], message["text"]))
         elif _RULE.match(line):
-            in_table = True
+            in_table, head = True, re.split(r"\s{2,}", before.strip())
         elif not line.strip():
             in_table = is_message = False
         elif is_message and line[:1].isspace():
@@ -113,13 +246,35 @@ def _read(
         elif in_table:
             cells = re.split(r"\s{2,}", line.strip())
             place = next((cell for cell in cells[:2] if _NODE.match(cell)), None)
-            status = next(
-                (_WORDS[cell] for cell in map(str.lower, cells[1:]) if cell in _WORDS), None
-            )
-            if place is not None and status is not None:
-                rows[place] = max(rows.get(place, PASS), status, key=_badness)
-                nodes.append(place)
-    return tasks, messages, nodes
+            if place is not None:
+                row = _row(head, cells)
+                rows[place] = _worse_row(rows.get(place), row)
+                if row.status is not None:
+                    named.append(place)
+        before = line
+    return _Read(tasks, messages, named, excluded)
+
+
+def _row(head: list[str], cells: list[str]) -> _Row:
+    status = next((_WORDS[cell] for cell in map(str.lower, cells[1:]) if cell in _WORDS), None)
+    if len(cells) > len(head):
+        return _Row(status)
+    by_title = dict(zip(map(str.lower, head), cells, strict=False))
+    required = next((by_title[title] for title in _REQUIRED if title in by_title), "")
+    actual = [
+        f"{title}: {cell}"
+        for title, cell in by_title.items()
+        if title not in (*_OF_NO_VALUE, *_REQUIRED) and cell.lower() not in _WORDS
+    ]
+    return _Row(
+        status, required, actual[0].partition(": ")[2] if len(actual) == 1 else ", ".join(actual)
+    )
+
+
+def _worse_row(old: _Row | None, new: _Row) -> _Row:
+    if old is None or old.status is None:
+        return new
+    return max(old, new, key=lambda row: _badness(row.status or PASS))
 
 
 def _badness(status: str) -> int:
@@ -139,23 +294,74 @@ def _together(old: _Task | None, new: _Task) -> _Task:
     return _Task(old.name, status, (*old.ids, *new.ids), nodes)
 
 
-def _of_task(
-    task: _Task, hosts: list[str], messages: dict[tuple[str, str], list[tuple[str, str]]]
-) -> list[Foreign]:
+def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
     name, _, subject = task.name.partition(": ")
-    about = {host: messages.get((task.name, host), []) for host in hosts}
-    shared = messages.get((task.name, ""), [])
-    failed = {host for host in hosts if about[host] or task.nodes.get(host) == FAIL}
+    about = {host: read.messages.get((task.name, host), []) for host in hosts}
+    shared = read.messages.get((task.name, ""), [])
+    rows = {host: task.nodes[host] for host in hosts if host in task.nodes}
+    failed = {
+        host for host in hosts if about[host] or (host in rows and rows[host].status == FAIL)
+    } or {host for host, left_at in read.excluded.items() if left_at == task.name}
     findings = []
     for host in hosts:
+        if _PATH_OF_NODE.match(subject) and f"{host}:/" not in subject:
+            # A task for the paths of one node; the others have a task of their own.
+            continue
         notes = about[host] or ([] if any(about.values()) else shared)
-        status = task.status
-        if status == FAIL and failed and host not in failed:
-            # The task failed on other nodes. Without a row this node may have failed as well.
-            status = PASS if task.nodes.get(host) == PASS or any(about.values()) else FAIL
-        for number in (*task.ids, *(number for number, _text in notes)):
-            status = _NOT_RUN.get(number, status)
+        numbers = [*task.ids, *(number for number, _text in notes)]
         text = "; ".join(f"{number}: {text}" for number, text in notes)
-        numbers = dict.fromkeys([*task.ids, *(number for number, _text in notes)])
-        findings.append(Foreign(host, name, subject, status, "medium", text, ", ".join(numbers)))
+        row = rows.get(host, _Row(None))
+        status = task.status
+        if host in read.excluded:
+            is_cause = read.excluded[host] == task.name or about[host]
+            status = FAIL if is_cause else ERROR
+            left_at = read.excluded[host]
+            text = text or (
+                f"CVU excluded this node: the task {left_at} failed."
+                if is_cause
+                else f"Not checked: CVU excluded this node after the task {left_at}."
+            )
+        elif rows and host not in rows and not about[host] and (status != FAIL or failed):
+            status, text = ERROR, "Not checked: the table of this task does not name the node."
+        elif status == FAIL and failed and host not in failed:
+            # The task failed on other nodes. Without a row this node may have failed as well.
+            is_fine = row.status == PASS or any(about.values()) or set(read.excluded) & failed
+            status = PASS if is_fine else FAIL
+        for number in numbers:
+            status = _NOT_RUN.get(number, status) if host not in read.excluded else status
+        value = _IN_MESSAGE.search(text)
+        required = row.required or (value["required"] if value else "")
+        actual = row.actual or ((value["actual"] or "") if value else "")
+        findings.append(
+            Foreign(
+                host,
+                name,
+                subject,
+                status,
+                "medium",
+                text,
+                ", ".join(dict.fromkeys(numbers)),
+                required,
+                actual,
+                _our_check(name, subject),
+            )
+        )
     return findings
+
+
+def our_checks() -> set[str]:
+    """The checks that a finding may name."""
+    return {
+        *_OUR_CHECKS.values(),
+        *(f"kernel_parameters.{part}" for part in _OF_PARAMETERS.values()),
+    }
+
+
+def _our_check(name: str, subject: str) -> str:
+    """The check that judges the same; "" if there is none."""
+    if name.lower() == "os kernel parameter":
+        for part, check in _OF_PARAMETERS.items():
+            if subject.startswith(part):
+                return f"kernel_parameters.{check}"
+        return ""
+    return _OUR_CHECKS.get(name.lower(), "")

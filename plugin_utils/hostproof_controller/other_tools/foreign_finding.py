@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from ansible.module_utils.hostproof.collect import shell
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 
@@ -16,6 +17,7 @@ from ..report.text import one_line, printable, shorten
 
 STATUSES = (PASS, WARN, FAIL, ERROR, SKIP)
 _LONGEST = 2000
+_VALUE = 300
 #: Findings of one file.
 MOST = 20_000
 
@@ -26,7 +28,7 @@ class NotUnderstood(HostproofError):
 
 class Foreign(NamedTuple):
     """``subject`` is what the check is about besides the host: a path, a database; "" for none.
-    ``told`` is the message of the tool."""
+    ``told`` is the message of the tool, ``our_check`` the check of Hostproof of the same thing."""
 
     host: str
     name: str
@@ -35,6 +37,9 @@ class Foreign(NamedTuple):
     severity: str
     told: str
     number: str = ""
+    required: str = ""
+    actual: str = ""
+    our_check: str = ""
 
 
 class Run(NamedTuple):
@@ -58,6 +63,10 @@ def _as_finding(tool: str, source: str, finding: Foreign) -> dict[str, Any]:
     name = _short(finding.name, 200)
     title = f"{_short(finding.subject, 200)}: {name}" if finding.subject else name
     why = _short(finding.told, _LONGEST) or f"{source} reports this as {finding.status}."
+    if finding.required and finding.required not in why:
+        why = _short(
+            f"{why} Required: {finding.required}; found: {finding.actual or 'unknown'}.", _LONGEST
+        )
     is_problem = finding.status in (FAIL, WARN)
     return {
         "control": tool,
@@ -65,22 +74,37 @@ def _as_finding(tool: str, source: str, finding: Foreign) -> dict[str, Any]:
         "title": title,
         "status": finding.status,
         "severity": finding.severity,
-        "desired": None,
+        "desired": _short(finding.required, _VALUE) or None,
         "persisted": None,
-        "running": None,
+        "running": _short(finding.actual, _VALUE) or None,
         "in_use": None,
         "takes_effect": None,
         "why": why,
-        "fix": None,
+        "fix": _fix(finding) if is_problem else None,
         "reference": f"{source}, {finding.number}" if finding.number else source,
         "evidence": [],
         "waiver": None,
         "values": None,
-        "commands": [],
+        "commands": [_audit_of(finding)] if is_problem and finding.our_check else [],
         "because_of": [],
         "problem": title if is_problem else None,
         "failing_layer": None,
     }
+
+
+def _fix(finding: Foreign) -> str | None:
+    if finding.our_check:
+        return f"audit the host: the finding {finding.our_check} names the fix"
+    if finding.required:
+        return _short(
+            f"set what the message names to the required value: {finding.required}", _VALUE
+        )
+    return None
+
+
+def _audit_of(finding: Foreign) -> str:
+    tag = finding.our_check.partition(".")[0]
+    return shell.line("./hostproof", "audit", "--tags", tag, "--limit", finding.host)
 
 
 def _short(text: str, most: int) -> str:
