@@ -267,3 +267,93 @@ def test_the_made_up_files():
     assert {name: finding.status for name, finding in spring["validated"].items()} == {
         "web spring.datasource": "error",
     }
+
+
+#: Words that belong to one kind of pool.
+WORDS = {
+    "ironjacamar": ("exception sorter", "flush-strategy", "EntirePool", "IronJacamar", "org.jboss"),
+    "tomcat_jdbc": ("validationInterval",),
+    "dbcp2": ("numTestsPerEvictionRun", "BasicDataSource"),
+    "hikaricp": ("HikariCP", "keepaliveTime"),
+    "ucp": ("validateConnectionOnBorrow", "secondsToTrustIdleConnection"),
+}
+
+
+@pytest.mark.parametrize("kind", FACTORIES)
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {},
+        {
+            "testOnBorrow": "false",
+            "testWhileIdle": "true",
+            "timeBetweenEvictionRunsMillis": "900000",
+        },
+        {"testOnBorrow": "false"},
+        {"fastConnectionFailoverEnabled": "true"},
+        {"validateConnectionOnBorrow": "true", "secondsToTrustIdleConnection": "9000"},
+        {"testOnBorrow": "true", "validationInterval": "9000000"},
+    ],
+)
+def test_each_fix_uses_the_words_of_its_own_pool(kind, attributes):
+    own = ORACLE if kind == "ucp" else {"driverClassName": "oracle.jdbc.OracleDriver"}
+    findings = judge(resource(kind, **own, **attributes), firewall_idle_minutes=10)
+    others = [word for other, words in WORDS.items() if other != kind for word in words]
+    for check in ("validated", "foreground", "background", "checker"):
+        for finding in findings[check].values():
+            if finding.status in ("skip", "error"):
+                continue
+            texts = (finding.why, finding.fix, finding.reference)
+            assert not [word for word in others for text in texts if text and word in text]
+
+
+def test_the_file_of_a_real_report():
+    findings = judge((FOLDER / "dbcp2-context.xml").read_text())
+    (finding,) = findings["foreground"].values()
+    assert "numTestsPerEvictionRun to -1" in str(finding.fix)
+
+
+@pytest.mark.parametrize(
+    ("sql", "status"),
+    [
+        ("SELECT 1", "fail"),
+        ("select 1 ", "fail"),
+        ("SELECT 1 FROM DUAL", "pass"),
+        ("select 1 from dual;", "fail"),
+        ("begin null; end;", "pass"),
+    ],
+)
+@pytest.mark.parametrize(
+    "more",
+    [{"driverClassName": "oracle.jdbc.OracleDriver"}, {"url": "jdbc:oracle:thin:@db:1521/x"}],
+)
+def test_a_statement_that_oracle_rejects_validates_nothing(sql, status, more):
+    for kind, name in (("dbcp2", "validationQuery"), ("hikaricp", "connectionTestQuery")):
+        (finding,) = judge(resource(kind, **{name: sql}, **more))["validated"].values()
+        assert finding.status == status
+    (finding,) = judge(resource("dbcp2", validationQuery=sql, url="jdbc:postgresql://db/x"))[
+        "validated"
+    ].values()
+    assert finding.status == "pass"
+
+
+def test_select_1_in_the_file_of_spring():
+    text = (FOLDER / "select-1.properties").read_text()
+    (finding,) = judge(text, "/opt/app/application.properties")["validated"].values()
+    assert finding.status == "fail"
+    assert "ORA-00923" in str(finding.why)
+    assert "remove connectionTestQuery" in str(finding.fix)
+    assert "192.0.2.10" not in pools.kept(pool_properties.parse(text))
+
+
+def test_a_statement_of_ucp_that_nothing_runs():
+    text = resource(
+        "ucp",
+        **ORACLE,
+        fastConnectionFailoverEnabled="true",
+        sqlForValidateConnection="select 1 from dual",
+    )
+    (finding,) = judge(text)["validated"].values()
+    assert finding.status == "warn"
+    assert "nothing runs it" in str(finding.why)
+    assert "set validateConnectionOnBorrow to true" in str(finding.fix)

@@ -25,6 +25,14 @@ FILE = "/opt/wildfly/standalone/configuration/standalone.xml"
 KEY = "jboss-cli shop: data sources"
 JAVA = "/usr/lib/jvm/java-17/bin/java"
 
+#: What a client reports of a server that does not run, and Java of a home without one.
+STOPPED = (
+    "Failed to connect to the controller: The controller is not available at 127.0.0.1:9990: "
+    "java.net.ConnectException: WFLYPRT0053: Could not connect to remote+http://127.0.0.1:9990. "
+    "The connection failed: WFLYPRT0053: ... : Connection refused",
+    "Error: Unable to access jarfile /opt/wildfly/jboss-modules.jar",
+)
+
 Findings = dict[str, dict[str, Finding]]
 Judge = Callable[..., Findings]
 
@@ -317,16 +325,57 @@ class TestUnknowns:
             "[" * 100000,
         ],
     )
-    def test_an_answer_that_is_none_is_an_error_of_all(self, judge, answers):
+    def test_an_answer_that_is_none_leaves_what_the_file_contradicts(self, judge, answers):
         for check, findings in judge(machine(answers)).items():
-            assert {finding.status for finding in findings.values()} == {"error"}, check
+            wrong = {finding.status for finding in findings.values()} - {"error", "skip"}
+            assert wrong <= {"fail", "warn"}, check
 
     def test_a_server_that_cannot_be_asked_says_why(self, judge):
         message = "Failed to connect to the controller: The controller is not available"
         host = standalone().command(KEY, message, rc=1)
-        for findings in judge(host).values():
-            assert {finding.status for finding in findings.values()} == {"error"}
-            assert all(message in str(finding.why) for finding in findings.values())
+        findings = judge(host)
+        assert "fail" in statuses(findings["validated"]).values()
+        for each in findings.values():
+            assert "pass" not in {finding.status for finding in each.values()}
+            assert all(
+                message in str(finding.why) for finding in each.values() if finding.status != "skip"
+            )
+
+    @pytest.mark.parametrize("message", STOPPED)
+    def test_a_server_that_does_not_run_is_judged_by_its_file(self, judge, message):
+        def stopped(text: str) -> Machine:
+            return machine("").command(KEY, message, rc=1).file(FILE, text)
+
+        text = datasources_xml.kept(fixture("standalone-stopped.xml"))
+        findings = judge(stopped(text))
+        (finding,) = findings["validated"].values()
+        assert (finding.status, finding.evidence[0]) == ("fail", "file:" + FILE)
+        assert (
+            finding.persisted
+            == "nothing (neither a checker nor a statement is set); driver-name oracle"
+        )
+        assert finding.running == "nothing: the server does not run"
+        for check in ("running", "deployments"):
+            assert statuses(findings[check]) == {"shop": "skip"}
+        validated = {"valid-connection-checker-class-name": "a.B"}
+        (source,) = datasources_xml.from_kept(text)
+        assert source.schema == 1
+        # IronJacamar before 1.2 validates nothing unless it is told when.
+        for schema, status in ((1, "fail"), (4, "pass"), (None, "error")):
+            changed = source._replace(attributes=validated, schema=schema)._asdict()
+            (finding,) = judge(stopped(json.dumps([dict(changed)])))["validated"].values()
+            assert finding.status == status
+
+    def test_another_file_of_a_stopped_server(self, judge):
+        text = datasources_xml.kept(fixture("standalone-stopped.xml"))
+        folder = FILE.rpartition("/")[0]
+        for names, status in ((["full"], "fail"), (["full", "ha"], "error")):
+            host = Machine().link("/usr/bin/java", JAVA).file(JAVA, "")
+            host.folder("/opt/wildfly/standalone/deployments").command(KEY, STOPPED[0], rc=1)
+            for name in names:
+                host.file(f"{folder}/standalone-{name}.xml", text)
+            (finding,) = judge(host)["validated"].values()
+            assert finding.status == status
 
     @pytest.mark.parametrize("spoil", SPOILERS)
     def test_what_is_lost_makes_nothing_better(self, judge, spoil):

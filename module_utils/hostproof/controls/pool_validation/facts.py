@@ -29,6 +29,9 @@ MEASURED = "windows:"
 #: A server that has changes which it does not work by yet.
 WAITING = ("reload-required", "restart-required")
 
+#: What jboss-cli reports of a server that does not run, and Java of a home without a server.
+_STOPPED = r"Connection refused|WFLYPRT0053|JBAS012174|Unable to access jarfile"
+
 DEPLOYED, FAILED, NOT_DEPLOYED = "deployed", "failed", "not deployed"
 
 _STATE = "server-state,product-name,product-version"
@@ -161,9 +164,37 @@ def _read_app(host: Host, server: Server, policy: Policy) -> App:
     if file is not None:
         stored = attempt(_read_sources, host, file)
     elif isinstance(running, HostproofError):
-        # Only the server can report which of its files it was started from.
-        stored = running
+        file, stored = _next_start(host, server, running)
     return App(server, running, file, stored, deployments)
+
+
+def _next_start(
+    host: Host, server: Server, running: HostproofError
+) -> Tuple[Optional[str], Answer[List[DataSource]]]:
+    """The file of a start without options, where the server does not tell which one it uses.
+
+    If only one other standalone*.xml exists, it is that one.
+    """
+    folder = server.folder + "/configuration"
+    path = folder + "/standalone.xml"
+    stored = attempt(_read_sources, host, path)
+    if not isinstance(stored, Absent):
+        return path, stored
+    names = attempt(host.list_dir, folder)
+    files = [
+        name
+        for name in ([] if isinstance(names, HostproofError) else names)
+        if re.match(r"standalone[A-Za-z0-9_.-]{0,200}\.xml\Z", name)
+    ]
+    if len(files) != 1:
+        return None, running
+    path = f"{folder}/{files[0]}"
+    return path, attempt(_read_sources, host, path)
+
+
+def is_stopped(running: HostproofError) -> bool:
+    """Whether nothing listens for the management, or the home has no server to start."""
+    return re.search(_STOPPED, str(running)) is not None
 
 
 def _read_sources(host: Host, path: str) -> List[DataSource]:

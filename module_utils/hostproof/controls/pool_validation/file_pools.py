@@ -13,8 +13,17 @@ from typing import Callable, Dict, NamedTuple, Optional, Tuple
 from ...errors import Unanswered, kind_of
 from ...evaluate.checking import Verdict
 from ...parsers.number import decimal
-from .parsers.pools import DBCP2, DEFAULTS, HIKARICP, TOMCAT_JDBC, UCP, PoolSource
-from .ways import BACKGROUND, FOREGROUND, NOTHING, Hazards, Mode, Sizes, cut_by_firewall
+from .parsers.pools import DATABASE, DBCP2, DEFAULTS, HIKARICP, TOMCAT_JDBC, UCP, PoolSource
+from .ways import (
+    BACKGROUND,
+    FOREGROUND,
+    NOTHING,
+    Hazards,
+    Mode,
+    Sizes,
+    cut_by_firewall,
+    statement_problem,
+)
 
 #: Where HikariCP does not check a connection that was used this number of ms ago
 #: (com.zaxxer.hikari.aliveBypassWindowMs, a property of the Java that runs).
@@ -39,6 +48,29 @@ _REMEDIES = {
     TOMCAT_JDBC: "set testOnBorrow, with a validationInterval that you can bear",
     DBCP2: "set testOnBorrow, or testWhileIdle with timeBetweenEvictionRunsMillis",
     UCP: "set validateConnectionOnBorrow, and what secondsToTrustIdleConnection you can bear",
+}
+#: Both ways of each pool in its own words; an empty text: the pool has only one way.
+_SIDES = {
+    TOMCAT_JDBC: "testOnBorrow costs a round trip at a checkout, one in a validationInterval, "
+    "and hands out no connection that was dead before it. testWhileIdle costs none, but hands out "
+    "connections that died within timeBetweenEvictionRunsMillis; the application must then take a "
+    "new connection and try again",
+    DBCP2: "testOnBorrow costs a round trip at each checkout and hands out no dead connection. "
+    "testWhileIdle costs none, but hands out connections that died since their last test: set "
+    "testOnBorrow to false, timeBetweenEvictionRunsMillis to the interval and "
+    "numTestsPerEvictionRun to -1, and let the application take a new connection and try again",
+    HIKARICP: "HikariCP validates at the checkout of a connection that was not used for 500 ms; "
+    "keepaliveTime also tests idle connections in the background",
+    UCP: "validateConnectionOnBorrow costs a round trip at each checkout, or one in "
+    "secondsToTrustIdleConnection. Fast connection failover costs none, but its events tell of an "
+    "instance that went, not of a connection that a firewall cut: set validateConnectionOnBorrow "
+    "for these",
+}
+_REFERENCES = {
+    TOMCAT_JDBC: "The Tomcat JDBC Connection Pool, Attributes",
+    DBCP2: "Apache Commons DBCP 2, BasicDataSource Configuration Parameters",
+    HIKARICP: "HikariCP, Configuration",
+    UCP: "Universal Connection Pool Developer's Guide, Validating Connections",
 }
 #: Where a negative number represents no bound.
 _NO_BOUND = 2147483647.0
@@ -67,6 +99,48 @@ class FilePool(NamedTuple):
     @property
     def remedy(self) -> str:
         return _REMEDIES.get(self.source.kind, "")
+
+    @property
+    def sides(self) -> str:
+        return _SIDES.get(self.source.kind, "")
+
+    @property
+    def after_failure(self) -> str:
+        return ""
+
+    @property
+    def reference(self) -> Optional[str]:
+        return _REFERENCES.get(self.source.kind)
+
+    def _is_oracle(self) -> bool:
+        driver = self.source.values.get("driverClassName", "")
+        factory = self.source.values.get("connectionFactoryClassName", "")
+        is_url = self.source.values.get(DATABASE) == "jdbc:oracle"
+        return is_url or driver.startswith("oracle.") or factory.startswith("oracle.")
+
+    def statement_problem(self) -> Optional[str]:
+        """Why the statement that validates fails, or that nothing runs it."""
+        kind = self._kind()
+        name = _STATEMENTS[kind]
+        statement = self._value(name)
+        if not statement or (kind == TOMCAT_JDBC and self._value("validatorClassName")):
+            return None
+        problem = statement_problem(statement) if self._is_oracle() else None
+        if problem is not None:
+            return f"{name} cannot work: {problem}"
+        if kind == UCP and not self._is_set("validateConnectionOnBorrow"):
+            return f"{name} is set, and nothing runs it without validateConnectionOnBorrow"
+        return None
+
+    @property
+    def better_statement(self) -> str:
+        if self.source.kind == UCP:
+            return (
+                "set validateConnectionOnBorrow to true and no sqlForValidateConnection: UCP then "
+                "uses the ping of Oracle's driver"
+            )
+        name = _STATEMENTS.get(self.source.kind, "")
+        return f"remove {name}: the pool then uses the driver's own check, as its vendor recommends"
 
     @property
     def evidence(self) -> Tuple[str, ...]:

@@ -4,12 +4,21 @@
 
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...errors import Unanswered, kind_of
-from ...evaluate.checking import Verdict
+from ...errors import HostproofError, Unanswered, kind_of
+from ...evaluate.checking import Verdict, by_layers
 from ...parsers.number import decimal
-from .facts import App, Pool
-from .sides import BEHIND, CHECKER, FLUSH, MATCH, MILLIS, SORTER, SQL
-from .ways import BACKGROUND, FOREGROUND, NOTHING, Hazards, Mode, Sizes, cut_by_firewall
+from .facts import App, Pool, is_stopped
+from .sides import AFTER_FAILURE, BEHIND, BOTH_SIDES, CHECKER, FLUSH, MATCH, MILLIS, SORTER, SQL
+from .ways import (
+    BACKGROUND,
+    FOREGROUND,
+    NOTHING,
+    Hazards,
+    Mode,
+    Sizes,
+    cut_by_firewall,
+    statement_problem,
+)
 
 
 class Known(NamedTuple):
@@ -19,6 +28,8 @@ class Known(NamedTuple):
     pool: Pool
     old: Optional[bool]
     evidence: Tuple[str, ...]
+    #: The reason why only the file is known: nothing runs, or what runs is unknown.
+    by_file: Optional[HostproofError] = None
 
     @property
     def name(self) -> str:
@@ -29,6 +40,31 @@ class Known(NamedTuple):
     @property
     def remedy(self) -> str:
         return "set a checker class of the database"
+
+    @property
+    def sides(self) -> str:
+        return BOTH_SIDES
+
+    @property
+    def after_failure(self) -> str:
+        return AFTER_FAILURE
+
+    @property
+    def reference(self) -> Optional[str]:
+        return None
+
+    def statement_problem(self) -> Optional[str]:
+        """Why the statement that validates fails."""
+        statement = self._value(SQL)
+        driver = (self._value("driver-name") or "").lower()
+        if statement is None or self._value(CHECKER) is not None or not _is_oracle(driver):
+            return None
+        problem = statement_problem(statement)
+        return None if problem is None else f"{SQL} cannot work: {problem}"
+
+    @property
+    def better_statement(self) -> str:
+        return self.better_checker
 
     @property
     def better_checker(self) -> str:
@@ -84,7 +120,13 @@ class Known(NamedTuple):
     def placed(self, verdict: Verdict, mode: Mode) -> Verdict:
         """With what runs, as the server shows it."""
         shown = [f"{name} {value}" for name, value in sorted(self.pool.values.items())]
-        return verdict._replace(running=f"{mode.name} ({mode.why}); " + "; ".join(shown))
+        text = f"{mode.name} ({mode.why}); " + "; ".join(shown)
+        if self.by_file is None:
+            return verdict._replace(running=text)
+        stored = verdict._replace(persisted=text)
+        if is_stopped(self.by_file):
+            return stored._replace(running="nothing: the server does not run")
+        return by_layers(stored, [("running", self.by_file)])
 
     def hazards(self, mode: Mode, idle_minutes: Optional[int]) -> Hazards:
         sorter, flush = self._value(SORTER), self._value(FLUSH)
@@ -111,7 +153,7 @@ class Known(NamedTuple):
         why = None
         if name is not None and name.endswith(".GoodForSecondsValidConnectionChecker"):
             why = "GoodForSecondsValidConnectionChecker counts the wrong way round."
-        elif name is None and any(word in driver.lower() for word in ("oracle", "ojdbc")):
+        elif name is None and _is_oracle(driver.lower()):
             why = "A statement is set, and there is OracleValidConnectionChecker for this driver."
         return why, name or "SQL"
 
@@ -126,6 +168,10 @@ class Known(NamedTuple):
     def most(self) -> str:
         """What a fix prints of its size."""
         return self.pool.values.get("max-pool-size") or "20"
+
+
+def _is_oracle(driver: str) -> bool:
+    return any(word in driver for word in ("oracle", "ojdbc"))
 
 
 #: What throws away more than the one connection that failed.

@@ -17,7 +17,18 @@ from ...collect.command import Command
 from ...errors import Unanswered, kind_of
 from .facts import App, Facts, Pool, asked, command
 from .policy import BACKGROUND, DOMAIN, Policy, Wanted
-from .sides import BEHIND, CHECKER, FLUSH, MATCH, MILLIS, SORTER, SQL, both_sides
+from .sides import (
+    AFTER_FAILURE,
+    BEHIND,
+    BOTH_SIDES,
+    CHECKER,
+    FLUSH,
+    MATCH,
+    MILLIS,
+    SORTER,
+    SQL,
+    both_sides,
+)
 
 Values = Dict[str, Optional[str]]
 
@@ -143,7 +154,12 @@ def _guards(app: App, target: Wanted, pool: Pool, then: Values, policy: Policy) 
         reason = f"{name} has no exception sorter: each dead connection would go back into the pool"
         refused.append(Refusal(reason + "; give sorter", None))
     if not policy.allow_stale_connections:
-        sides = both_sides(policy.round_trip_ms, pool.values.get("max-pool-size") or "20")
+        sides = both_sides(
+            policy.round_trip_ms,
+            pool.values.get("max-pool-size") or "20",
+            BOTH_SIDES,
+            AFTER_FAILURE,
+        )
         refused.append(
             Refusal(
                 f"{name}: the background hands out dead connections: {sides}",

@@ -14,7 +14,7 @@ from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts, measured_by, round_trip
 from .policy import NAME, Policy
-from .sides import BOTH_SIDES, both_sides
+from .sides import both_sides
 from .subjects import POOLS, AnyPool
 from .ways import BACKGROUND, FOREGROUND, NOTHING, Mode, cut_by_firewall
 
@@ -40,11 +40,24 @@ _SEED = "J. Wartak, Very simple demonstration how to limit latency impact, 2016"
 )
 def validated(pool: AnyPool, _facts: Facts, _policy: Policy) -> Verdict:
     mode = pool.mode()
+    problem = None if mode.name == NOTHING else pool.statement_problem()
+    if problem is not None:
+        # What is set and not run leaves another way in force.
+        is_unused = mode.name == BACKGROUND
+        verdict = Verdict(
+            WARN if is_unused else FAIL,
+            why=f"{problem}.",
+            fix=pool.better_statement,
+            desired="a check that the database answers",
+            reference=pool.reference,
+        )
+        return pool.placed(verdict, mode)
     verdict = Verdict(
         FAIL if mode.name == NOTHING else PASS,
         why=f"Nothing is validated: {mode.why}." if mode.name == NOTHING else None,
-        fix=f"{pool.remedy}, and one of both ways: " + BOTH_SIDES,
+        fix=f"{pool.remedy}, and one of both ways: {pool.sides}",
         desired="foreground or background",
+        reference=pool.reference,
     )
     return pool.placed(verdict, mode)
 
@@ -64,13 +77,15 @@ def foreground(pool: AnyPool, facts: Facts, policy: Policy) -> Verdict:
     if mode.name != FOREGROUND:
         raise Skip(f"It does not validate at a checkout: {mode.why}.", pool.evidence)
     if mode.trusted_ms > 0:
-        return pool.placed(_trusting(mode, policy), mode)
+        return pool.placed(_trusting(pool, mode, policy), mode)
     trip = round_trip(facts, policy)
     slow = trip is None or trip > policy.round_trip_warn_ms
     verdict = Verdict(
         WARN if slow else PASS,
         why=f"{mode.why}. {_cost(trip)}" if slow else None,
-        fix="decide with both sides: " + both_sides(trip, pool.most),
+        fix="decide with both sides: "
+        + both_sides(trip, pool.most, pool.sides, pool.after_failure),
+        reference=pool.reference,
         desired=f"a round trip of at most {policy.round_trip_warn_ms:g} ms, or the background",
         in_use=None if trip is None else _cost(trip),
         evidence=[*pool.evidence, *measured_by(facts, policy)],
@@ -78,13 +93,14 @@ def foreground(pool: AnyPool, facts: Facts, policy: Policy) -> Verdict:
     return pool.placed(verdict, mode)
 
 
-def _trusting(mode: Mode, policy: Policy) -> Verdict:
+def _trusting(pool: AnyPool, mode: Mode, policy: Policy) -> Verdict:
     """Under load it costs a round trip now and then; what it trusts may be dead anyway."""
     wrong = cut_by_firewall(mode.trusted_ms, policy.firewall_idle_minutes)
     return Verdict(
         WARN if wrong else PASS,
         why="; ".join(wrong) + "." if wrong else None,
-        fix="trust a connection for less than the firewall does",
+        fix=f"trust a connection for less than the firewall does; {pool.sides}",
+        reference=pool.reference,
         desired="checked within the firewall's idle time",
         in_use=f"a round trip a connection in {mode.trusted_ms:g} ms",
     )
@@ -108,8 +124,7 @@ def _cost(trip: Optional[float]) -> str:
     "Background validation can leave dead connections in the pool",
     severity="high",
     takes_effect="service_restart",
-    why="Requests fail on dead connections. Measured: 20 of 20 failed without a suitable "
-    "exception sorter, 1 of 20 with a sorter and EntirePool.",
+    why="Requests fail on dead connections.",
     reference=_SOURCE,
     each=POOLS,
 )
@@ -122,7 +137,8 @@ def background(pool: AnyPool, _facts: Facts, policy: Policy) -> Verdict:
         FAIL if is_fatal else WARN if wrong else PASS,
         why="; ".join(wrong) + "." if wrong else None,
         fix="set what is missing, and see that the application takes a new connection and tries "
-        "again: " + BOTH_SIDES,
+        f"again: {pool.sides}",
+        reference=pool.reference,
         desired="a connection that failed is let go, an interval within the firewall's idle time",
     )
     return pool.placed(verdict, mode)
@@ -144,5 +160,7 @@ def checker(pool: AnyPool, _facts: Facts, _policy: Policy) -> Verdict:
     if mode.name == NOTHING:
         raise Skip("It validates nothing (pool_validation.validated).", pool.evidence)
     why, name = pool.checker()
-    verdict = Verdict(WARN if why else PASS, why=why, fix=pool.better_checker)
+    verdict = Verdict(
+        WARN if why else PASS, why=why, fix=pool.better_checker, reference=pool.reference
+    )
     return pool.placed(verdict, mode._replace(why=name))

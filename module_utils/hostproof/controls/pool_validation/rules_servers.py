@@ -5,9 +5,21 @@
 from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import known
+from ...errors import HostproofError
 from ...evaluate.checking import Rules, Skip, Verdict, judged
 from ...evaluate.finding import FAIL, PASS, WARN
-from .facts import DEPLOYED, FAILED, WAITING, App, Deployment, Facts, Node, Pool, Running
+from .facts import (
+    DEPLOYED,
+    FAILED,
+    WAITING,
+    App,
+    Deployment,
+    Facts,
+    Node,
+    Pool,
+    Running,
+    is_stopped,
+)
 from .parsers.datasources_xml import DataSource
 from .policy import DOMAIN, NAME, Policy
 from .subjects import SERVERS, evidence_of
@@ -29,7 +41,7 @@ _GUIDE = "WildFly Admin Guide, Management API reference; JBoss EAP Configuration
     each=SERVERS,
 )
 def running(app: App, _facts: Facts, _policy: Policy) -> Verdict:
-    model = known(app.running)
+    model = _running(app)
     stored = known(app.stored)
     wrong = [
         "{0}is {1}: it shows what will be, its pools work by what was".format(
@@ -60,6 +72,15 @@ def running(app: App, _facts: Facts, _policy: Policy) -> Verdict:
             " ".join(part for part in (node.name, node.state) if part) for node in model.nodes
         ),
     )
+
+
+def _running(app: App) -> Running:
+    """What the server shows; Skip if it does not run."""
+    if isinstance(app.running, HostproofError) and app.file and is_stopped(app.running):
+        raise Skip(
+            f"The server does not run: its pools are judged by {app.file}.", evidence_of(app)
+        )
+    return known(app.running)
 
 
 def _differences(app: App, model: Running, node: Node, stored: List[DataSource]) -> List[str]:
@@ -117,7 +138,7 @@ def _differing(pool: Pool, source: DataSource) -> List[Tuple[str, Optional[str],
     each=SERVERS,
 )
 def deployments(app: App, _facts: Facts, _policy: Policy) -> List[Verdict]:
-    model = known(app.running)
+    model = _running(app)
     entries = known(app.deployments)
     own: Dict[str, Pool] = {pool.jndi: pool for pool in model.pools if pool.jndi}
     verdicts = [judged(_judge, app, deployment, own) for deployment in entries]

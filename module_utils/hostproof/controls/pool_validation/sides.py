@@ -8,6 +8,8 @@ CHECKER, SQL = "valid-connection-checker-class-name", "check-valid-connection-sq
 SORTER, FLUSH = "exception-sorter-class-name", "flush-strategy"
 MATCH, BEHIND, MILLIS = "validate-on-match", "background-validation", "background-validation-millis"
 
+#: Of IronJacamar. The other pools have words of their own (file_pools.py).
+AFTER_FAILURE = ", 1 with EntirePool and a sorter that knows the error"
 BOTH_SIDES = (
     "the foreground costs a round trip at each checkout and hands out no dead connection. The "
     "background costs none, but hands out connections that died for up to 1.5 times its interval. "
@@ -16,13 +18,12 @@ BOTH_SIDES = (
 )
 
 
-def both_sides(trip: Optional[float], most: str) -> str:
-    """The same with the numbers of one pool: the round trip in ms, and its maximum size."""
+def both_sides(trip: Optional[float], most: str, sides: str, after_failure: str) -> str:
+    """The sides with the numbers of one pool: the round trip in ms, and its maximum size."""
     saved = "one round trip (pool_validation_round_trip_ms is unknown)"
     if trip is not None:
         saved = f"{trip:g} ms"
     return (
-        f"{BOTH_SIDES}. The background saves {saved} a request; after a failover up to {most} "
-        "requests get a dead connection (the maximum size), 1 with EntirePool and a sorter that "
-        "knows the error"
+        f"{sides}. The background saves {saved} a request; after a failover up to {most} "
+        f"requests get a dead connection (the maximum size){after_failure}"
     )

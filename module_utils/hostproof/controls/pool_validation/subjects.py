@@ -16,6 +16,9 @@ _NONE = "pool_validation_servers names no application server."
 _NO_POOLS = "pool_validation_servers names no application server, pool_validation_files no file."
 
 
+#: The schema urn:jboss:domain of WildFly 8 is 2.0; JBoss AS 7 and EAP 6 have 1.x.
+_SINCE_IRONJACAMAR_1_2 = 2
+
 #: What the rules on pools take.
 AnyPool = Union[Known, FilePool]
 
@@ -44,8 +47,37 @@ def _pools(facts: Facts, _policy: Policy) -> List[Union[AnyPool, HostproofError]
     return pools
 
 
+def _by_file(app: App, running: HostproofError) -> List[Union[Known, HostproofError]]:
+    """The pools of the next start, where only the file is known."""
+    if app.file is None or isinstance(app.stored, HostproofError):
+        raise running
+    return [
+        Known(
+            app,
+            Pool(
+                source.profile or "",
+                source.name,
+                source.jndi,
+                source.xa,
+                # Only the server resolves an expression.
+                {
+                    name: None if "${" in value else value
+                    for name, value in source.attributes.items()
+                },
+            ),
+            None if source.schema is None else source.schema < _SINCE_IRONJACAMAR_1_2,
+            ("file:" + app.file, "command:" + asked(app.server)),
+            running,
+        )
+        for source in app.stored
+        if source.enabled
+    ]
+
+
 def _pools_of(app: App) -> List[Union[Known, HostproofError]]:
-    running = known(app.running)
+    if isinstance(app.running, HostproofError):
+        return _by_file(app, app.running)
+    running = app.running
     key = "command:" + asked(app.server)
     pools: List[Union[Known, HostproofError]] = []
     for node in running.nodes:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The ways to validate, which every kind of pool comes down to."""
 
+import re
 from typing import List, NamedTuple, Optional
 
 NOTHING, FOREGROUND, BACKGROUND = "nothing", "foreground", "background"
@@ -43,3 +44,16 @@ def cut_by_firewall(silent_ms: float, idle_minutes: Optional[int]) -> List[str]:
         f"a connection is idle for up to {silent_ms / 60000:.3g} minutes between two rounds, and "
         f"the firewall cuts it after {idle_minutes}"
     ]
+
+
+def statement_problem(statement: str) -> Optional[str]:
+    """Why Oracle rejects a statement that validates; None if nothing is known against it."""
+    text = statement.strip()
+    is_block = re.match(r"(?:begin|declare)\b", text, re.IGNORECASE) is not None
+    if text.endswith(";") and not is_block:
+        return "it ends with a semicolon, which Oracle rejects from JDBC (ORA-00911, ORA-00933)"
+    if re.match(r"select\b", text, re.IGNORECASE) and not re.search(
+        r"\bfrom\b", text, re.IGNORECASE
+    ):
+        return "it is a SELECT without FROM, which Oracle rejects before 23ai (ORA-00923)"
+    return None

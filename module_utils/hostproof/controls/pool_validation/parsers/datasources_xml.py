@@ -8,6 +8,7 @@ jboss-as-datasources_7_0.xsd; ironjacamar datasources_1_1.xsd. Elements are iden
 names, because the namespace differs by release."""
 
 import json
+import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ....errors import ParseError
@@ -38,6 +39,7 @@ CLASSES = {
 #: Names of the attributes in the management model, which facts use.
 ATTRIBUTES = tuple(sorted(set(TEXTS.values()) | set(CLASSES.values())))
 
+_SCHEMA = re.compile(r"urn:jboss:domain:([0-9]{1,3})\.")
 _SOURCES = ("datasource", "xa-datasource")
 _MOST = 1000
 _LONGEST = 4096
@@ -52,6 +54,8 @@ class DataSource(NamedTuple):
     enabled: bool
     profile: Optional[str]
     attributes: Dict[str, str]
+    #: Major version of the schema urn:jboss:domain, which tells old releases apart.
+    schema: Optional[int] = None
 
 
 class _Reader:
@@ -61,11 +65,15 @@ class _Reader:
         self.found: List[DataSource] = []
         self.path: List[str] = []
         self.profile: Optional[str] = None
+        self.schema: Optional[int] = None
         self.source: Optional[DataSource] = None
         self.text: Optional[List[str]] = None
 
     def begin(self, name: str, attributes: Dict[str, str]) -> None:
         self.path.append(name)
+        if len(self.path) == 1:
+            schema = _SCHEMA.match(attributes.get("xmlns", ""))
+            self.schema = None if schema is None else int(schema.group(1))
         if name == "profile" and len(self.path) == 3:
             self.profile = attributes.get("name")
         elif name in _SOURCES and self.source is None and "datasources" in self.path[-2:-1]:
@@ -76,6 +84,7 @@ class _Reader:
                 attributes.get("enabled", "true") != "false",
                 self.profile,
                 {},
+                self.schema,
             )
         elif self.source is not None and name in CLASSES and "class-name" in attributes:
             self.source.attributes[CLASSES[name]] = attributes["class-name"]
@@ -137,4 +146,5 @@ def _is_fine(source: DataSource) -> bool:
         and isinstance(source.xa, bool)
         and isinstance(source.enabled, bool)
         and (source.profile is None or isinstance(source.profile, str))
+        and (source.schema is None or type(source.schema) is int)
     )

@@ -11,7 +11,17 @@ import re
 from typing import Dict, List, Match, Optional, Tuple
 
 from ....errors import ParseError, kind_of
-from .pools import DBCP2, DEFAULTS, HIKARICP, LONGEST, MOST, TOMCAT_JDBC, UCP, PoolSource
+from .pools import (
+    DBCP2,
+    DEFAULTS,
+    HIKARICP,
+    LONGEST,
+    MOST,
+    TOMCAT_JDBC,
+    UCP,
+    PoolSource,
+    database_of,
+)
 
 _WHAT = "property file"
 
@@ -58,6 +68,7 @@ def parse(text: str) -> List[PoolSource]:
     if not spring and not others:
         own = {key: value for key, value in pairs if key in DEFAULTS[HIKARICP]}
         is_one = own or any(key.startswith(("dataSource", "jdbcUrl")) for key, _value in pairs)
+        own.update(database_of(dict(pairs).get("jdbcUrl", "")))
         return [PoolSource(HIKARICP, HIKARICP, own)] if is_one else []
     settings = {key[len(_SPRING) :]: value for key, value in spring if key.startswith(_SPRING)}
     values: Dict[str, Dict[str, str]] = {}
@@ -71,10 +82,22 @@ def parse(text: str) -> List[PoolSource]:
         return [PoolSource(_SPRING + "jndi-name", "a JNDI name", {}), *others]
     if "type" in settings:
         kind = _TYPES.get(settings["type"], settings["type"])
-        return [PoolSource(_SPRING + _shown(kind), kind, values.get(kind, {})), *others]
+        own = values.get(kind, {})
+        if kind in DEFAULTS:
+            own.update(_of_all_kinds(kind, settings, own))
+        return [PoolSource(_SPRING + _shown(kind), kind, own), *others]
     if not settings:
         return others
     return [PoolSource(_SPRING[:-1], "Spring without spring.datasource.type", {}), *others]
+
+
+def _of_all_kinds(kind: str, settings: Dict[str, str], own: Dict[str, str]) -> Dict[str, str]:
+    """What Spring gives to a pool of any kind: the driver, and the kind of database."""
+    values = database_of(settings.get("url", ""))
+    driver = settings.get("driverclassname")
+    if driver is not None and "driverClassName" in DEFAULTS[kind] and "driverClassName" not in own:
+        values["driverClassName"] = driver
+    return values
 
 
 def _own_prefixes(pairs: List[Tuple[str, str]]) -> List[PoolSource]:

@@ -7,9 +7,13 @@ Their defaults were read from the pools too (tests/pools/test_other_pools.py rep
 """
 
 import json
+import re
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from ....errors import ParseError
+
+#: The name under which only the kind of database of a URL is kept: "jdbc:oracle".
+DATABASE = "database"
 
 TOMCAT_JDBC, DBCP2, HIKARICP, UCP = "tomcat_jdbc", "dbcp2", "hikaricp", "ucp"
 
@@ -70,12 +74,18 @@ MOST, LONGEST = 1000, 4096
 class PoolSource(NamedTuple):
     """A pool as a file has it. ``kind`` is one of DEFAULTS, or the name of what is none of them.
 
-    ``values`` are those that the file sets, as text, of the names that DEFAULTS has.
+    ``values`` are those that the file sets, as text, of the names that DEFAULTS has, and DATABASE.
     """
 
     name: str
     kind: str
     values: Dict[str, str]
+
+
+def database_of(url: str) -> Dict[str, str]:
+    """The kind of database of a URL, without what may be secret; {} if it is none."""
+    match = re.match(r"jdbc:[a-z0-9]{1,32}(?=:)", url.strip())
+    return {} if match is None else {DATABASE: match.group()}
 
 
 def kept(sources: List[PoolSource]) -> str:

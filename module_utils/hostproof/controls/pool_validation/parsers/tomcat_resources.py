@@ -10,7 +10,17 @@ from typing import Dict, List
 
 from ....errors import ParseError
 from ....parsers import xml_events
-from .pools import DBCP2, DEFAULTS, HIKARICP, LONGEST, MOST, TOMCAT_JDBC, UCP, PoolSource
+from .pools import (
+    DBCP2,
+    DEFAULTS,
+    HIKARICP,
+    LONGEST,
+    MOST,
+    TOMCAT_JDBC,
+    UCP,
+    PoolSource,
+    database_of,
+)
 
 _WHAT = "XML of Tomcat's resources"
 
@@ -23,6 +33,7 @@ _FACTORIES = {
     "oracle.ucp.jdbc.PoolDataSourceImpl": UCP,
     "oracle.ucp.jdbc.PoolXADataSourceImpl": UCP,
 }
+_URLS = ("url", "jdbcUrl", "URL")
 #: Elements of standalone.xml, domain.xml and *-ds.xml.
 _OF_JBOSS = ("datasources", "datasource", "xa-datasource", "subsystem")
 #: The only type that has a factory where none is named.
@@ -49,6 +60,9 @@ def parse(text: str) -> List[PoolSource]:
         known = DEFAULTS.get(pool or "", {})
         # Java trims neither a boolean nor a number: " true " is false.
         values = {key: value for key, value in attributes.items() if key in known}
+        if known:
+            url = next((attributes[key] for key in _URLS if key in attributes), "")
+            values.update(database_of(url))
         sources.append(PoolSource(attributes.get("name", ""), pool or factory or kind, values))
 
     xml_events.read(_WHAT, text, begin, lambda _name: None, lambda _text: None)
