@@ -1,5 +1,6 @@
 """A host with the accounts and processes of Oracle, and the limits that each of them has."""
 
+import re
 from typing import Any
 
 import packs
@@ -117,10 +118,22 @@ def process(
 
 
 def unit(machine: packs.Machine, text: str, **loaded: str) -> packs.Machine:
-    """dbora.service, and what systemd has loaded of it."""
-    machine.file("/etc/systemd/system/dbora.service", text)
+    """dbora.service, which the next boot starts, and what systemd has loaded of it."""
+    if "Exec" not in text:
+        text += f"ExecStart={packs.HOME}/bin/dbstart {packs.HOME}\n"
+    starter(machine, "dbora.service", text)
     shown = "".join(f"{name}={value}\n" for name, value in {**DEFAULTS, **loaded}.items())
     return machine.command(f"systemctl show {SHOW_UNIT} dbora.service", shown)
+
+
+def starter(machine: packs.Machine, name: str, text: str) -> packs.Machine:
+    """An enabled unit on a host with a home."""
+    folder = "/etc/systemd/system"
+    machine.file("/etc/oratab", f"ORCL:{packs.HOME}:Y\n")
+    machine.command(f"stat -L -c %U {packs.HOME}/bin/sqlplus", "oracle\n")
+    template = re.sub("@[^.]*", "@", name)
+    machine.file(f"{folder}/{template}", text)
+    return machine.link(f"{folder}/multi-user.target.wants/{name}", f"{folder}/{template}")
 
 
 def judged(machine: packs.Machine, **changes: Any) -> dict[str, Finding]:

@@ -337,7 +337,7 @@ class TestUnits:
 
     def test_a_file_that_is_not_loaded_yet(self, judge):
         finding = judge(unit(with_oracle(), UNIT))["dbora.service: units"]
-        assert (finding.status, "at boot" in finding.why) == ("fail", False)
+        assert (finding.status, "at boot memlock" in finding.why) == ("fail", False)
 
     def test_loaded_and_gone_at_the_next_boot(self, judge):
         finding = judge(unit(with_oracle(), "[Service]\n", **ENOUGH))["dbora.service: units"]
@@ -366,7 +366,8 @@ class TestUnits:
 
     def test_clusterware_may_set_others(self, judge):
         machine = unit(with_oracle(), "[Service]\n")
-        machine.file("/etc/systemd/system/ohasd.service", "[Service]\n")
+        text = "[Service]\nExecStart=/etc/rc.d/init.d/ohasd start\n"
+        limit_packs.starter(machine, "ohasd.service", text)
         shown = machine.commands[f"systemctl show {limit_packs.SHOW_UNIT} dbora.service"].stdout
         machine.command(f"systemctl show {limit_packs.SHOW_UNIT} ohasd.service", shown)
         findings = judge(machine)

@@ -17,7 +17,7 @@ from ...probes.unix import accounts as accounts_probe
 from ...probes.unix import limits as limits_probe
 from .parsers import temp_cleaners
 from .policy import Policy
-from .probes import cgroups, pam, realtime
+from .probes import cgroups, pam, realtime, starters
 from .table import ROWS
 
 NR_OPEN = "/proc/sys/fs/nr_open"
@@ -47,11 +47,9 @@ _CRON = (
 LOGIND = "/etc/systemd/logind.conf"
 BOOTED = "/run/systemd/system"
 CLEANER = ("systemctl", "is-active", "systemd-tmpfiles-clean.timer")
-#: Units that start Clusterware or, by the custom of most sites, a database.
-STARTERS = ("oracle-ohasd.service", "ohasd.service", "dbora.service")
-#: Those of Clusterware, which sets the limits of what it starts by itself
+#: The units of Clusterware, which sets the limits of what it starts by itself
 #: (s_crsconfig_HOST_env.txt).
-OF_CLUSTERWARE = STARTERS[:2]
+OF_CLUSTERWARE = ("oracle-ohasd.service", "ohasd.service")
 _SHOWN = tuple(name for row in ROWS for name in (f"Limit{row.unit}Soft", f"Limit{row.unit}")) + (
     "TasksMax",
 )
@@ -71,11 +69,13 @@ class Running(NamedTuple):
 
 class UnitFacts(NamedTuple):
     """A service or slice: its files in the order of reading, and its properties as systemd has
-    them now."""
+    them now. ``starter`` is what it starts at boot, None where it is not known to start anything.
+    """
 
     files: Answer[List[systemd_unit.Unit]]
     paths: Tuple[str, ...]
     loaded: Answer[Dict[str, str]]
+    starter: Optional[starters.Starter] = None
 
 
 class Facts(NamedTuple):
@@ -84,6 +84,7 @@ class Facts(NamedTuple):
     ``announced`` are accounts that must exist. ``system`` and ``logind`` are systemd's settings at
     the next reboot, ``manager`` its defaults as they are now. ``cron`` are lines that may delete
     files, ``kills`` is KillUserProcesses of logind as it is now. ``realtime`` is about priority.
+    ``starters`` are the units that start software at boot time.
     """
 
     meminfo: Answer[Dict[str, int]]
@@ -94,6 +95,7 @@ class Facts(NamedTuple):
     accounts: Answer[Dict[str, limits_probe.Account]]
     pam: Answer[Dict[str, Answer[bool]]]
     units: Answer[Dict[str, UnitFacts]]
+    starters: Answer[List[starters.Starter]]
     system: Answer[List[systemd_unit.Unit]]
     manager: Answer[Dict[str, str]]
     cgroups: Dict[str, Answer[cgroups.Room]]
@@ -120,6 +122,8 @@ def read(host: Host, policy: Policy) -> Facts:
         for program in if_known(running, [])
         if isinstance(program.groups, dict)
     ]
+    starting = attempt(starters.read, host)
+    programs = sorted({unit.session.partition(" ")[0] for unit in if_known(starting, [])})
     return Facts(
         meminfo=attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo"))),
         nr_open=attempt(host.read_number, NR_OPEN),
@@ -127,8 +131,9 @@ def read(host: Host, policy: Policy) -> Facts:
         running=running,
         announced=announced,
         accounts=accounts,
-        pam=attempt(pam.read_services, host),
-        units=attempt(_read_units, host, groups, slices),
+        pam=attempt(pam.read_services, host, programs),
+        units=attempt(_read_units, host, groups, slices, if_known(starting, [])),
+        starters=starting,
         system=attempt(conf_files.read_settings, host, "system.conf"),
         manager=attempt(_show, host, ["systemctl", "show", SHOW_MANAGER]),
         cgroups={
@@ -181,14 +186,22 @@ def _look_at(host: Host, program: processes.Named) -> Running:
     )
 
 
-def _read_units(host: Host, groups: List[Dict[str, str]], slices: Set[str]) -> Dict[str, UnitFacts]:
+def _read_units(
+    host: Host,
+    groups: List[Dict[str, str]],
+    slices: Set[str],
+    starting: List[starters.Starter],
+) -> Dict[str, UnitFacts]:
     """The services, and the slices above them and above logins."""
     if isinstance(attempt(_needs_systemd, host), Absent):
         return {}
     names = unit_files.names_by_folder(host)
-    units = [unit for unit in STARTERS if unit_files.place_of(names, unit)]
-    units += [unit for unit in map(proc_cgroup.service_of, groups) if unit is not None]
-    result = {unit: _read_unit(host, names, unit) for unit in sorted(set(units))}
+    by_unit = {starter.unit: starter for starter in starting}
+    units = {unit for unit in map(proc_cgroup.service_of, groups) if unit is not None}
+    result = {
+        unit: _read_unit(host, names, unit)._replace(starter=by_unit.get(unit))
+        for unit in sorted(units.union(by_unit))
+    }
     for service, unit in result.items():
         chosen = systemd_unit.last(if_known(unit.files, []), "Service", "Slice")
         prefix, instance = service[: -len(".service")].partition("@")[::2]

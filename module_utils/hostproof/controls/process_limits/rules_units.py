@@ -5,20 +5,24 @@
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import Answer, attempt, known
+from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.checking import Rules, Skip, Subjects, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
+from ...parsers.number import clipped
 from ...parsers.systemd import systemd_unit
 from .amounts import Demand, Pair, demand_of, demands, grade, of_unit, worst
 from .facts import OF_CLUSTERWARE, SHOW_MANAGER, SHOW_UNIT, Facts, UnitFacts
 from .policy import NAME, Policy
+from .probes import starters
 from .table import ROWS, UNLIMITED
 
 rules = Rules(NAME)
 
 SYSTEM_CONF = "/etc/systemd/system.conf"
 _SLICE = ".slice"
+#: The limits by the option of ulimit, in units of limits.conf.
+_OF_ULIMIT = {"n": "nofile", "u": "nproc", "s": "stack", "l": "memlock"}
 #: Programs that open a session of PAM for what they start, also by a shell.
 _BY_PAM = re.compile(
     r"[-@:+!]*(?:/\S*sh\s+-\w*c\s+[\"'](?:exec\s+)?)?(?:(?:/usr)?/s?bin/|(?<=[\s\"']))(su|runuser|sudo)\s"
@@ -39,8 +43,15 @@ class Limit(NamedTuple):
     place: str
 
 
+#: The name of units that are not known.
+_UNKNOWN = "A unit that starts Oracle's software"
+
+
 def _units(facts: Facts, _policy: Policy) -> List[Service]:
-    return [Service(name, unit) for name, unit in known(facts.units).items()]
+    units = [Service(name, unit) for name, unit in known(facts.units).items()]
+    if isinstance(facts.starters, HostproofError):
+        units.append(Service(_UNKNOWN, UnitFacts(facts.starters, (), facts.starters)))
+    return units
 
 
 def _services(facts: Facts, policy: Policy) -> List[Service]:
@@ -51,8 +62,10 @@ def _evidence(service: Service) -> Tuple[str, ...]:
     # The defaults of system.conf apply to services only.
     is_slice = service.name.endswith(_SLICE)
     shown = f"command:systemctl show {SHOW_UNIT} {service.name}"
+    starter = service.unit.starter
     return (
         *("file:" + path for path in service.unit.paths),
+        *((starters.KEY,) if starter is not None or not service.unit.paths else ()),
         shown if is_slice else "file:" + SYSTEM_CONF,
     )
 
@@ -78,13 +91,17 @@ UNITS = SERVICES._replace(find=_units)
     each=SERVICES,
 )
 def units(service: Service, facts: Facts, policy: Policy) -> Verdict:
-    session = _session_of(service)
+    session = _session_of(service, facts)
     if session is not None:
         raise Skip(
             f"Its processes get their limits from a session of PAM ({session}): "
             "process_limits.login, process_limits.pam and process_limits.in_force check them."
         )
+    starter = service.unit.starter
     required = demands(facts, policy)
+    if starter is not None and starter.starts == (starters.LISTENER,):
+        # Only the process that makes an SGA locks memory.
+        required = [demand for demand in required if demand.row.item != "memlock"]
     now = [attempt(_now, service, demand) for demand in required]
     coming = [attempt(_at_boot, service, facts, demand) for demand in required]
     grades_now = _grades(required, now, "now ")
@@ -93,12 +110,13 @@ def units(service: Service, facts: Facts, policy: Policy) -> Verdict:
     if status == PASS:
         for answer in now + coming:
             known(answer)
-    if service.name in OF_CLUSTERWARE and status == FAIL:
+    is_clusterware = starter is not None and starters.CLUSTERWARE in starter.starts
+    if (is_clusterware or service.name in OF_CLUSTERWARE) and status == FAIL:
         status = WARN
         wrong += "; Clusterware may set others for what it starts, which in_force shows"
     return Verdict(
         status,
-        why=wrong + ".",
+        why=wrong + "." + (f" Started at boot time: {starter.why}." if starter is not None else ""),
         fix=f"systemctl edit {service.name}: a [Service] section with "
         + " ".join(_line(demand) for demand in required)
         + (", then restart the service when its databases may stop" if is_wrong_now else ""),
@@ -132,14 +150,28 @@ def _texts(required: List[Demand], answers: List[Answer[Limit]]) -> str:
     )
 
 
-def _session_of(service: Service) -> Optional[str]:
-    """The line that has pam_limits set the limits after systemd did (systemd.exec(5), PAMName=)."""
+def _session_of(service: Service, facts: Facts) -> Optional[str]:
+    """The line that has pam_limits set the limits after systemd did (systemd.exec(5), PAMName=).
+
+    None where PAM of that program is known not to set limits."""
     name = systemd_unit.last(known(service.unit.files), "Service", "PAMName")
     if name is not None:
         return f"PAMName={name.value}"
+    if service.unit.starter is not None:
+        session = service.unit.starter.session
+        return session if session and _sets_limits(session.partition(" ")[0], facts) else None
     start = systemd_unit.last(known(service.unit.files), "Service", "ExecStart")
     match = None if start is None else _BY_PAM.match(start.value)
     return None if match is None else f"ExecStart= by {match.group(1)}"
+
+
+def _sets_limits(program: str, facts: Facts) -> bool:
+    answers = [
+        answer
+        for name, answer in if_known(facts.pam, {}).items()
+        if name.partition("-")[0] == program
+    ]
+    return not answers or any(answer is not False for answer in answers)
 
 
 def _line(demand: Demand) -> str:
@@ -177,8 +209,38 @@ def _at_boot(service: Service, facts: Facts, demand: Demand) -> Limit:
     ):
         setting = systemd_unit.last(known(files), section, name)
         if setting is not None:
-            return Limit(of_unit(setting.value, demand.row), f"{setting.path}:{setting.line}")
-    return Limit(_shown(known(facts.manager), "Default", demand), "systemd's default")
+            limit = Limit(of_unit(setting.value, demand.row), f"{setting.path}:{setting.line}")
+            return _as_changed(service, demand, limit)
+    default = _shown(known(facts.manager), "Default", demand)
+    return _as_changed(service, demand, Limit(default, "systemd's default"))
+
+
+def _as_changed(service: Service, demand: Demand, limit: Limit) -> Limit:
+    """The limit after ulimit in the scripts of the unit: without root it raises no hard limit."""
+    starter = service.unit.starter
+    for change in starter.changed if starter is not None else ():
+        if _OF_ULIMIT[change.option] != demand.row.item:
+            continue
+        amount = UNLIMITED if change.value == "unlimited" else None
+        if change.value == "hard":
+            amount = limit.pair.hard
+        elif change.value.isdecimal():
+            amount = clipped(change.value)
+        if amount is None:
+            raise Unanswered(
+                "file:" + change.place.rpartition(":")[0],
+                f"{change.place} sets {demand.row.item} to a value that is not known",
+            )
+        soft, hard = limit.pair
+        is_root = starter is not None and starter.user in ("", "root", "0")
+        if not is_root and hard is not None and amount > hard:
+            continue  # ulimit fails
+        if change.sides != "S":
+            hard = amount
+        if change.sides != "H":
+            soft = amount
+        limit = Limit(Pair(soft, hard), change.place)
+    return limit
 
 
 @rules.check(

@@ -147,6 +147,19 @@ def last(units: Sequence[Unit], section: str, key: str) -> Optional[Assignment]:
     return result
 
 
+def all_of(units: Sequence[Unit], section: str, keys: Sequence[str]) -> List[Assignment]:
+    """The settings that count of keys that may be set many times: an empty value clears its key."""
+    found: List[Assignment] = []
+    for unit in units:
+        for assignment in unit.assignments:
+            if assignment.section == section and assignment.key in keys:
+                if not assignment.value:
+                    found = [other for other in found if other.key != assignment.key]
+                else:
+                    found.append(assignment)
+    return found
+
+
 def unit_name(path: str, suffix: str = ".mount") -> str:
     """The name of the unit for a path, as ``systemd-escape --path`` gives it: "u01-data.mount"."""
     parts = [part for part in path.split("/") if part not in ("", ".")]

@@ -9,7 +9,7 @@ OpenSSH, sshd opens no session of PAM (sshd_config(5)).
 """
 
 import re
-from typing import Dict, Iterator, List, Tuple
+from typing import Dict, Iterator, List, Sequence, Tuple
 
 from ....collect.answer import Answer, attempt, known
 from ....collect.host import Host, matching_lines
@@ -23,6 +23,8 @@ CONNECTION = ("-C", "user=root,host=x,addr=127.0.0.1,laddr=127.0.0.1,lport=22")
 USES_PAM = "usepam yes"
 #: The ways in, as Linux distributions name them; of cron's two a host has one.
 SERVICES = ("login", "sshd", "su", "su-l", "crond", "cron")
+#: Programs that unattended starts use, with their services.
+OTHERS = {"runuser": ("runuser", "runuser-l"), "sudo": ("sudo", "sudo-i")}
 #: How deep files may include one another (libpam has the same).
 _DEEPEST = 16
 #: A control that can skip the modules after it: their number, or all.
@@ -31,10 +33,13 @@ _JUMP = re.compile(
 )
 
 
-def read_services(host: Host) -> Dict[str, Answer[bool]]:
-    """Each installed service, and whether its sessions read limits.d."""
+def read_services(host: Host, programs: Sequence[str] = ()) -> Dict[str, Answer[bool]]:
+    """Each installed service, and whether its sessions read limits.d.
+
+    ``programs`` are others that start databases: runuser, sudo."""
     services: Dict[str, Answer[bool]] = {}
-    for service in SERVICES:
+    others = [name for program in programs for name in OTHERS.get(program, ())]
+    for service in SERVICES + tuple(others):
         answer = attempt(_has, host, service)
         if service == "sshd" and answer is True:
             answer = attempt(_sshd_uses_pam, host)

@@ -1,0 +1,394 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The units of systemd that start Oracle's software at boot time, by what they run.
+
+The name of a unit says nothing. A unit counts if a boot starts it, and its account owns an Oracle
+home, or its commands, or a script that they call, name a program that starts databases or
+listeners, the account "oracle", or a home. Sources: systemd.unit(5), "Specifiers", Wants= and
+.wants/; systemd-sysv-generator(8); Oracle Database Administrator's Reference for Linux, dbstart.
+"""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+
+from ....collect.answer import attempt, if_known, unless_absent
+from ....collect.host import FoundLines, Host
+from ....errors import Absent, Denied
+from ....parsers.systemd import systemd_unit
+from ....probes.oracle import oracle_homes, oracle_parameters
+from ....probes.systemd import conf_files, unit_files
+
+NAME = "oracle_starters"
+KEY = "lines:" + NAME
+BOOTED = "/run/systemd/system"
+#: What a unit can start, as far as its commands tell it.
+DATABASE, LISTENER, CLUSTERWARE = "database", "listener", "clusterware"
+
+#: Where the links of scripts of SysV lie.
+_RC = tuple(f"{place}/rc{level}.d" for place in ("/etc/rc.d", "/etc") for level in (3, 5, 2, 4))
+#: Packages enable few of their units here; each link counts of the other directories.
+_VENDOR = ("/usr/lib/systemd/system", "/lib/systemd/system")
+_OF_VENDOR = re.compile(r"(?:multi-user|graphical|basic|default)\.target\.\w+$")
+_WANTS = re.compile(r"(.+)\.(?:wants|requires|upholds)$")
+#: Targets that no boot reaches.
+_NOT_AT_BOOT = re.compile(
+    r"(?:rescue|emergency|shutdown|reboot|poweroff|halt|kexec|final|umount|sleep|suspend|hibernate"
+    r"|hybrid-sleep|exit|initrd|system-update)[\w-]*\.target$"
+)
+_COMMANDS = ("ExecStartPre", "ExecStart", "ExecStartPost")
+_QUESTIONS = r"(?!\s+(?:status|services|version|config|stop|check)\b|\s+-V\b)"
+#: The programs by what they start.
+_PROGRAMS = (
+    (DATABASE, r"(?<![\w.-])(?:dbstart|sqlplus|srvctl)\b" + _QUESTIONS),
+    (LISTENER, r"(?<![\w.-])(?:lsnrctl|tnslsnr)\b" + _QUESTIONS),
+    (CLUSTERWARE, r"(?<![\w-])ohasd\b|(?<![\w.-])crsctl\b" + _QUESTIONS),
+)
+#: "oracle" as the account that a command runs as, and as the program or script of a path.
+_ORACLE = (
+    r"(?<![\w.-])(?:su|runuser|sudo|gosu|su-exec|setpriv)\s[^|;&\n]{0,80}?\boracle(?![\w./@-])"
+    r"|--?(?:user|chuid|reuid|u)[ =]oracle(?![\w./@-])|(?<=/)oracle(?=[\s\"']|$)"
+)
+#: In the command of a unit, also as a word of its own.
+_ORACLE_IN_UNIT = r"^[ \t]*ExecStart(?:Pre|Post)?[ \t]*=[^\n]*(?<![\w./@-])oracle(?![\w./@:-])"
+#: Programs that open a session of PAM for what they start.
+_BY_PAM = re.compile(
+    r"(?:^|[\s\"'=@+!:;&|({-]|(?<![\w.])/(?:usr/)?s?bin/)(?:(su|runuser|sudo)\s|daemon\s+--user\b)"
+)
+_ULIMIT = re.compile(r"(?:^|[\s;&|(\"'])ulimit\s+-([HS]*)([lnsu])\s+([\w$]+)")
+#: Commands outside the directories of packages: what a unit runs tells whose a script is.
+_OWN_COMMAND = (
+    r"^[ \t]*ExecStart(?:Pre|Post)?[ \t]*=[^\n]*?"
+    r"(?<![\w./])/(?!(?:usr/)?(?:s?bin|lib(?:64|exec)?)/)[\w.]"
+)
+_PATTERN = "|".join(
+    [
+        *(pattern for _what, pattern in _PROGRAMS),
+        *(
+            _ORACLE,
+            _ORACLE_IN_UNIT,
+            _OWN_COMMAND,
+            r"^[ \t]*User[ \t]*=",
+            r"(?:^|[\s;&|(\"'])ulimit\s+-",
+        ),
+        r"^[ \t]*(?:Wants|Requires|BindsTo|Upholds|OnBootSec|OnStartupSec|Unit)[ \t]*=",
+    ]
+)
+
+
+class Changed(NamedTuple):
+    """A limit that a script changes (ulimit): the sides "H" and "S", the option, the value."""
+
+    sides: str
+    option: str
+    value: str
+    place: str
+
+
+class Starter(NamedTuple):
+    """A unit that starts Oracle's software at boot.
+
+    ``why`` are the words that tell so, with the file that holds them. ``starts`` is what it starts
+    as far as its commands tell. ``session`` is the command that opens a session of PAM for all that
+    it starts, "" for none. ``scripts`` are those that a unit calls, and the script of SysV.
+    """
+
+    unit: str
+    why: str
+    user: str
+    starts: Tuple[str, ...]
+    session: str
+    changed: Tuple[Changed, ...]
+    scripts: Tuple[str, ...]
+
+
+class _Line(NamedTuple):
+    path: str
+    number: int
+    text: str
+
+
+def read(host: Host) -> List[Starter]:
+    """Every unit that does so, by name; none where systemd is not the first process (sd_booted(3)).
+
+    Raises what is unknown: a unit whose files cannot be read may start a database."""
+    if isinstance(attempt(host.list_dir, BOOTED), Absent):
+        return []
+    homes = _homes(host)
+    if not homes:
+        return []
+    names = unit_files.names_by_folder(host)
+    wanted = _wanted(host, names)
+    files = {unit: _files(host, names, unit) for unit in wanted | _local(names)}
+    scripts = _scripts_of_sysv(host, names)
+    places = sorted({path for paths in files.values() for path in paths} | set(scripts.values()))
+    of_homes = [re.escape(home) + r"(?![\w.-])" for home in sorted(homes)]
+    found = host.find_lines(NAME, places, "|".join([_PATTERN, *of_homes]))
+    lines = {path: _lines(path, found) for path in found.lines}
+    starters = []
+    for unit in sorted(_with_wanted(wanted, files, lines)):
+        if unit.endswith(".service"):
+            _check_readable(files.get(unit, []), lines, found)
+            starter = _of_unit(host, unit, files.get(unit, []), found, lines, homes)
+            starters += [] if starter is None else [starter]
+    for unit, path in sorted(scripts.items()):
+        called = [path] + [script for script, first in found.callers.items() if first == path]
+        told = [line for script in called for line in lines.get(script, [])]
+        hits = [line for line in told if _names_oracle(line.text, homes)]
+        if hits:
+            starters.append(_starter(unit, "", hits, told, tuple(called), ""))
+    return starters
+
+
+def _homes(host: Host) -> Dict[str, str]:
+    """The owner by home, "" where that is not known."""
+    homes = {}
+    for home in oracle_homes.read_homes(host, ()):
+        if home.path != "/":
+            homes[home.path] = if_known(attempt(oracle_parameters.owner_of, host, home.path), "")
+    return homes
+
+
+def _wanted(host: Host, names: Dict[str, List[str]]) -> Set[str]:
+    """The units that the links of targets start at boot, and those that these units want."""
+    by_unit: Dict[str, Set[str]] = {}
+    for folder, listed in names.items():
+        for name in listed:
+            match = _WANTS.match(name)
+            if match is None or (folder in _VENDOR and not _OF_VENDOR.match(name)):
+                continue
+            if not _NOT_AT_BOOT.match(match.group(1)):
+                units = unless_absent(attempt(host.list_dir, f"{folder}/{name}"), [])
+                by_unit.setdefault(match.group(1), set()).update(units)
+    wanted = {
+        unit for above, units in by_unit.items() if above.endswith(".target") for unit in units
+    }
+    waiting = list(wanted)
+    while waiting:
+        unit = waiting.pop()
+        for own in (unit, unit_files.template_of(unit)):
+            new = by_unit.get(own, set()) - wanted
+            wanted |= new
+            waiting += new
+    return wanted
+
+
+def _local(names: Dict[str, List[str]]) -> Set[str]:
+    """The units of the administrator, which another can want by its text."""
+    return {
+        name
+        for folder, listed in names.items()
+        if folder not in _VENDOR
+        for name in listed
+        if re.search(r"[^@]\.(?:service|target|timer)$", name)
+    }
+
+
+def _files(host: Host, names: Dict[str, List[str]], unit: str) -> List[str]:
+    place = unit_files.place_of(names, unit)
+    return [place, *unit_files.drop_ins(host, names, unit)] if place else []
+
+
+def _scripts_of_sysv(host: Host, names: Dict[str, List[str]]) -> Dict[str, str]:
+    """The script by the name of the unit that the next boot makes of it."""
+    scripts: Dict[str, str] = {}
+    for folder in _RC:
+        for link in unless_absent(attempt(host.list_dir, folder), []):
+            match = re.match(r"S\d\d(.+)", link)
+            unit = f"{match.group(1)}.service" if match else ""
+            if unit and not unit_files.place_of(names, unit):
+                scripts.setdefault(unit, f"{folder}/{link}")
+    return scripts
+
+
+def _lines(path: str, found: FoundLines) -> List[_Line]:
+    return [
+        _Line(path, number, text.strip())
+        for number, text in found.lines[path]
+        if text.lstrip()[:1] not in ("#", ";")
+    ]
+
+
+def _with_wanted(
+    wanted: Set[str], files: Dict[str, List[str]], lines: Dict[str, List[_Line]]
+) -> Set[str]:
+    """And those that the text of one of them starts."""
+    units, waiting = set(wanted), list(wanted)
+    while waiting:
+        unit = waiting.pop()
+        texts = [line.text for path in files.get(unit, []) for line in lines.get(path, [])]
+        pairs = [tuple(part.strip() for part in text.partition("=")[::2]) for text in texts]
+        new = {
+            name
+            for key, value in pairs
+            if key in ("Wants", "Requires", "BindsTo", "Upholds")
+            for name in value.split()
+        }
+        if unit.endswith(".timer") and any(
+            key in ("OnBootSec", "OnStartupSec") for key, _ in pairs
+        ):
+            new |= {value for key, value in pairs if key == "Unit"} or {
+                unit[: -len(".timer")] + ".service"
+            }
+        waiting += new - units
+        units |= new
+    return units
+
+
+def _check_readable(paths: List[str], lines: Dict[str, List[_Line]], found: FoundLines) -> None:
+    texts = " ".join(
+        line.text
+        for path in paths
+        for line in lines.get(path, [])
+        if line.text.startswith("ExecStart")
+    )
+    words = [word.lstrip("-@:+!|") for word in re.split(r"[\s\"'=;]+", texts)]
+    for path in found.unread:
+        if path in paths or path in words:
+            raise Denied("file:" + path, f"{path} may not be read: it may start a database")
+
+
+def _of_unit(
+    host: Host,
+    unit: str,
+    paths: List[str],
+    found: FoundLines,
+    lines: Dict[str, List[_Line]],
+    homes: Dict[str, str],
+) -> Optional[Starter]:
+    """None where nothing tells that it starts software of Oracle."""
+    called = [path for path, first in found.callers.items() if first in paths]
+    called += _shared(paths, found, lines)
+    told = [line for path in called for line in lines.get(path, [])]
+    own = [line for path in paths for line in lines.get(path, [])]
+    hits = [line for line in told if _names_oracle(line.text, homes)]
+    if not hits and not any(_is_about(line.text, unit, homes) for line in own):
+        return None
+    texts = [systemd_unit.parse(conf_files.text_of_link(host, path) or "", path) for path in paths]
+    commands = [
+        _Line(setting.path, setting.line, f"{setting.key}={_expanded(setting.value, unit)}")
+        for setting in systemd_unit.all_of(texts, "Service", _COMMANDS)
+    ]
+    account = systemd_unit.last(texts, "Service", "User")
+    user = "" if account is None else _expanded(account.value, unit)
+    pam = systemd_unit.last(texts, "Service", "PAMName")
+    direct = [line for line in commands if _names_oracle(line.text, homes)]
+    # A script that only the end of the unit runs starts nothing.
+    hits = hits if _calls(commands) else []
+    owned = [home for home, owner in sorted(homes.items()) if owner and owner == user]
+    if not direct and not hits and not owned:
+        return None
+    session = "" if pam is None else f"PAMName={pam.value}"
+    starter = _starter(unit, user, direct + hits, commands + told, tuple(called), session)
+    if account is not None and not direct and not hits:
+        why = f"User={user}, who owns {owned[0]} ({account.path}:{account.line})"
+        return starter._replace(why=why)
+    return starter
+
+
+def _shared(paths: List[str], found: FoundLines, lines: Dict[str, List[_Line]]) -> List[str]:
+    """Scripts that the search came to by another unit first, whose command is the same."""
+    own = {word for path in paths for line in lines.get(path, []) for word in _words(line)}
+    return [
+        script
+        for script, first in found.callers.items()
+        if first not in paths
+        and own.intersection(word for line in lines.get(first, []) for word in _words(line))
+    ]
+
+
+def _words(line: _Line) -> List[str]:
+    """The paths of a command outside the directories of packages."""
+    if not re.match(r"ExecStart(?:Pre|Post)?[ \t]*=", line.text):
+        return []
+    paths = re.findall(r"(?<![\w./])/[\w./+@%-]+", line.text)
+    return [path for path in paths if not re.match(r"/(?:usr/)?(?:s?bin|lib(?:64|exec)?)/", path)]
+
+
+def _is_about(text: str, unit: str, homes: Dict[str, str]) -> bool:
+    key, _, value = text.partition("=")
+    if key.strip() == "User":
+        return _expanded(value.strip(), unit) in homes.values()
+    return key.strip() in _COMMANDS and _names_oracle(_expanded(text, unit), homes)
+
+
+def _calls(commands: List[_Line]) -> bool:
+    """Whether a command is more than a program that only succeeds (true, echo, sleep)."""
+    words = [line.text.partition("=")[2].strip(" -@:+!\"'").split()[:1] for line in commands]
+    return any(
+        word and word[0].rpartition("/")[2] not in ("true", "echo", "sleep", "touch")
+        for word in words
+    )
+
+
+def _names_oracle(text: str, homes: Dict[str, str]) -> bool:
+    return bool(_what(text)) or (
+        re.search(_ORACLE, text) is not None
+        or re.search(_ORACLE_IN_UNIT, text) is not None
+        or any(re.search(re.escape(home) + r"(?![\w.-])", text) for home in homes)
+    )
+
+
+def _what(text: str) -> List[str]:
+    return [what for what, pattern in _PROGRAMS if re.search(pattern, text)]
+
+
+def _starter(
+    unit: str,
+    user: str,
+    hits: Sequence[_Line],
+    told: Sequence[_Line],
+    scripts: Tuple[str, ...],
+    session: str,
+) -> Starter:
+    """``hits`` name what is started; ``told`` are all lines of the unit and of its scripts."""
+    sure = [line for line in hits if _what(line.text)] or list(hits)
+    opened = [_session_of(line, told) for line in sure]
+    if not session and opened and all(opened):
+        session = opened[0]
+    what = {name for line in sure for name in _what(line.text)}
+    first = sure[0] if sure else None
+    return Starter(
+        unit=unit,
+        why="" if first is None else f"'{first.text[:160]}' ({first.path}:{first.number})",
+        user=user,
+        starts=tuple(name for name, _pattern in _PROGRAMS if name in what),
+        session=session,
+        changed=tuple(
+            Changed(match.group(1), match.group(2), match.group(3), f"{line.path}:{line.number}")
+            for line in told
+            for match in _ULIMIT.finditer(line.text)
+        ),
+        scripts=scripts,
+    )
+
+
+def _session_of(line: _Line, told: Sequence[_Line]) -> str:
+    """The command that opens a session for what a line starts: before it on the line, before a here
+    document that the line is in, or before the call of its script."""
+    name = re.compile(re.escape(line.path) + r"(?![\w.-])")
+    ends = [
+        match.start() for _what, pattern in _PROGRAMS for match in re.finditer(pattern, line.text)
+    ]
+    for other in told:
+        match = _BY_PAM.search(other.text)
+        if match is None:
+            continue
+        if other == line:
+            is_before = not ends or match.start() < min(ends)
+        elif other.path == line.path:
+            is_before = other.number < line.number and "<<" in other.text
+        else:
+            call = name.search(other.text)
+            is_before = call is not None and match.start() < call.start()
+        if is_before:
+            return f"{match.group(1) or 'runuser'} ({other.path}:{other.number})"
+    return ""
+
+
+def _expanded(value: str, unit: str) -> str:
+    """A value with the specifiers that stand for parts of the unit's name."""
+    stem = unit[: -len(".service")]
+    prefix, _, instance = stem.partition("@")
+    parts = {"i": instance, "I": instance.replace("-", "/"), "p": prefix, "P": prefix}
+    parts.update({"n": unit, "N": stem, "%": "%"})
+    return re.sub("%(.)", lambda match: parts.get(match.group(1), match.group()), value)

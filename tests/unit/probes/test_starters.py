@@ -1,0 +1,144 @@
+"""Units that start Oracle's software at boot time, by what they run."""
+
+import limit_packs
+import packs
+import pytest
+from ansible.module_utils.hostproof.controls.process_limits.probes import starters
+
+HOME = packs.HOME
+SYSTEM = "/etc/systemd/system"
+SCRIPT = "/opt/local/start-all.sh"
+
+
+def machine() -> packs.Machine:
+    host = limit_packs.with_oracle().file("/etc/oratab", f"ORCL:{HOME}:Y\n")
+    return host.command(f"stat -L -c %U {HOME}/bin/sqlplus", "oracle\n")
+
+
+def found(host: packs.Machine) -> dict[str, starters.Starter]:
+    return {starter.unit: starter for starter in starters.read(host)}
+
+
+@pytest.mark.parametrize(
+    ("name", "service", "starts"),
+    [
+        ("oracle", f"ExecStart={HOME}/bin/dbstart {HOME}", ("database",)),
+        ("oracledb", "Type=forking\nUser=oracle\nExecStart=/bin/bash -lc dbstart", ("database",)),
+        ("orcl@oracledb", "User=oracle\nExecStart=/usr/bin/start %i", ()),
+        ("rdbms@ORCL", f"ExecStart={HOME}/bin/srvctl start database -d %i", ("database",)),
+        ("lsnr", f"User=oracle\nExecStart={HOME}/bin/lsnrctl start", ("listener",)),
+        ("x", f"ExecStartPre={HOME}/bin/lsnrctl start\nExecStart=sqlplus / as sysdba @/a", None),
+        ("y", f"ExecStart={HOME}/own/start", ()),
+        ("z", "ExecStart=/etc/init.d/oracle start", ()),
+        ("ohasd", "ExecStart=/etc/init.d/init.ohasd run", ("clusterware",)),
+        ("u", "User=%i\nExecStart=/bin/x", "none"),
+        ("u@oracle", "User=%i\nExecStart=/bin/x", ()),
+    ],
+)
+def test_a_unit_by_its_commands_or_its_account(name, service, starts):
+    host = limit_packs.starter(machine(), f"{name}.service", f"[Service]\n{service}\n")
+    units = found(host)
+    assert list(units) == ([] if starts == "none" else [f"{name}.service"])
+    if starts != "none":
+        assert units[f"{name}.service"].starts == (starts or units[f"{name}.service"].starts)
+
+
+@pytest.mark.parametrize(
+    "service",
+    [
+        "ExecStart=/usr/libexec/oracle-cloud-agent/agent\nUser=oracle-cloud-agent",
+        "ExecStart=/usr/sbin/oracleasm.init start",
+        "ExecStart=/opt/oracle.ahf/bin/tfa",
+        f"ExecStart=/bin/true\nExecStop={HOME}/bin/dbshut",
+        f"ExecStart=/bin/true\nExecStop={SCRIPT} stop",
+        f"ExecStart=/bin/x\nExecStart=\n#ExecStart={HOME}/bin/dbstart",
+        f"ExecStart={HOME}/bin/dbstart\nExecStart=\nExecStart=/bin/x",
+        f"Environment=ORACLE_HOME={HOME}\nExecStart=/usr/bin/exporter",
+        "ExecStart=/usr/bin/check lsnrctl status",
+    ],
+)
+def test_what_starts_no_database(service):
+    host = limit_packs.starter(machine(), "dbora.service", f"[Service]\n{service}\n")
+    assert found(host.file(SCRIPT, f"#!/bin/sh\n{HOME}/bin/dbshut\n")) == {}
+
+
+def test_what_no_boot_starts():
+    host = machine()
+    text = f"[Service]\nExecStart={HOME}/bin/dbstart\n"
+    host.file(f"{SYSTEM}/off.service", text)
+    host.link(f"{SYSTEM}/rescue.target.wants/off.service", f"{SYSTEM}/off.service")
+    host.link(f"{SYSTEM}/masked.service", "/dev/null")
+    host.link(f"{SYSTEM}/multi-user.target.wants/masked.service", "/dev/null")
+    assert found(host) == {}
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (f"{SYSTEM}/app.service", "[Unit]\nWants=net.target db.service\n[Service]\n"),
+        (f"{SYSTEM}/app.service.d/a.conf", "[Unit]\nRequires=db.service\n"),
+        (f"{SYSTEM}/app.service.wants/db.service", ""),
+        ("/usr/lib/systemd/system/multi-user.target.wants/db.service", ""),
+        (f"{SYSTEM}/oracle.target.wants/db.service", ""),
+    ],
+)
+def test_a_unit_that_another_wants(file, text):
+    host = machine().file(f"{SYSTEM}/app.service", "[Service]\n")
+    host.link(f"{SYSTEM}/multi-user.target.wants/app.service", f"{SYSTEM}/app.service")
+    host.file(f"{SYSTEM}/db.service", f"[Service]\nExecStart={HOME}/bin/dbstart\n")
+    assert list(found(host.file(file, text))) == ["db.service"]
+
+
+def test_a_timer_of_the_boot_and_one_of_the_clock():
+    for line, names in (("OnBootSec=60", ["db.service"]), ("OnCalendar=daily", [])):
+        host = machine().file(f"{SYSTEM}/db.timer", f"[Timer]\n{line}\n")
+        host.link(f"{SYSTEM}/timers.target.wants/db.timer", f"{SYSTEM}/db.timer")
+        host.file(f"{SYSTEM}/db.service", f"[Service]\nExecStart={HOME}/bin/dbstart\n")
+        assert list(found(host)) == names
+
+
+@pytest.mark.parametrize(
+    ("script", "session"),
+    [
+        ("su - oracle -c dbstart", "su"),
+        ("daemon --user oracle dbstart", "runuser"),
+        ("runuser -l oracle -c 'lsnrctl start'\nsu oracle -c dbstart", "runuser"),
+        ("su - oracle <<EOF\nsqlplus / as sysdba\nEOF", "su"),
+        ("su - oracle -c /home/oracle/up.sh", "su"),
+        ("su - oracle -c 'lsnrctl start'\ndbstart", ""),
+        ("setpriv --reuid oracle dbstart", ""),
+        ("/home/oracle/up.sh", ""),
+        ("dbstart # as if by su - oracle", ""),
+    ],
+)
+def test_the_session_of_what_a_script_starts(script, session):
+    host = machine().file(SCRIPT, f"#!/bin/sh\n{script}\n")
+    host.file("/home/oracle/up.sh", "#!/bin/sh\nsqlplus / as sysdba @up\n")
+    host = limit_packs.starter(host, "a.service", f"[Service]\nExecStart={SCRIPT} start\n")
+    assert found(host)["a.service"].session.partition(" ")[0] == session
+
+
+def test_two_units_with_one_script():
+    host = machine().file(SCRIPT, "#!/bin/sh\n/home/oracle/up.sh\n")
+    host.file("/home/oracle/up.sh", "#!/bin/sh\nulimit -l unlimited\ndbstart\n")
+    for name in ("a.service", "b.service"):
+        limit_packs.starter(host, name, f"[Service]\nExecStart={SCRIPT} %n\n")
+    units = found(host)
+    assert list(units) == ["a.service", "b.service"]
+    assert [change[:3] for change in units["b.service"].changed] == [("", "l", "unlimited")]
+
+
+def test_a_script_of_sysv_becomes_a_unit():
+    host = machine().file("/etc/rc.d/init.d/orcl", "#!/bin/sh\nsu - oracle -c dbstart\n")
+    host.link("/etc/rc.d/rc3.d/S99orcl", "/etc/rc.d/init.d/orcl")
+    assert found(host)["orcl.service"].session.startswith("su (/etc/rc.d/rc3.d/S99orcl:2")
+    host.file(f"{SYSTEM}/orcl.service", "[Service]\nExecStart=/bin/x\n")
+    host.evidence.clear()
+    assert found(host) == {}
+
+
+def test_a_unit_that_may_not_be_read_is_not_known():
+    host = limit_packs.starter(machine(), "a.service", f"[Service]\nExecStart={SCRIPT}\n")
+    host.file(SCRIPT, "#!/bin/sh\n").deny(SCRIPT)
+    with pytest.raises(starters.Denied, match="it may start a database"):
+        starters.read(host)
