@@ -95,7 +95,7 @@ def main():
     module.exit_json(
         changed=bool(plan.changes),
         diff=diff,
-        pending=plan.pending,
+        pending=plan.pending + apply.left_out(plan, name),
         reboot_pending=bool(plan.at_boot),
     )
 

@@ -106,3 +106,11 @@ def test_a_rejected_plan_is_said_instead_of_the_steps_that_depend_on_it():
     finding = judged(persisted=layer(FAIL), running=layer(FAIL), plan=plan)
     assert finding.fix == "apply is blocked. First: it would lose a line"
     assert finding.commands == ()
+
+
+@pytest.mark.parametrize(("part", "is_blocked"), [("pool", True), ("memlock", False)])
+def test_the_reason_against_a_part_is_said_where_it_matters(part, is_blocked):
+    plan = Plan([CHANGE], [Refusal("it does not fit", None, "pool")], [], [])
+    finding = judged(running=layer(FAIL), advice=Advice([Apply("swappiness", part)]), plan=plan)
+    assert finding.commands == (() if is_blocked else (COMMAND,))
+    assert ("it does not fit" in finding.fix) == is_blocked

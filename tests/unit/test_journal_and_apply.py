@@ -292,6 +292,15 @@ class TestApply:
         )
         apply.refuse(plan_of(), "hugepages")
 
+    def test_the_reason_against_a_part_leaves_the_others(self):
+        plan = Plan([], [Refusal("too much", "allow_too_much", "pool")], [], [])
+        with pytest.raises(apply.Refused, match="nothing was changed: too much"):
+            apply.refuse(plan, "hugepages")
+        apply.refuse(plan._replace(changes=plan_of().changes), "hugepages")
+        assert apply.left_out(plan, "hugepages") == [
+            "Not changed: too much (or accept that: hugepages_allow_too_much: true)."
+        ]
+
 
 class TestShortGrant:
     def test_everything_is_back_and_both_numbers_are_told(self, host):

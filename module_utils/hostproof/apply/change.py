@@ -103,10 +103,15 @@ Change = Union[FileChange, ValueChange, MountChange, CommandChange]
 
 
 class Refusal(NamedTuple):
-    """Why a plan must not be carried out, with the numbers; ``override`` names the risk taken."""
+    """Why a plan must not be carried out, with the numbers; ``override`` names the risk taken.
+
+    ``part`` names the independent part of the plan that it is about: the changes of that part are
+    not in the plan, and the others are made. "" is the whole plan.
+    """
 
     reason: str
     override: Optional[str]
+    part: str = ""
 
 
 class Plan(NamedTuple):

@@ -24,6 +24,7 @@ from .change import (
     MountChange,
     MountState,
     Plan,
+    Refusal,
     ValueChange,
     active_value,
     encode,
@@ -68,20 +69,33 @@ def plan_of(
 def refuse(plan: Plan, prefix: str, journal: Optional[Journal] = None) -> None:
     """Raise Refused with every reason, and for each the variable that takes the risk.
 
+    The reason against a part is one only if the plan has nothing else (left_out).
     ``journal`` is that of this host, if it is not at the usual place.
     """
     reasons = _odd_targets(plan, journal or Journal(Writer()))
     reasons += mounting.obstacles(
         [change for change in plan.changes if isinstance(change, MountChange)]
     )
-    for refusal in plan.refusals:
-        override = refusal.override
-        reasons.append(
-            refusal.reason
-            + ("" if override is None else f" (or accept that: {prefix}_{override}: true)")
-        )
+    reasons += [
+        _reason_of(refusal, prefix)
+        for refusal in plan.refusals
+        if not (refusal.part and plan.changes)
+    ]
     if reasons:
         raise Refused("rejected, nothing was changed: " + "; ".join(reasons))
+
+
+def left_out(plan: Plan, prefix: str) -> List[str]:
+    """Why parts of the plan are not carried out, a sentence for each."""
+    return [
+        f"Not changed: {_reason_of(refusal, prefix)}." for refusal in plan.refusals if refusal.part
+    ]
+
+
+def _reason_of(refusal: Refusal, prefix: str) -> str:
+    override = refusal.override
+    accept = "" if override is None else f" (or accept that: {prefix}_{override}: true)"
+    return refusal.reason.rstrip(".") + accept
 
 
 def _odd_targets(plan: Plan, journal: Journal) -> List[str]:

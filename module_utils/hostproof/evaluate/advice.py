@@ -80,10 +80,13 @@ class Edit(Step):
 
 
 class Apply(Step):
-    """Apply a control: what this does, or why it would do nothing, is known from the plan."""
+    """Apply a control. The plan shows whether this changes something, and if not, why.
 
-    def __init__(self, control: str, text: str = "apply the control") -> None:
-        self.control = control
+    ``part`` is the part of the plan (Refusal.part) that corrects the finding.
+    """
+
+    def __init__(self, control: str, part: str = "", text: str = "apply the control") -> None:
+        self.part = part
         super().__init__(text, [apply_line(control)])
 
 
@@ -160,7 +163,7 @@ def rendered(steps: Iterable[Step], planned: Planned) -> Tuple[Optional[str], Tu
     commands: List[str] = []
     is_blocked = False
     for step in steps:
-        reason = _why_not(planned()) if isinstance(step, Apply) else None
+        reason = _why_not(planned(), step.part) if isinstance(step, Apply) else None
         if reason is not None:
             is_blocked = True
             texts.append(reason)
@@ -184,21 +187,21 @@ def apply_line(control: str) -> str:
     return line("./hostproof", "apply", "--tags", control)
 
 
-def refusal_of(planned: Answer[Any]) -> Optional[str]:
-    """Why apply would reject this plan; None if it would not."""
+def refusal_of(planned: Answer[Any], part: str = "") -> Optional[str]:
+    """Why apply would reject this plan, or a part of it; None if it would not."""
     if isinstance(planned, HostproofError):
         return f"apply cannot plan this host: {str(planned).rstrip('.')}"
-    if planned.refusals:
-        reasons = "; ".join(refusal.reason.rstrip(".") for refusal in planned.refusals)
-        return f"apply is blocked. First: {reasons}"
-    return None
+    reasons = _unique(
+        refusal.reason.rstrip(".") for refusal in planned.refusals if refusal.part in ("", part)
+    )
+    return f"apply is blocked. First: {'; '.join(reasons)}" if reasons else None
 
 
-def _why_not(planned: Answer[Any]) -> Optional[str]:
+def _why_not(planned: Answer[Any], part: str = "") -> Optional[str]:
     """Why apply would change nothing; None if it changes something."""
-    reason = refusal_of(planned)
+    reason = refusal_of(planned, part)
     if reason is None and not known(planned).changes:
-        reason = nothing_to_apply(known(planned).pending)
+        return nothing_to_apply(known(planned).pending)
     return reason
 
 

@@ -362,3 +362,13 @@ def test_chance_finds_hosts_where_something_is_applied():
         plan = planned(machine, any_policy(chance))
         applied += plan is not None and bool(plan.changes)
     assert applied >= 40
+
+
+def test_a_parameter_that_is_rejected_leaves_the_others():
+    machine = kernel_packs.with_home(kernel_packs.stock())
+    machine.file("/etc/sysctl.d/99-zzzz.conf", "net.core.rmem_max = 1\n")
+    planned = plan_of(machine)
+    assert [refusal.part for refusal in planned.refusals] == ["net.core.rmem_max"]
+    (content,) = [change.content for change in planned.changes if isinstance(change, FileChange)]
+    assert "fs.aio-max-nr = " in content and "rmem_max" not in content
+    assert "/proc/sys/net/core/rmem_max" not in [change.path for change in planned.changes]

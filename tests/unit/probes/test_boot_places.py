@@ -346,22 +346,25 @@ class TestTuned:
     @pytest.mark.parametrize(
         ("option", "cmdline", "is_known"),
         [
-            ("cmdline=+hugepages=10", "ro", False),
-            ("cmdline_x=transparent_hugepage=always", "ro", False),
             ("cmdline_x=+sysctl.vm.swappiness=60", "ro", False),
+            ("cmdline_x=+sysctl/vm/swappiness=60", "ro", False),
             ("cmdline=${more}", "ro", False),
             ("cmdline=+systemd.mask=systemd-sysctl.service", "ro", False),
             ("cmdline=+systemd.wants=tune.service", "ro", False),
-            ("cmdline=+hugepages=10", "ro hugepages=10", True),
+            ("cmdline=+sysctl.vm.swappiness=1", "ro sysctl.vm.swappiness=1", True),
             ("cmdline=+audit=0", "ro", True),
-            ("cmdline_x=-hugepages=10", "ro hugepages=10", False),
-            ("cmdline_x=-hugepages=10", "ro", True),
+            ("cmdline_x=-sysctl.vm.swappiness=1", "ro sysctl.vm.swappiness=1", False),
+            ("cmdline_x=-sysctl.vm.swappiness=1", "ro", True),
+            # One parameter makes no other setting unknown.
+            ("cmdline=+hugepages=10", "ro", True),
+            ("cmdline_x=transparent_hugepage=always", "ro", True),
+            ("cmdline_x=+sysctl.vm.dirty_ratio=60", "ro", True),
         ],
     )
     def test_a_parameter_of_the_kernel_that_the_next_reboot_adds(self, option, cmdline, is_known):
         machine = tuned("manual").file("/proc/cmdline", cmdline + "\n")
         path = "/usr/lib/tuned/mine/tuned.conf"
-        machine.file(path, f"[variables]\nmore=+hugepages=10\n[bootloader]\n{option}\n")
+        machine.file(path, f"[variables]\nmore=+sysctl.vm.swappiness=60\n[bootloader]\n{option}\n")
         if is_known:
             assert at_boot(machine).winner == ("1", f"{FILE}:1")
         else:

@@ -7,14 +7,14 @@ from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
-from ...evaluate.checking import Skip, Verdict, by_layers, failing
+from ...evaluate.checking import Layer, Skip, Verdict, layered
 from ...evaluate.comparing import Numbers, text_of, words
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.systemd.boot import SysctlAtBoot, setting_text
 from .facts import Facts
 from .policy import Policy
 from .room import Room, room_of
-from .steps import remedy
+from .steps import advice_of
 from .wanted import (
     REVERSE_PATH,
     Parameter,
@@ -41,51 +41,49 @@ def judge_parameter(parameter: Parameter, facts: Facts, policy: Policy) -> Verdi
     coming = attempt(value_at_boot, parameter, facts.boot)
     room = attempt(_room, parameter, now, facts)
     rooms = if_known(room, [])
-    problems = _problems(parameter, now, at_boot, coming)
+    current, later_problems = _current_problem(parameter, now), _later(parameter, at_boot, coming)
     releases: Optional[HostproofError] = None
-    if problems and parameter.releases is not None and _may_be_met(parameter, now, at_boot, coming):
-        problems, releases = [], parameter.releases
+    is_open = parameter.releases is not None and bool(current + later_problems)
+    if is_open and _may_be_met(parameter, now, at_boot, coming):
+        current, later_problems, releases = [], [], parameter.releases
     worst = WARN if parameter.advice else FAIL
-    status = worst if problems else PASS
     # The demand for shared memory has every SGA in it: what is in use does not grow.
     graded = [] if parameter.key == "kernel/shmall" else rooms
-    status, full = _grade_rooms(status, graded)
-    problems += full
-    if status == PASS:
-        known(now)
-        known(coming)
-        known(at_boot).settled()
-    fix, commands = ("", []) if status == PASS else remedy(parameter, facts, policy)
+    grade, full = _grade_rooms(graded)
     effective = if_known(now, None)
-    verdict = Verdict(
-        status,
-        why="; ".join(problems) + ".",
-        fix=fix,
-        commands=commands,
+    used = "; ".join(used.text() for used in rooms)
+    unsettled = [coming, at_boot, if_known(attempt(_unsettled, at_boot), None)]
+    unknown_later = [answer for answer in unsettled if isinstance(answer, HostproofError)]
+    persisted: Answer[str] = _persisted(parameter, at_boot, coming)
+    if unknown_later and not later_problems:
+        persisted = unknown_later[0]
+    return layered(
+        persisted=Layer(persisted, worst if later_problems else PASS, "after a reboot"),
+        running=Layer(
+            now if isinstance(now, HostproofError) else _running(parameter, effective, facts),
+            worst if current else PASS,
+            "running kernel",
+        ),
+        in_use=Layer(used, grade) if used else None,
+        also=[
+            ("releases of the homes", releases),
+            (f"whether a reboot sets {parameter.unless}", later),
+            ("amount in use", None if isinstance(now, HostproofError) else room),
+            ("IPC namespaces of instances", apart),
+        ],
+        advice=advice_of(parameter, facts, policy, graded),
+        why="; ".join([*current, *later_problems, *full]) + ".",
         desired=words(parameter.compare, demand.value, parameter.room)
         + (f" ({demand.how})" if demand.how else ""),
-        persisted=_persisted(parameter, at_boot, coming),
-        running=_running(parameter, effective, facts),
-        in_use="; ".join(used.text() for used in rooms) or None,
         evidence=_evidence(parameter, at_boot, rooms),
         values=dict(_values("wanted", demand.value), **_values("running", effective)),
         severity=parameter.severity,
         reference=parameter.source,
-        failing_layer=failing(
-            in_use=bool(full),
-            running=effective is not None and not parameter.meets(effective),
-            persisted=bool(problems),
-        ),
     )
-    layers = [
-        ("releases of the homes", releases),
-        ("running kernel", now),
-        ("after a reboot", coming),
-        (f"whether a reboot sets {parameter.unless}", later),
-        ("amount in use", None if isinstance(now, HostproofError) else room),
-        ("IPC namespaces of instances", apart),
-    ]
-    return by_layers(verdict, layers)
+
+
+def _unsettled(at_boot: Answer[SysctlAtBoot]) -> Optional[HostproofError]:
+    return known(at_boot).unknown
 
 
 def _values(name: str, value: Optional[Numbers]) -> Dict[str, Optional[int]]:
@@ -121,9 +119,9 @@ def _applies(
     return later, apart
 
 
-def _grade_rooms(status: str, rooms: List[Room]) -> Tuple[str, List[str]]:
-    """The status with what is used up, and a sentence for each that is."""
-    problems = []
+def _grade_rooms(rooms: List[Room]) -> Tuple[str, List[str]]:
+    """The status of what is used up, and a sentence for each that is."""
+    status, problems = PASS, []
     for room in rooms:
         if room.used * 100 > room.limit * _WARN_AT:
             problems.append(f"{room.text()}: what starts next may not start")
@@ -152,20 +150,23 @@ def _may_be_met(
 ) -> bool:
     """Whether the values are enough for one of the releases that the homes can have."""
     return any(
-        demand is None or not _problems(parameter._replace(demand=demand), now, at_boot, coming)
+        demand is None
+        or not _current_problem(parameter._replace(demand=demand), now)
+        + _later(parameter._replace(demand=demand), at_boot, coming)
         for demand in map(known, parameter.possible)
     )
 
 
-def _problems(
-    parameter: Parameter,
-    now: Answer[Optional[Numbers]],
-    at_boot: Answer[SysctlAtBoot],
-    coming: Answer[Optional[Numbers]],
+def _current_problem(parameter: Parameter, now: Answer[Optional[Numbers]]) -> List[str]:
+    if isinstance(now, HostproofError) or parameter.meets(now):
+        return []
+    return ["the kernel does not have it" if now else "the kernel shows no numbers"]
+
+
+def _later(
+    parameter: Parameter, at_boot: Answer[SysctlAtBoot], coming: Answer[Optional[Numbers]]
 ) -> List[str]:
-    problems = []
-    if not isinstance(now, HostproofError) and not parameter.meets(now):
-        problems.append("the kernel does not have it" if now else "the kernel shows no numbers")
+    problems: List[str] = []
     if isinstance(coming, HostproofError) or isinstance(at_boot, HostproofError):
         return problems
     if coming is None and at_boot.winner is None:

@@ -5,7 +5,7 @@
 A parameter that another file already sets as required is left to that file. A parameter whose line
 would be overridden by another file is rejected. A value above a minimum is never lowered."""
 
-from typing import List, Tuple
+from typing import List, Set, Tuple
 
 from ...apply.change import FileChange, Plan, Refusal, ValueChange, header
 from ...apply.sysctl_file import others_in
@@ -15,7 +15,7 @@ from ...parsers.systemd import sysctl_d
 from ...probes.systemd import boot as boot_probe
 from .facts import Facts
 from .policy import NAME, Policy
-from .steps import Step, is_managed, is_now, step_of
+from .steps import Change, is_managed, is_now, step_of
 from .wanted import parameters, skip_without_oracle
 
 _HEADER = header(NAME)
@@ -37,6 +37,8 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     ]
     files, refusals = _drop_in(steps, facts, policy)
     refusals += [refusal for step in steps for refusal in step.refusals]
+    # A parameter that cannot be set does not keep the others from being set.
+    steps = [step for step in steps if not step.refusals]
     now = [step.value for step in steps if step.value and is_now(step, policy)]
     later = [step.value for step in steps if step.value and not is_now(step, policy)]
     # What the reboot will set already waits for it whether or not this run changed anything.
@@ -44,30 +46,31 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 
 
 def _drop_in(
-    steps: List[Step], facts: Facts, policy: Policy
+    steps: List[Change], facts: Facts, policy: Policy
 ) -> Tuple[List[FileChange], List[Refusal]]:
     """The file with the lines of all steps, and with those that must be left as they are."""
     path = policy.sysctl_file
     before = unless_absent(facts.file, None)
     is_ours = before is None or before.startswith(_HEADER)
-    lines = [step.line for step in steps if step.line is not None]
+    lines = [step.line for step in steps if step.line is not None and not step.refusals]
     managed = [step.parameter.key for step in steps]
     refusals = others_in(path, before, _HEADER, managed)
     if is_ours:
-        lines += _left_alone(before or "", policy)
+        refused = {step.parameter.key for step in steps if step.refusals}
+        lines += _left_alone(before or "", policy, refused | set(policy.unmanaged))
     content = _HEADER + "".join(sorted(lines))
     if content == before or (before is None and not lines) or not (is_ours or lines):
         return [], []
     return [FileChange(path, content, before)], refusals
 
 
-def _left_alone(text: str, policy: Policy) -> List[str]:
-    """The lines of our own file for what the policy leaves alone by now: that is left, too."""
+def _left_alone(text: str, policy: Policy, keys: Set[str]) -> List[str]:
+    """The lines of our own file for parameters that this plan does not set: they stay."""
     return [
         line + "\n"
         for line in text.splitlines()
         for assignment in sysctl_d.parse(line, policy.sysctl_file).assignments
-        if assignment.key in policy.unmanaged
+        if assignment.key in keys
     ]
 
 

@@ -2,22 +2,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The steps that each parameter needs, and the reasons against them, for the plan and the fix."""
 
-from typing import List, NamedTuple, Optional, Tuple
+from typing import List, NamedTuple, Optional
 
 from ...apply.change import Refusal, ValueChange
-from ...collect.answer import attempt, known
-from ...errors import Absent, HostproofError
-from ...evaluate.advice import apply_line
+from ...collect.answer import known
+from ...errors import Absent
+from ...evaluate.advice import Advice, Apply, Ask, Step, Wait
 from ...evaluate.comparing import Numbers, numbers, text_of, to_write
 from ...probes.systemd import boot as boot_probe
 from .facts import Facts
 from .policy import NAME, Policy
-from .room import room_of
-from .wanted import Parameter, at_boot_of, counts_instead, releases_of, running_of, value_at_boot
+from .room import Room, room_of
+from .wanted import Parameter, at_boot_of, counts_instead, running_of, value_at_boot
 
 
-class Step(NamedTuple):
-    """The step for one parameter: a line of the drop-in, a value of the kernel, or neither.
+class Change(NamedTuple):
+    """The change of one parameter: a line of the drop-in, a value of the kernel, or neither.
 
     ``refusals`` are the reasons to reject it.
     """
@@ -37,7 +37,7 @@ def is_managed(parameter: Parameter, facts: Facts, policy: Policy) -> bool:
     )
 
 
-def step_of(parameter: Parameter, facts: Facts, policy: Policy, others: boot_probe.Boot) -> Step:
+def step_of(parameter: Parameter, facts: Facts, policy: Policy, others: boot_probe.Boot) -> Change:
     """``others`` is what boots without our drop-in."""
     now = numbers(known(facts.running[parameter.key]))
     coming = at_boot_of(parameter, others)
@@ -58,7 +58,7 @@ def step_of(parameter: Parameter, facts: Facts, policy: Policy, others: boot_pro
         value = ValueChange(parameter.file, "\t".join(str(number) for number in good), before)
     if value is not None or not is_kept:
         refusals += _guard_owner(parameter, facts) + _guard_use(parameter, good, facts)
-    return Step(parameter, None if is_kept else text, value, refusals)
+    return Change(parameter, None if is_kept else text, value, refusals)
 
 
 def _guard_boot(
@@ -76,7 +76,7 @@ def _guard_boot(
     reason = (
         f"{why}; or leave it to that place with {parameter.name} in kernel_parameters_unmanaged"
     )
-    return [Refusal(reason, None)]
+    return [Refusal(reason, None, parameter.name)]
 
 
 def _guard_owner(parameter: Parameter, facts: Facts) -> List[Refusal]:
@@ -87,39 +87,40 @@ def _guard_owner(parameter: Parameter, facts: Facts) -> List[Refusal]:
         f"saptune manages {parameter.name} ({directory}) and would set it again: change its note, "
         f"or leave it to saptune with {parameter.name} in kernel_parameters_unmanaged"
     )
-    return [Refusal(reason, None)]
+    return [Refusal(reason, None, parameter.name)]
 
 
 def _guard_use(parameter: Parameter, good: Numbers, facts: Facts) -> List[Refusal]:
     """The kernel takes a limit below what is used, and then the next instance does not start."""
     short = [room for room in room_of(parameter, good, facts) if room.used > room.limit]
     return [
-        Refusal(f"{parameter.name} = {text_of(good)} is too low: {room.text()}", None)
+        Refusal(
+            f"{parameter.name} = {text_of(good)} is too low: {room.text()}", None, parameter.name
+        )
         for room in short
     ]
 
 
-def is_now(step: Step, policy: Policy) -> bool:
+def is_now(step: Change, policy: Policy) -> bool:
     return policy.activation == "now" and step.parameter.live
 
 
-def _step_alone(parameter: Parameter, facts: Facts, policy: Policy) -> Step:
-    # A plan needs the releases, whatever a check can say without them.
-    releases_of(facts, policy)
-    others = boot_probe.with_sysctl_file(facts.boot, policy.sysctl_file, "")
-    return step_of(parameter, facts, policy, others)
+def advice_of(parameter: Parameter, facts: Facts, policy: Policy, rooms: List[Room]) -> Advice:
+    """The steps that make a parameter as required."""
+    by_apply = [Apply(NAME, parameter.name)]
+    is_live = policy.activation == "now" and parameter.live
+    return Advice(
+        both=[*by_apply, *([] if is_live else [Wait("reboot")])],
+        persisted=by_apply,
+        running=by_apply if is_live else [Wait("reboot")],
+        in_use=[_more_room(parameter, rooms)] if rooms else [],
+    )
 
 
-def remedy(parameter: Parameter, facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
-    """(prose, the line) that makes a parameter as required: never what apply would reject."""
-    step = attempt(_step_alone, parameter, facts, policy)
-    if isinstance(step, HostproofError):
-        return f"apply cannot plan this: {str(step).rstrip('.')}", []
-    if step.refusals:
-        reasons = "; ".join(refusal.reason for refusal in step.refusals)
-        return f"apply is blocked. First: {reasons}", []
-    if step.line is None and step.value is None:
-        return "it is as the policy requires: see what uses it up", []
-    if step.value is not None and step.line is None and not is_now(step, policy):
-        return "a reboot sets it, from the place that is named: reboot the host", []
-    return "apply the control", [apply_line(NAME)]
+def _more_room(parameter: Parameter, rooms: List[Room]) -> Step:
+    used = "; ".join(room.text() for room in rooms)
+    return Ask(
+        f"{used}: the limit counts for all databases of the host together. List "
+        f"{parameter.name} in kernel_parameters_values with the sum of what they need, and apply "
+        "the control"
+    )

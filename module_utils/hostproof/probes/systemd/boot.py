@@ -40,10 +40,12 @@ _PART = "\0"
 _THP_OPTIONS = ("transparent_hugepages", "transparent_hugepage")
 
 
+#: Parameters of the kernel that decide whether a service starts.
+OF_SERVICES = r"systemd\.(?:mask|wants)"
 #: Parameters of the kernel that set a value that is checked here.
 _OF_KERNEL = re.compile(
     r"(?:hugepages|(?:default_)?hugepagesz|transparent_hugepage|thp_anon"
-    r"|systemd\.(?:mask|wants))$|sysctl[./]"
+    rf"|{OF_SERVICES})$|sysctl[./]"
 )
 
 
@@ -109,7 +111,9 @@ class Boot(NamedTuple):
     """Everything that can set a kernel value at boot; unknown parts hold their error.
 
     ``sysctl_off`` and ``tmpfiles_off`` say why no service applies sysctl.d and tmpfiles.d, and are
-    "" where one does. ``loaded`` are files that a command loads into the kernel by name.
+    "" where one does. ``loaded`` are files that a command loads into the kernel by name. ``added``
+    are the parameters of the kernel that TuneD changes at the next reboot, with an error for each:
+    ``cmdline`` does not have them yet.
     """
 
     sysctl: Answer[SysctlTree]
@@ -121,25 +125,44 @@ class Boot(NamedTuple):
     loaded: Dict[str, Answer[str]]
     sysctl_off: Answer[str] = ""
     tmpfiles_off: Answer[str] = ""
+    added: Tuple[Tuple[str, HostproofError], ...] = ()
+
+
+def parameters(boot: Boot, concerns: str) -> boot_services.Params:
+    """The kernel's parameters at the next reboot; raises if one that ``concerns`` matches will
+    change, or one that starts services. ``concerns`` is a pattern of whole names."""
+    for name, problem in boot.added:
+        if re.match(f"(?:{concerns}|{OF_SERVICES})$", name):
+            raise problem
+    return known(boot.cmdline)
 
 
 def read_boot(host: Host) -> Boot:
     cmdline_now = attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline")))
     others = attempt(boot_scripts.read_others, host)
     active = attempt(read_tuned, host)
-    cmdline = attempt(lambda: _with_bootloader(known(cmdline_now), active))
+    added = _added_by_tuned(if_known(cmdline_now, []), active)
+    of_services = [problem for name, problem in added if re.match(OF_SERVICES + "$", name)]
+    cmdline = of_services[0] if of_services else cmdline_now
     rc_local = attempt(_read_rc_local, host, cmdline)
     by_tuned = [] if isinstance(active, HostproofError) else active.commands
     commands: List[Command] = []
     for some in (rc_local, others, by_tuned):
         commands.extend([] if isinstance(some, HostproofError) else some)
     units = attempt(lambda: boot_services.Units(host, known(cmdline)))
+    # Earlier releases did not read the services where TuneD adds a parameter.
+    is_early = (
+        bool(added)
+        and not of_services
+        and not host.has("link:/usr/lib/systemd/system/" + SYSCTL_SERVICE)
+    )
     return Boot(
         sysctl=attempt(_read_sysctl, host),
-        sysctl_off=attempt(_why_off, units, SYSCTL_SERVICE),
-        cmdline=cmdline,
+        sysctl_off="" if is_early else attempt(_why_off, units, SYSCTL_SERVICE),
+        cmdline=cmdline_now,
+        added=added,
         tmpfiles=attempt(conf_files.read_tmpfiles, host),
-        tmpfiles_off=attempt(_why_off, units, TMPFILES_SERVICE),
+        tmpfiles_off="" if is_early else attempt(_why_off, units, TMPFILES_SERVICE),
         tuned=active,
         rc_local=rc_local,
         others=others,
@@ -151,10 +174,13 @@ def read_boot(host: Host) -> Boot:
     )
 
 
-def _with_bootloader(params: boot_services.Params, active: Answer[Tuned]) -> boot_services.Params:
-    """The parameters of the kernel; Unanswered if TuneD adds others at the next reboot."""
+def _added_by_tuned(
+    params: boot_services.Params, active: Answer[Tuned]
+) -> Tuple[Tuple[str, HostproofError], ...]:
+    """The parameters of the kernel that TuneD changes at the next reboot."""
+    added: List[Tuple[str, HostproofError]] = []
     if isinstance(active, HostproofError):
-        return params
+        return ()
     for unit in active.units:
         if not unit.enabled or unit.type != "bootloader":
             continue
@@ -162,16 +188,15 @@ def _with_bootloader(params: boot_services.Params, active: Answer[Tuned]) -> boo
             if not name.startswith("cmdline"):
                 continue
             text = tuned.expand(tuned.unquoted(option.value), if_known(active.variables, {}))
-            added = kernel_cmdline.parse(text.lstrip("+-") + "\n")
-            for word, value in added:
+            for word, value in kernel_cmdline.parse(text.lstrip("+-") + "\n"):
                 is_same = ((word, value) in params) != text.startswith("-")
                 if _OF_KERNEL.match(word) and not is_same:
-                    raise Unanswered(
-                        "file:" + option.path,
+                    reason = (
                         f"{option.path} changes {word} on the kernel command line ({name}), and "
-                        "the running kernel was started without that",
+                        "the running kernel was started without that"
                     )
-    return params
+                    added.append((word, Unanswered("file:" + option.path, reason)))
+    return tuple(added)
 
 
 def _read_rc_local(host: Host, cmdline: Answer[boot_services.Params]) -> List[Command]:
@@ -291,7 +316,7 @@ def sysctl_at_boot(boot: Boot, key: str, files: Sequence[str] = ()) -> SysctlAtB
     resolution = sysctl_d.resolve(tree.assignments, key)
     writes = [
         Write(value, "kernel command line " + parameter)
-        for parameter, value in kernel_cmdline.sysctls(known(boot.cmdline), name)
+        for parameter, value in kernel_cmdline.sysctls(parameters(boot, _names_of(name)), name)
     ]
     # systemd writes the last assignment alone, so that nothing is left if the kernel rejects it.
     # Without systemd procps writes each of them, which comes to the same but for that.
@@ -349,6 +374,11 @@ def _by_credential(boot: Boot, tree: SysctlTree, key: str) -> List[Write]:
         if winner is not None:
             writes.append(_write_of(winner)._replace(certain=False))
     return writes
+
+
+def _names_of(name: str) -> str:
+    """The pattern of the kernel's parameters that set a path below /proc/sys."""
+    return "sysctl[./]" + "[./]".join(map(re.escape, name.split("/")))
 
 
 class Applied(NamedTuple):

@@ -21,12 +21,15 @@ from ....probes.systemd.boot import (
     Write,
     later_writes,
     outcome,
+    parameters,
     read_decimal,
     sysctl_at_boot,
     unseen,
 )
 
 KEY = "vm.nr_hugepages"
+#: Parameters of the kernel that reserve huge pages.
+_POOLS = "hugepages|(?:default_)?hugepagesz"
 OVERCOMMIT_KEY = "vm.nr_overcommit_hugepages"
 
 SYSFS = "/sys/kernel/mm/hugepages"
@@ -98,7 +101,7 @@ def pool_at_boot(boot: Boot, page_size: int) -> PoolAtBoot:
     for by_sysfs in _sysfs_writes(boot, page_size):
         raise _unreadable(by_sysfs.place, "sets the pool in sysfs: set it only in sysctl.d")
     by_sysctl = sysctl_at_boot(boot, KEY, sysfs_files(page_size))
-    from_kernel = kernel_cmdline.hugepages(known(boot.cmdline), page_size).get(page_size)
+    from_kernel = kernel_cmdline.hugepages(parameters(boot, _POOLS), page_size).get(page_size)
     losers = list(by_sysctl.losers)
     if by_sysctl.winner is None:
         place = None if from_kernel is None else "kernel command line hugepages="
@@ -136,7 +139,7 @@ def read_page_sizes(host: Host) -> Dict[int, PagesOfSize]:
 
 def other_sizes_at_boot(boot: Boot, page_size: int) -> OtherSizes:
     """The pools of sizes other than the default after a reboot."""
-    reserved = kernel_cmdline.hugepages(known(boot.cmdline), page_size)
+    reserved = kernel_cmdline.hugepages(parameters(boot, _POOLS), page_size)
     sizes = {kilobytes * 1024 for kilobytes in _KILOBYTES}.union(reserved) - {page_size}
     pages = beyond = 0
     for size in sorted(sizes):

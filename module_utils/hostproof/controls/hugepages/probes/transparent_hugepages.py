@@ -21,6 +21,7 @@ from ....probes.systemd.boot import (
     Write,
     later_writes,
     outcome,
+    parameters,
     tmpfiles_writes,
     unseen,
 )
@@ -75,7 +76,7 @@ def always_at_boot(boot: Boot, sizes: Iterable[str]) -> List[str]:
         path = f"{FOLDER}/{name}/enabled"
         writes = [
             Write(mode, "kernel command line thp_anon=")
-            for word, value in known(boot.cmdline)
+            for word, value in parameters(boot, "thp_anon")
             if word.replace("-", "_") == "thp_anon"
             for mode in _modes_of(value or "", int(name[len("hugepages-") : -len("kB")]))
         ]
@@ -129,7 +130,9 @@ def at_boot(boot: Boot, kernel_default: Optional[Answer[Setting]]) -> ThpAtBoot:
     writes: List[Write] = []
     if isinstance(kernel_default, Setting):
         writes.append(Write(*kernel_default))
-    from_kernel = kernel_cmdline.last(known(boot.cmdline), "transparent_hugepage")
+    from_kernel = kernel_cmdline.last(
+        parameters(boot, "transparent_hugepage"), "transparent_hugepage"
+    )
     if from_kernel is not None:
         writes.append(Write(from_kernel, "kernel command line transparent_hugepage="))
     by_tmpfiles = tmpfiles_writes(boot, SYSFS)

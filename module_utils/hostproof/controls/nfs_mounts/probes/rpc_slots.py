@@ -19,12 +19,14 @@ from ....parsers.systemd import conf_d, sysctl_d, udev_rules
 from ....probes.kernel.module_files import Modprobe, read_modprobe
 from ....probes.systemd import boot_services, conf_files
 from ....probes.systemd.boot import (
+    OF_SERVICES,
     PROC_SYS,
     Boot,
     SysctlAtBoot,
     Write,
     later_writes,
     outcome,
+    parameters,
     read_boot,
     read_value,
     tmpfiles_writes,
@@ -184,7 +186,7 @@ def _loaded_early(host: Host, next_boot: Boot) -> Optional[str]:
         text = unless_absent(attempt(host.read_text, path), "")
         for number, line in enumerate(text.splitlines(), 1):
             if line.strip() == _MODULE:
-                services = boot_services.Units(host, known(next_boot.cmdline))
+                services = boot_services.Units(host, parameters(next_boot, OF_SERVICES))
                 if known(next_boot.sysctl_off) or services.why_not_started(
                     MODULES_SERVICE, "sysinit.target"
                 ):
