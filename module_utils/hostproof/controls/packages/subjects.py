@@ -21,19 +21,26 @@ _DPKG = {"x86_64": "amd64", "aarch64": "arm64"}
 _ANY = ("noarch", "all")
 
 
-_NO_RELEASE = "Neither packages_release nor hostproof_profile sets a release."
+_NO_RELEASE = (
+    "Neither packages_release nor hostproof_profile sets a release, and no Oracle home was found."
+)
 
 
 def applies(facts: Facts, policy: Policy) -> None:
     if isinstance(facts.kernel, Absent):
         raise Skip("Not a Linux host: it has no " + RUNNING_KERNEL + ".")
-    if policy.release is None and policy.profile is None and not policy.additional:
+    if not policy.additional and not _has_release(facts, policy):
         raise Skip(_NO_RELEASE)
+
+
+def _has_release(facts: Facts, policy: Policy) -> bool:
+    is_announced = policy.release is not None or policy.profile is not None
+    return is_announced or releases.has_home(facts.software)
 
 
 def _releases(facts: Facts, policy: Policy) -> List[object]:
     profile = policy.profile
-    if policy.release is None and profile is None:
+    if not _has_release(facts, policy):
         raise Skip(_NO_RELEASE)
     return releases.wanted(
         policy.release, None if profile is None else profile.release, facts.software

@@ -133,7 +133,9 @@ def kernel(release: Release, facts: Facts, policy: Policy) -> Verdict:
     verdict = Verdict(
         max((status for status, _why in judged), key=_WORST.index),
         " ".join(why for _status, why in judged if why),
-        fix="install a listed kernel, make it the default (grubby --set-default), and restart",
+        fix="install a listed kernel, make it the default (grubby --set-default), and restart"
+        if rows
+        else "no kernel is listed for this distribution: choose a listed distribution",
         desired="; ".join(f"{row.line} {row.kernel}" for row in rows) or None,
         persisted=default,
         running=running,

@@ -26,8 +26,12 @@ _LONGEST = 20
 def applies(facts: Facts, policy: Policy) -> None:
     if isinstance(facts.kernel, Absent):
         raise Skip("Not a Linux host: it has no " + RUNNING_KERNEL + ".")
-    if policy.release is None and policy.profile is None and policy.target_os is None:
-        raise Skip("Neither platform_release nor hostproof_profile names a release to check for.")
+    is_announced = policy.release is not None or policy.profile is not None
+    if not is_announced and policy.target_os is None and not releases.has_home(facts.software):
+        raise Skip(
+            "Neither platform_release nor hostproof_profile names a release to check for, and no "
+            "Oracle home was found."
+        )
 
 
 def _releases(facts: Facts, policy: Policy) -> List[object]:

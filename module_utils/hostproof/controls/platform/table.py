@@ -29,10 +29,13 @@ _GI19_RHEL9 = "Grid Installation Guide 19c for Linux, Supported Red Hat Enterpri
 _GI19_Z = "Grid Installation Guide 19c for Linux, Supported Red Hat Enterprise Linux 9 (IBM Z)"
 _CLIENT = "Database Client Installation Guide {} for Linux, Operating System Checklist"
 _DB21 = "Database Installation Guide 21c for Linux, Operating System Checklist"
-_IC26 = "Database Client Installation Guide 26ai for Linux, Oracle Linux {} (Instant Client)"
+_CLIENT26 = "Database Client Installation Guide 26ai for Linux, Operating System Checklist"
+_IC26 = "Database Client Installation Guide 26ai for Linux, {} (Instant Client)"
 
 _C19, _C23 = _CLIENT.format("19c"), _CLIENT.format("23ai")
-_X86 = "x86_64"
+_X86, _Z, _ARM = "x86_64", "s390x", "aarch64"
+#: The day on which the whole checklists of 19c and 26ai were read.
+_AGAIN = "2026-11-28"
 
 ROWS: Tuple[Row, ...] = (
     Row("19c", "OL", "9", _X86, "UEK7", "5.15.0-1.43.4.2.el9uek", "19.19", _DB19_OL9, _SEEN),
@@ -46,6 +49,15 @@ ROWS: Tuple[Row, ...] = (
     Row("19c", "OL", "7.4", _X86, "UEK5", "4.14.35-1818.1.6.el7uek", "", _C19, _SEEN),
     Row("19c", "OL", "7.7", _X86, "UEK6", "5.4.17-2011.4.4.el7uek", "", _C19, _SEEN),
     Row("19c", "OL", "7.5", _X86, "RHCK", "3.10.0-862.11.6.el7", "", _C19, _SEEN),
+    Row("19c", "RHEL", "8", _X86, "RHEL", "4.18.0-80.el8", "", _C19, _AGAIN),
+    Row("19c", "RHEL", "7.5", _X86, "RHEL", "3.10.0-862.11.6.el7", "", _C19, _AGAIN),
+    Row("19c", "SLES", "15", _X86, "SLES", "4.12.14-23-default", "", _C19, _AGAIN),
+    Row("19c", "SLES", "12.3", _X86, "SLES", "4.4.162-94.72-default", "", _C19, _AGAIN),
+    Row("19c", "RHEL", "8.3", _Z, "RHEL", "4.18.0-240.el8", "", _C19, _AGAIN),
+    Row("19c", "RHEL", "7.4", _Z, "RHEL", "3.10.0-693.el7", "", _C19, _AGAIN),
+    Row("19c", "SLES", "15", _Z, "SLES", "5.3.18-57-default", "", _C19, _AGAIN),
+    Row("19c", "SLES", "12", _Z, "SLES", "4.4.73-5-default", "", _C19, _AGAIN),
+    Row("19c", "OL", "8.6", _ARM, "UEK7", "5.15.0-6.80.3.1.el8uek", "19.19", _C19, _AGAIN),
     Row("21c", "OL", "8.2", _X86, "UEK6", "5.4.17-2011.1.2.el8uek", "", _DB21, _SEEN),
     Row("21c", "OL", "8.2", _X86, "RHCK", "4.18.0-193.19.1.el8_2", "", _DB21, _SEEN),
     Row("21c", "OL", "7.6", _X86, "UEK5", "4.14.35-2025.404.1.el7uek", "", _DB21, _SEEN),
@@ -67,7 +79,7 @@ ROWS: Tuple[Row, ...] = (
         "UEK8",
         "6.12.0-1.23.3.2.el9uek",
         "23.26.1",
-        _IC26.format(9),
+        _IC26.format("Oracle Linux 9"),
         _SEEN,
     ),
     Row(
@@ -78,7 +90,7 @@ ROWS: Tuple[Row, ...] = (
         "UEK8",
         "6.12.0-104.43.4.2.el10uek",
         "23.26",
-        _IC26.format(10),
+        _IC26.format("Oracle Linux 10"),
         _SEEN,
     ),
     Row(
@@ -89,9 +101,25 @@ ROWS: Tuple[Row, ...] = (
         "RHCK",
         "6.12.0-55.40.1.0.1.el10_0",
         "23.26",
-        _IC26.format(10),
+        _IC26.format("Oracle Linux 10"),
         _SEEN,
     ),
+    Row(
+        "26ai",
+        "RHEL",
+        "10",
+        _X86,
+        "RHEL",
+        "6.12.0-55.40.1.0.1.el10_0",
+        "23.26",
+        _IC26.format("Red Hat Enterprise Linux 10"),
+        _AGAIN,
+    ),
+    Row("26ai", "OL", "9.2", _X86, "UEK7", "5.15.0-201.135.6.el9uek", "", _CLIENT26, _AGAIN),
+    Row("26ai", "OL", "9.2", _X86, "RHCK", "5.14.0-284.30.1.el9_2", "", _CLIENT26, _AGAIN),
+    Row("26ai", "OL", "8.8", _X86, "UEK7", "5.15.0-202.135.2.el8uek", "", _CLIENT26, _AGAIN),
+    Row("26ai", "OL", "8.6", _X86, "UEK6", "5.4.17-2136.312.3.4.el8uek", "", _CLIENT26, _AGAIN),
+    Row("26ai", "OL", "8.6", _X86, "RHCK", "4.18.0-372.26.1.0.1.el8_6", "", _CLIENT26, _AGAIN),
 )
 
 #: The oldest EL of each release: the oldest of its books. 26ai is a release update of 23ai

@@ -59,6 +59,11 @@ def _release_of(host: Host, home: str) -> Version:
     return oracle_parameters.release_of_home(host, target)
 
 
+def has_home(software: Software) -> bool:
+    """Whether a host without an announced release has a home; raises where that is not known."""
+    return not isinstance(software.homes, Absent) and bool(known(software.homes))
+
+
 def dotted(version: Version) -> str:
     return ".".join(str(number) for number in version)
 
