@@ -265,7 +265,7 @@ class Machine(RecordedHost):
     def read_lines(self, path: str, pattern: str) -> list[str]:
         answer = self._look("file", path)
         if "text" in answer:
-            answer = {"text": matching_lines(answer["text"], pattern)}
+            answer = {"text": matching_lines(answer["text"], pattern, path)}
         key = f"file:{pattern} in {path}"
         reading = {"kind": "file", "at": RECORDED_AT, "message": key, **answer}
         self.evidence.setdefault(key, reading)

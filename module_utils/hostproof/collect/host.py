@@ -102,6 +102,7 @@ _LIMITS = {
     "open_files": 120.0,
     "held": 120.0,
     "lines": 120.0,
+    "matching": 10.0,
     "exe_owner": 3.0,
     "same_file": 3.0,
     "reader": 5.0,
@@ -231,10 +232,29 @@ class Sample(NamedTuple):
     errors: Dict[str, str]
 
 
-def matching_lines(text: str, pattern: str) -> str:
-    """The lines in which the pattern is found, without empty ones; long lines are cut."""
-    lines = (line[:_MOST_OF_A_LINE] for line in text.split("\n"))
-    return "\n".join(line for line in lines if line and re.search(pattern, line))
+#: Stands for a line in which a pattern is found only with the secret that it holds.
+HIDDEN_LINE = "(a line that holds a secret)"
+
+
+def matching_lines(text: str, pattern: str, name: str = "") -> str:
+    """The lines in which the pattern is found, without empty ones and without secrets; long lines
+    are cut. A part of the result gives the same result.
+
+    ``name`` is the path of the file, or the evidence key, that the text comes from.
+    """
+    from .masking import masked_lines
+
+    lines = [line[:_MOST_OF_A_LINE] for line in text.split("\n")]
+    found = [
+        index
+        for index, line in enumerate(lines)
+        if line and (line == HIDDEN_LINE or re.search(pattern, line))
+    ]
+    shown = masked_lines(name, lines, found)
+    return "\n".join(
+        line if line == lines[index] or re.search(pattern, line) else HIDDEN_LINE
+        for index, line in zip(found, shown)
+    )
 
 
 def now() -> str:
@@ -376,14 +396,15 @@ class Host:
         return str(self._answer("file:" + path, "file", ask, record)["text"])
 
     def read_lines(self, path: str, pattern: str) -> List[str]:
-        """The lines of a file in which ``pattern`` is found; evidence holds no others.
+        """The lines of a file in which ``pattern`` is found, without secrets; evidence holds no
+        others.
 
         The key names the pattern, so a recording answers no other question. It is not the key of
         the file, which other controls read whole.
         """
 
         def ask() -> Dict[str, Any]:
-            return {"text": matching_lines(self._read("file", path), pattern)}
+            return {"text": self._read("matching", path, pattern)}
 
         text = str(self._answer(f"file:{pattern} in {path}", "file", ask)["text"])
         return text.split("\n") if text else []
@@ -919,6 +940,7 @@ def _task(name: str) -> Callable[..., Any]:
     """A function of the reading child, by name."""
     tasks: Dict[str, Callable[..., Any]] = {
         "file": _read_text,
+        "matching": lambda path, pattern: matching_lines(_read_sampled(path), pattern, path),
         "dir": partial(guarded_read.read, step=guarded_read.names),
         "reader": guarded_read.reader_of,
         "link": partial(guarded_read.read, step=guarded_read.real_path),

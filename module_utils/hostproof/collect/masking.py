@@ -47,6 +47,10 @@ _NO_SECRET = re.compile(rf"{PLAIN}(?=.)", re.IGNORECASE | re.DOTALL)
 _DEEPEST = 40
 
 
+#: Lines before and behind a line that tell whether it is secret; characters of one, and lines that
+#: are judged so.
+_AROUND, _LONGEST_LINE, _MOST_IN_CONTEXT = 20, 1000, 300
+
 #: Lists of names and paths: they are not words of one command.
 _NAME_LISTS = ("names", "paths", "under", "unread", "evidence")
 #: Stands for a blank within one word of a command.
@@ -60,7 +64,7 @@ _SECRET_FILES = re.compile(
     r"|(?:chap|pap)-secrets|[._]netrc|\.?pgpass(?:\.conf)?|g?shadow-?|opasswd|smbpasswd|\.?htpasswd"
     r"|sasl_passwd|passwd-s3fs|raddb/server|pam_radius_auth\.conf|ossec[^ ]*/client\.keys"
     r"|\.vault_pass[^/ ]*|id_(?:rsa|dsa|ecdsa|ed25519)|\.?(?:smb|cifs)cred(?:ential)?s"
-    r"|/\.?(?:iqn|san)[^/ ]*\.chap",
+    r"|/\.?(?:iqn|san)[^/ ]*\.chap|tcp_fastopen_key|stable_secret",
     re.IGNORECASE,
 )
 _SECRET_FILE = re.compile(rf"(?:^|[/ :])(?:{_SECRET_FILES.pattern})$", re.IGNORECASE)
@@ -181,14 +185,14 @@ def _as_command(words: Sequence[str]) -> List[str]:
     ]
 
 
-def _in_context(separator: str, texts: Sequence[str]) -> List[str]:
+def _in_context(separator: str, texts: Sequence[str], name: str = "") -> List[str]:
     """Some texts, each without what is secret only behind the text before it."""
     same = list(texts)
     whole = separator.join(same)
     if whole.count(separator) != len(same) - 1:
         # A text holds the separator itself.
         return same
-    result = _without_secrets("", whole)
+    result = _without_secrets(name, whole)
     if result == whole:
         return same
     pieces = result.split(separator)
@@ -202,6 +206,23 @@ def _in_context(separator: str, texts: Sequence[str]) -> List[str]:
     while end < len(pieces) - start and pieces[-1 - end] == same[-1 - end]:
         end += 1
     return same[:start] + [BLANK] * (len(same) - start - end) + same[len(same) - end :]
+
+
+def masked_lines(name: str, lines: Sequence[str], chosen: Sequence[int]) -> List[str]:
+    """The chosen lines (by index) of a text, each without what is secret alone or where it stands.
+
+    ``name`` is the path of the file, or the evidence key, that the lines come from.
+    """
+    result = []
+    for index in chosen:
+        alone = masked(name, lines[index])
+        if alone == lines[index] and len(result) < _MOST_IN_CONTEXT:
+            start = max(0, index - _AROUND)
+            around = [line[:_LONGEST_LINE] for line in lines[start : index + _AROUND]]
+            if around[index - start] == alone:
+                alone = _in_context("\n", around, name)[index - start]
+        result.append(alone)
+    return result
 
 
 def masked(name: str, text: str) -> str:

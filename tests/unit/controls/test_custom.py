@@ -5,7 +5,9 @@ import pwd
 
 import packs
 import pytest
+from ansible.module_utils.hostproof.collect import host as host_module
 from ansible.module_utils.hostproof.collect.host import LiveHost, Output, RecordedHost
+from ansible.module_utils.hostproof.controls.custom import patterns
 from ansible.module_utils.hostproof.controls.custom.commands import refusal
 from ansible.module_utils.hostproof.controls.custom.policy import policy_from
 from ansible.module_utils.hostproof.controls.custom.rules_custom import is_met
@@ -370,6 +372,34 @@ class TestCommand:
         )
 
 
+ENDLESS = "(a+)+$"
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"file": "/etc/app.conf", "pattern": ENDLESS, "equals": "x"},
+        {"file": "/etc/app.conf", "pattern": ".*", "matches": ENDLESS},
+        {"command": ["print-it"], "pattern": ENDLESS, "equals": "x"},
+        {"command": ["print-it"], "matches": ENDLESS},
+    ],
+)
+def test_a_search_without_end_is_an_error_of_its_check_only(tmp_path, monkeypatch, keys):
+    path = tmp_path / "app.conf"
+    path.write_text("a" * 41 + "!")
+    monkeypatch.setattr(patterns, "SECONDS", 0.3)
+    monkeypatch.setitem(host_module._LIMITS, "matching", 0.3)
+    if "file" in keys:
+        keys = {**keys, "file": str(path)}
+    else:
+        keys = {**keys, "command": ["cat", str(path)], "as_root": True}
+    mine, other = entry(**keys), entry(id="other", command=["nproc"], matches=".")
+    policy = {"checks": [mine, other], "own_commands": True}
+    first, second = audit.judge_host(LiveHost(), {"custom": policy})
+    assert (first.check, first.status, second.status) == ("custom.own", "error", "pass")
+    assert "seconds" in first.why
+
+
 @pytest.mark.parametrize(
     ("comparison", "value", "met"),
     [
@@ -403,6 +433,12 @@ def test_comparisons(comparison, value, met):
         ({"sysctl": "a.b", "equals": 1, "at_most": 2}, "comparison must be exactly one of"),
         ({"sysctl": "a.b", "equals": True}, "put yes, no, true and false in quotes"),
         ({"sysctl": "../x", "equals": 1}, "must be the name of a sysctl"),
+        ({"sysctl": "kernel/../../../etc/x", "equals": 1}, "must be the name of a sysctl"),
+        ({"sysctl": "kernel.//.//etc/x", "equals": 1}, "must be the name of a sysctl"),
+        ({"sysctl": "kernel/..", "equals": 1}, "must be the name of a sysctl"),
+        ({"sysctl": "kernel//x", "equals": 1}, "must be the name of a sysctl"),
+        ({"sysctl": "kernel/./x", "equals": 1}, "must be the name of a sysctl"),
+        ({"sysctl": "kernel.x/", "equals": 1}, "must be the name of a sysctl"),
         ({"file": "/etc/x", "equals": 1}, "pattern must say"),
         ({"file": "etc/x", "pattern": "x", "equals": 1}, "absolute"),
         ({"file": "/etc/../x", "pattern": "x", "equals": 1}, "without .."),

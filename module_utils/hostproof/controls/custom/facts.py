@@ -3,17 +3,20 @@
 """The values that the checks of a site compare, each read from its source."""
 
 import os
-import re
+from functools import partial
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, known, unless_absent
-from ...collect.command import Command
+from ...collect.command import Command, Output
 from ...collect.host import Host
+from ...collect.masking import masked
+from ...collect.masking_rules import BLANK
 from ...errors import Absent, Unanswered
 from ...parsers.nfs import fstab, mountinfo
 from ...parsers.systemd import sysctl_d
 from ...probes.systemd import boot as boot_probe
 from ...probes.unix import package_database
+from . import patterns
 from .policy import RUNNING, STOPPED, CustomCheck, Policy
 
 FSTAB = "/etc/fstab"
@@ -81,7 +84,7 @@ class _Reader:
             self._boot = boot_probe.read_boot(self._host)
         key = sysctl_d.normalize(str(check.sysctl))
         path = boot_probe.PROC_SYS + key
-        running = attempt(lambda: (" ".join(self._host.read_text(path).split()),))
+        running = attempt(lambda: (_of_kernel(self._host, path),))
         persisted = attempt(_at_boot, self._boot, key, running)
         return Reading(
             Layer(persisted, ("dir:/etc/sysctl.d", "file:/proc/cmdline")),
@@ -134,6 +137,11 @@ class _Reader:
 # -- sysctl ---------------------------------------------------------------------------------------
 
 
+def _of_kernel(host: Host, path: str) -> str:
+    value = " ".join(host.read_text(path).split())
+    return _shown(value, value, path)
+
+
 def _at_boot(
     boot: boot_probe.Boot, key: str, running: Answer[Optional[Tuple[str, ...]]]
 ) -> Tuple[str, ...]:
@@ -145,36 +153,51 @@ def _at_boot(
     at_boot.settled()
     if at_boot.winner is None:
         raise Unanswered("dir:/etc/sysctl.d", f"no place sets {key.replace('/', '.')} at boot")
-    return (" ".join(at_boot.winner.value.split()),)
+    value = " ".join(at_boot.winner.value.split())
+    return (_shown(value, value),)
 
 
 # -- files and commands ---------------------------------------------------------------------------
 
 
 def _values_in(lines: List[str], pattern: str) -> Tuple[str, ...]:
-    """The first group, or the whole match, of each line that matches; () without a match."""
-    values = []
-    for line in lines:
-        match = re.search(pattern, line[:_MOST_VALUE])
-        if match is not None:
-            group = match.group(1) if match.re.groups else match.group(0)
-            values.append((group or "").strip())
-        if len(values) > _MOST_LINES:
-            raise Unanswered("", f"more than {_MOST_LINES} lines match the pattern")
-    return tuple(values)
+    """The values of the lines, which all match; () without a line."""
+    if len(lines) > _MOST_LINES:
+        raise Unanswered("", f"more than {_MOST_LINES} lines match the pattern")
+    return tuple(patterns.values(lines, pattern)) if lines else ()
 
 
 def _printed(host: Host, command: Command, pattern: Optional[str]) -> Tuple[str, ...]:
-    output = host.ask(command)
     key = "command:" + command.name
-    if output.rc != 0:
-        raise Unanswered(key, f"{' '.join(command.argv)} ended with exit code {output.rc}")
+    # The words tell what the output is: cat FILE.
+    name = " ".join(command.argv)
     if pattern is not None:
-        return _values_in(output.stdout.splitlines(), pattern)
+        matching = partial(patterns.lines, pattern=pattern, name=name)
+        output = host.ask(command, record=matching)
+        _check_ended(output, command)
+        lines = matching(output.stdout)
+        return _values_in(lines.split("\n") if lines else [], pattern)
+    output = host.ask(command)
+    _check_ended(output, command)
     text = output.stdout.strip()
     if len(text) > _MOST_VALUE or "\n" in text:
         raise Unanswered(key, f"{command.argv[0]} printed more than one line: use a pattern")
-    return (text,)
+    return (_shown(text, text, name),)
+
+
+def _check_ended(output: Output, command: Command) -> None:
+    if output.rc != 0:
+        raise Unanswered(
+            "command:" + command.name,
+            f"{' '.join(command.argv)} ended with exit code {output.rc}",
+        )
+
+
+def _shown(value: str, text: str, name: str = "") -> str:
+    """The value; Unanswered where the text that it stands in (of ``name``) holds a secret."""
+    if BLANK in masked(name, text):
+        raise Unanswered("", "the value is a secret, and secrets are neither shown nor judged")
+    return value
 
 
 # -- packages -------------------------------------------------------------------------------------
@@ -228,7 +251,7 @@ def _option_in(options: str, name: str) -> str:
     for word in options.split(","):
         key, equals, value = word.partition("=")
         if key == name:
-            result = value if equals else SET
+            result = _shown(value, word) if equals else SET
     if name == "rw" and result == NOT_SET and _option_in(options, "ro") == NOT_SET:
         # fstab does not name what is the default (mount(8)).
         return SET

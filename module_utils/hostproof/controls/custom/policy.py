@@ -10,6 +10,7 @@ from ...evaluate.fields import Field, checked_by, entries, flag, reader
 from ...evaluate.fields import one_of as choice
 from ...evaluate.finding import SEVERITIES, TAKES_EFFECT
 from ...evaluate.policy import PolicyValues
+from ...parsers.systemd import sysctl_d
 from .commands import refusal
 
 NAME = "custom"
@@ -24,7 +25,8 @@ INSTALLED, NOT_INSTALLED = "installed", "not installed"
 MOST_CHECKS = 500
 _MOST_TITLE, _MOST_PROBLEM, _MOST_TEXT = 60, 70, 2000
 _ID = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
-_SYSCTL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}\Z")
+#: No part is empty or begins with a dot: the path stays below /proc/sys.
+_SYSCTL = re.compile(r"(?=.{1,128}\Z)[A-Za-z0-9_-]+(?:[./][A-Za-z0-9_-]+)*\Z")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:@-]{0,127}\Z")
 
 
@@ -145,7 +147,8 @@ def _consistent(check: CustomCheck, values: PolicyValues) -> CustomCheck:
         raise values.error("pattern", "belongs to file and command")
     if check.option is not None and source != "mount":
         raise values.error("option", "belongs to mount")
-    for path in (check.file, *check.command):
+    sysctl = check.sysctl and "/proc/sys/" + sysctl_d.normalize(check.sysctl)
+    for path in (sysctl, check.file, *check.command):
         # All that such a file holds would be blanked, wherever it is shown.
         if path and masked(path, "word") != "word":
             raise values.error(source, f"{path} holds secrets, and findings are shown")

@@ -12,6 +12,7 @@ from ...evaluate import comparing
 from ...evaluate.checking import Rule, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, Check
 from ...parsers.unix import package_version
+from . import patterns
 from .facts import Facts, Layer
 from .policy import INSTALLED, NAME, NOT_INSTALLED, CustomCheck, Policy
 
@@ -96,6 +97,8 @@ def _fails(custom: CustomCheck, layer: Layer) -> bool:
 def _has_failing_value(custom: CustomCheck, layer: Layer) -> bool:
     if layer.values is None or isinstance(layer.values, HostproofError):
         return False
+    if custom.comparison == "matches":
+        return not patterns.are_found(str(custom.matches), layer.values)
     return not all(is_met(custom, value) for value in layer.values)
 
 
@@ -106,7 +109,7 @@ def is_met(custom: CustomCheck, value: str) -> bool:
     """Whether one value meets the comparison. What is no number meets no minimum or maximum."""
     comparison = custom.comparison
     if comparison == "matches":
-        return re.search(str(custom.matches), value) is not None
+        return patterns.are_found(str(custom.matches), (value,))
     if comparison == "one_of":
         return any(_is_equal(choice, value) for choice in custom.one_of)
     if comparison == "equals":
