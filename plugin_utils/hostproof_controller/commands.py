@@ -65,19 +65,30 @@ _OF_SYSTEM = (
 
 #: What ./hostproof does for a finding: the verb is the id of the fix, the controls are its values.
 _OF_HOST = (r"\./hostproof (apply|audit) --tags <controls>",)
-#: The same as the controller completes it: with the run's inventories and the host.
+#: The same as the controller completes it: with the options of the run (run_options.py) and the
+#: host. The value of a secret variable is a reference to a shell variable.
+_OPTION = (
+    r"(?: (?:-[ieuc]|--private-key|--(?:connection|become)-password-file|--become-(?:method|user)"
+    r"|--ssh-(?:common|extra)-args|--vault-id|--vault-password-file) <word>"
+    r"""| -e "[A-Za-z_][A-Za-z0-9_]*=\$\{[A-Za-z_][A-Za-z0-9_]*:\?\}"|"""
+    r" (?:--become|--ask-vault-password|-k|-K))"
+)
 _WRITTEN = (
-    r"\./hostproof (apply( --check --diff)?|audit) --tags <controls>( -vvv)?( -i <word>)*"
-    r"( --limit <word>)?( -i <word>)*",
+    r"\./hostproof (?:apply(?: --check --diff)?|audit) --tags <controls>(?: -vvv)?"
+    rf"(?P<options>{_OPTION}*)(?P<limit> --limit <word>)?(?: -i <word>)*",
 )
 
 #: The longest line that is compared.
 _LONGEST = 4096
+#: The same of a line with the options of a run.
+_LONGEST_OWN = 65536
 
 
 def _pattern(forms: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(
-        "|".join(re.sub(r"<([a-z-]+)>", lambda match: _VALUES[match[1]], form) for form in forms)
+        "|".join(
+            re.sub(r"(?<!\?P)<([a-z-]+)>", lambda match: _VALUES[match[1]], form) for form in forms
+        )
     )
 
 
@@ -100,4 +111,22 @@ def is_from_host(line: str) -> bool:
 @lru_cache(maxsize=4096)
 def is_own(line: str) -> bool:
     """Whether this is a call of ./hostproof as the controller writes it into a finding."""
-    return len(line) <= _LONGEST and line.isprintable() and _OWN.fullmatch(line) is not None
+    return _own(line) is not None
+
+
+def _own(line: str) -> re.Match[str] | None:
+    return _OWN.fullmatch(line) if len(line) <= _LONGEST_OWN and line.isprintable() else None
+
+
+def without_limit(line: str) -> str:
+    """A call of ./hostproof without the host that the controller wrote at its end."""
+    match = _own(line)
+    if match is None or match["limit"] is None:
+        return line
+    return line[: match.start("limit")] + line[match.end("limit") :]
+
+
+def options_in(line: str) -> str:
+    """The options of the run in a call of ./hostproof, as they stand there."""
+    match = _own(line)
+    return "" if match is None else match["options"].strip()

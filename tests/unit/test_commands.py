@@ -144,6 +144,9 @@ def test_nothing_can_follow_a_command(twist):
         "./hostproof apply --tags hugepages -i prod --limit 'fe80[:][:]1%eth0'",
         "./hostproof apply --check --diff --tags hugepages --limit db01",
         "./hostproof audit --tags hugepages -vvv --limit db01",
+        "./hostproof apply --tags hugepages -i prod -e hostproof_profile=oracle_19c_single "
+        '-e \'{"a": "b c"}\' -e @vars.yml --become -K -u admin --limit db01',
+        './hostproof apply --tags hugepages -e "db_password=${db_password:?}" --limit db01',
     ],
 )
 def test_what_the_controller_writes_is_its_own(line):
@@ -155,12 +158,22 @@ def test_what_the_controller_writes_is_its_own(line):
     "line",
     [
         "./hostproof revert --limit all",
-        "./hostproof apply --tags hugepages -e x=y --limit db01",
+        "./hostproof apply --tags hugepages -e x=$(id) --limit db01",
+        './hostproof apply --tags hugepages -e "x=$(id)" --limit db01',
+        './hostproof apply --tags hugepages -e "x=${x:-$(id)}" --limit db01',
+        "./hostproof apply --tags hugepages --module-path /tmp/x --limit db01",
         "./hostproof apply --tags hugepages --limit db01; id",
         "./hostproof apply --tags hugepages --limit $(id)",
-        "./hostproof apply --tags hugepages -i prod --become --limit db01",
         "umount /u01",
     ],
 )
 def test_what_it_never_writes_is_not(line):
     assert not commands.is_own(line)
+
+
+def test_the_limit_of_a_printed_command_is_the_last_one():
+    options = "-i prod -e 'a=b --limit c' --become"
+    line = f"./hostproof apply --tags hugepages {options} --limit db01"
+    assert commands.without_limit(line) == f"./hostproof apply --tags hugepages {options}"
+    assert commands.options_in(line) == options
+    assert commands.options_in("umount /u01") == ""

@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .. import run_options
 from ..host_names import pattern_of
-from ..layout import ROOT
 from ..report.text import printable
 from . import host_findings, payload
 from .host_findings import MOST_NUMBER, MOST_TEXT
@@ -203,13 +203,10 @@ def not_applied(control: str, message: str) -> dict[str, Any]:
 def completed(
     findings: list[dict[str, Any]], host: str, inventories: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """The findings with the run's inventory and the host in commands that call ./hostproof."""
-    default = {str(ROOT / "inventories/local"), str(ROOT / "inventories/evidence.py")}
-    words = [
-        word for inventory in inventories if inventory not in default for word in ("-i", inventory)
-    ]
+    """The findings with the run's options and the host in commands that call ./hostproof."""
+    named = run_options.of_inventories(inventories)
     for finding in findings:
-        finding["commands"] = [_for_host(line, words, host) for line in finding["commands"]]
+        finding["commands"] = [_for_host(line, named, host) for line in finding["commands"]]
     return findings
 
 
@@ -220,14 +217,15 @@ _WITH_HOSTS = frozenset(
 
 
 def _for_host(line: str, inventories: list[str], host: str) -> str:
-    """The line with each of both that it does not say itself."""
+    """The line with what it does not say itself."""
     words = line.split()
     if words[:1] != ["./hostproof"] or not _WITH_HOSTS.intersection(words[1:2]):
         return line
     more = [] if _names(words, "-i", "--inventory") else inventories
+    more = [*more, *run_options.without_inventories()]
     if not _names(words, "-l", "--limit"):
-        more = [*more, "--limit", pattern_of(host)]
-    return " ".join([line, *map(shlex.quote, more)])
+        more.append(f"--limit {shlex.quote(pattern_of(host))}")
+    return " ".join([line, *more])
 
 
 def _names(words: list[str], short: str, long: str) -> bool:

@@ -7,11 +7,13 @@ what could not be determined for one reason is below the first that states so.
 """
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from ansible.module_utils.hostproof.controls.registry import NAMES
 from ansible.module_utils.hostproof.evaluate.finding import (
     ERROR,
     FAIL,
@@ -24,9 +26,12 @@ from ansible.module_utils.hostproof.evaluate.finding import (
     subject_of,
 )
 
-from ..commands import is_own
+from .. import run_options
+from ..commands import is_own, options_in, without_limit
+from ..host_names import pattern_of
 from .host_state import HostState
-from .text import as_typed, heading_of, one_line, shorten
+from .store import recorded_apart
+from .text import as_typed, heading_of, one_line, printable, shorten
 from .verdict import NOT_READY, UNDETERMINED, UNREACHABLE, host_verdict
 
 Record = dict[str, Any]
@@ -39,6 +44,7 @@ _TRIED = 12
 _MOST_ACTIONS = 2000
 _MOST_SETS = 5000
 _MOST_TEXT = 300
+_CONTROLS_NAMED = 3
 
 #: Advice for a value without a known way to determine it.
 _NO_ADVICE = "none"
@@ -46,7 +52,13 @@ _NO_ADVICE = "none"
 #: Fix of a finding about a denied permission (checking.py).
 DENIED = "rerun with --become (requires root)"
 
-_LIMIT = re.compile(r" --limit \S+")
+#: A command of an action lists at most this number of hosts after --limit.
+LIMIT_HOSTS = 20
+
+#: Commands that only show something.
+_SHOWS_ONLY = re.compile(r"\./hostproof (?:audit|apply --check) ")
+#: The weight of a resolved finding by its severity: two of one grade are worth one of the next.
+_WEIGHTS = dict(zip(SEVERITIES, (8, 4, 2, 1), strict=True))
 #: Statuses that need attention.
 UNWELL = (FAIL, ERROR, WARN)
 
@@ -63,17 +75,17 @@ class Group(NamedTuple):
         return min((finding["status"] for finding in (self.cause, *self.rests)), key=STATUSES.index)
 
 
-def groups_of(findings: Iterable[Record]) -> list[Group]:
+def groups_of(findings: Iterable[Record], *, below_lesser: bool = False) -> list[Group]:
     """The findings of a host that need attention, each below its cause.
 
     Failures come first, then errors, then warnings; each by severity, then by the time at which a
-    fix takes effect. No finding is below a cause of a lesser severity.
+    fix takes effect. A finding is below a cause of a lesser severity only with ``below_lesser``.
     """
     loud = [entry for entry in findings if entry["status"] not in (PASS, SKIP)]
     by_check: dict[str, list[Record]] = {}
     for finding in loud:
         by_check.setdefault(finding["check"], []).append(finding)
-    roots = {id(entry): _root(entry, by_check) for entry in loud}
+    roots = {id(entry): _root(entry, by_check, below_lesser) for entry in loud}
     errors = sorted((root for root in roots.values() if root["status"] == ERROR), key=_severity)
     denied = next((_severity(error) for error in errors if error["fix"] == DENIED), None)
 
@@ -112,8 +124,8 @@ def by_page(groups: Iterable[Group]) -> list[Record]:
     return [finding for group in groups for finding in (*group.rests, group.cause)]
 
 
-def _root(finding: Record, by_check: dict[str, list[Record]]) -> Record:
-    """The last cause in the chain of causes that is not lesser than the finding itself."""
+def _root(finding: Record, by_check: dict[str, list[Record]], below_lesser: bool) -> Record:
+    """The last cause in the chain of causes that may be above the finding."""
     root = cause = finding
     seen = set()
     while id(cause) not in seen:
@@ -122,7 +134,7 @@ def _root(finding: Record, by_check: dict[str, list[Record]]) -> Record:
         if following is None:
             break
         cause = following
-        if _severity(cause) <= _severity(finding):
+        if below_lesser or _severity(cause) <= _severity(finding):
             root = cause
     return root
 
@@ -172,41 +184,52 @@ def _order(group: Group) -> tuple[Any, ...]:
 class Action(NamedTuple):
     """What fixes a cause on several hosts.
 
-    ``what`` is the advice from one host, or the command for all hosts. ``title`` and ``check`` are
-    those of the most severe cause, ``checks`` is the number of causes that it fixes, and
-    ``takes_effect`` is the earliest and the latest time. ``kind`` is "command" or "check", or
-    "unknown" for an error. ``hosts`` are the names of the ``on`` hosts.
+    ``what`` is the advice from one host, or the command for all hosts. ``check`` is the most severe
+    cause, and ``takes_effect`` is the earliest and the latest time. ``caption`` is a sentence about
+    all ``findings``. ``kind`` is "command" or "check", or "unknown" for an error. ``hosts`` are the
+    names of the ``on`` hosts. ``again`` is the command that checks the result; empty where ``what``
+    is a command.
     """
 
     what: str
-    title: str
+    caption: str
     check: str
     takes_effect: list[str]
-    checks: int
     findings: int
     on: int
     hosts: list[str]
     kind: str
+    again: str
 
 
 class _Known:
     """An action while the hosts are read one after the other."""
 
     __slots__ = (
+        "changes",
         "checks",
         "command",
+        "controls",
         "effects",
         "findings",
         "grade",
         "hosts",
+        "headings",
         "kind",
+        "options",
+        "score",
         "texts",
     )
 
     def __init__(self, kind: str, command: str | None) -> None:
         self.kind = kind
         self.command = command
+        self.changes = kind == "check" or bool(command and not _SHOWS_ONLY.match(command))
         self.checks: set[str] = set()
+        self.controls: set[str] = set()
+        self.headings: set[str] = set()
+        self.options = ""
+        self.score = 0
         self.effects: set[int] = set()
         self.grade: tuple[int, ...] = ()
         self.texts = ("", "", "")
@@ -218,22 +241,74 @@ class _Known:
         self.checks.add(cause["check"])
         self.effects.add(_effect(cause))
         self.findings += 1 + len(group.rests)
+        for finding in (cause, *group.rests):
+            self.controls.add(finding["control"])
+            self.score += _WEIGHTS[finding["severity"]]
+        if len(self.headings) < 2:
+            self.headings.add(heading_of(cause))
         # Use the title of the most severe cause that resolves the most findings.
         grade = (*_urgency(cause), -len(group.rests))
         if not self.grade or grade < self.grade:
             self.grade = grade
-            texts = (heading_of(cause), cause["check"])
-            title, check = (shorten(one_line(text), _MOST_TEXT) for text in texts)
-            self.texts = (shown_advice(cause, self.command), title, check)
+            texts = (heading_of(cause), cause["problem"] or cause["title"], cause["check"])
+            heading, problem, check = (shorten(one_line(text), _MOST_TEXT) for text in texts)
+            self.texts = (shown_advice(cause, self.command), heading, problem, check)
 
-    def meet_host(self, name: str) -> None:
+    def meet_host(self, name: str, options: str) -> None:
         self.hosts.append(name)
+        self.options = self.options or options
 
-    def told(self) -> Action:
+    def told(self, *, recorded: bool = False) -> Action:
         bounds = sorted({min(self.effects), max(self.effects)})
         effects = [TAKES_EFFECT[bound] for bound in bounds]
-        numbers = (len(self.checks), self.findings, len(self.hosts))
-        return Action(*self.texts, effects, *numbers, self.hosts, self.kind)
+        what, heading, problem, check = self.texts
+        options = " ".join(filter(None, (self.options, _limit(self.hosts))))
+        kind, again = self.kind, ""
+        if self.command is not None:
+            what = f"{self.command} {_limit(self.hosts)}"
+        elif what == DENIED:
+            verb = "record" if recorded else "audit"
+            become = "" if "--become" in options.split() else "--become "
+            kind, what = "command", f"./hostproof {verb} {become}{options}"
+        else:
+            control = check.split(".")[0]
+            # The run itself and the results of other tools have no tag.
+            tags = f" --tags {control}" if control in NAMES else ""
+            again = printable(as_typed(f"./hostproof audit{tags} {options}"))
+        if kind == "command":
+            what = printable(as_typed(what))
+        caption = self._caption(heading, problem, check)
+        numbers = (self.findings, len(self.hosts))
+        return Action(what, caption, check, effects, *numbers, self.hosts, kind, again)
+
+    def _caption(self, heading: str, problem: str, check: str) -> str:
+        """A sentence that is true of every finding of this action."""
+        number = f"{self.findings} finding" + ("" if self.findings == 1 else "s")
+        if not self.changes:
+            if self.findings == 1:
+                return f"This shows the reason: {heading} ({check})."
+            of = _names(self.controls)
+            return f"This shows more about {number} of {of} that could not be determined."
+        if len(self.checks) == 1:
+            shown = heading if len(self.headings) == 1 else problem
+            return f"This resolves {number}: {shown} ({check})."
+        of = _names(self.controls)
+        return f"This resolves {number} of {of}; the gravest: {problem} ({check})."
+
+
+def _names(controls: Iterable[str]) -> str:
+    """ "hugepages, nfs_mounts and 3 more controls"."""
+    names = sorted(controls)
+    if len(names) <= _CONTROLS_NAMED:
+        return ", ".join(names)
+    more = len(names) - _CONTROLS_NAMED
+    return f"{', '.join(names[:_CONTROLS_NAMED])} and {more} more control" + "s" * (more > 1)
+
+
+def _limit(hosts: list[str]) -> str:
+    if len(hosts) > LIMIT_HOSTS:
+        return "--limit HOSTS"
+    return f"--limit {shlex.quote(printable(','.join(map(pattern_of, hosts))))}"
 
 
 class First:
@@ -244,6 +319,9 @@ class First:
 
     def __init__(self) -> None:
         self.waiting = 0
+        #: The number of different actions, once ``actions`` has chosen some of them.
+        self.count = 0
+        self._recorded = False
         self._known: dict[tuple[str, str], _Known] = {}
         self._needed: Counter[frozenset[tuple[str, str]]] = Counter()
 
@@ -252,8 +330,9 @@ class First:
         if host_verdict(findings) not in (NOT_READY, UNREACHABLE, UNDETERMINED):
             return
         self.waiting += 1
+        self._recorded = self._recorded or bool(recorded_apart(state))
         needed = set()
-        for group in groups_of(findings):
+        for group in groups_of(findings, below_lesser=True):
             if group.status not in (FAIL, ERROR):
                 continue
             key, command = action_key(group.cause)
@@ -263,15 +342,18 @@ class First:
                 self._known[key] = _Known(key[0], command)
             self._known[key].meet(group)
             needed.add(key)
+        options = _options(findings)
         for key in needed:
-            self._known[key].meet_host(state.name)
+            self._known[key].meet_host(state.name, options)
         if needed and (len(self._needed) < _MOST_SETS or frozenset(needed) in self._needed):
             self._needed[frozenset(needed)] += 1
 
     def actions(self) -> tuple[int, list[Action]]:
         """The number of hosts become ready, and by which actions: what can be done first is first.
 
-        Three that make no host ready are those that most hosts need.
+        Three that make no host ready are those that most hosts need; of these, those that resolve
+        most findings, by number and severity. An action that only shows something makes no host
+        ready.
         """
         weights: dict[tuple[str, str], float] = {}
         for needed, count in self._needed.items():
@@ -279,10 +361,16 @@ class First:
                 # Split the weight of a host equally between the actions that it needs.
                 weights[key] = weights.get(key, 0) + count / len(needed)
         advised = [key for key in weights if key[0] != _NO_ADVICE]
-        tried = sorted(advised, key=lambda key: (-weights[key], key))[:_TRIED]
+        known = self._known
+        tried = sorted(
+            advised,
+            key=lambda key: (-weights[key], not known[key].changes, -known[key].score, key),
+        )[:_TRIED]
+        self.count = len(advised)
         best: tuple[int, float, tuple[tuple[str, str], ...]] = (0, 0, ())
         for chosen in combinations(tried, min(TOLD, len(tried))):
-            ready = sum(count for needed, count in self._needed.items() if needed <= {*chosen})
+            changing = {key for key in chosen if known[key].changes}
+            ready = sum(count for needed, count in self._needed.items() if needed <= changing)
             weight = sum(weights[key] for key in chosen)
             if (ready, weight) > best[:2]:
                 best = (ready, weight, chosen)
@@ -290,7 +378,7 @@ class First:
         actions.sort(
             key=lambda action: (min(action.effects), max(action.effects), -len(action.hosts))
         )
-        return best[0], [action.told() for action in actions]
+        return best[0], [action.told(recorded=self._recorded) for action in actions]
 
     def by_hosts(self) -> list[Action]:
         """Every action, those that most hosts need first: what a fleet lacks, cause by cause."""
@@ -298,7 +386,36 @@ class First:
             self._known.items(),
             key=lambda item: (-len(item[1].hosts), min(item[1].effects), item[0]),
         )
-        return [action.told() for _, action in known]
+        return [action.told(recorded=self._recorded) for _, action in known]
+
+
+def effect_of(first: First, ready: int, shown: int) -> str:
+    """What the shown actions do for the hosts that wait for them, and how many there are."""
+    actions = f"{shown} of {first.count} actions"
+    if not ready and first.waiting == 1:
+        return (
+            f"{actions}, those that resolve most" if shown < first.count else "what the host needs"
+        )
+    if not ready:
+        return (
+            f"{actions}, those that most hosts need"
+            if shown < first.count
+            else "what most hosts need"
+        )
+    subject = f"these {actions if shown < first.count else f'{shown} actions'} make"
+    if shown == 1:
+        subject = "this action makes"
+    hosts = "the host" if first.waiting == 1 else f"{ready} of {first.waiting} hosts"
+    return f"{subject} {hosts} ready"
+
+
+def _options(findings: Iterable[Record]) -> str:
+    """The options of the run that found this, as its own commands repeat them."""
+    for finding in findings:
+        for line in finding["commands"]:
+            if is_own(line):
+                return options_in(line)
+    return run_options.of_run()
 
 
 def shown_advice(cause: Record, command: str | None = None) -> str:
@@ -311,7 +428,7 @@ def action_key(cause: Record) -> tuple[tuple[str, str], str | None]:
     """The key that equal fixes of several hosts share, and the command for all these hosts."""
     for line in cause["commands"]:
         if is_own(line):
-            command = _LIMIT.sub("", line)
+            command = without_limit(line)
             return ("command", command), command
     if cause["status"] == ERROR:
         advice = shorten(one_line(cause["fix"] or ""), _MOST_TEXT)

@@ -15,7 +15,7 @@ from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.evaluate.finding import PASS, SEVERITIES, SKIP, STATUSES
 
 from .anchors import host_anchor
-from .causes import Action
+from .causes import Action, First, effect_of
 from .host_section import host_section, plain_table
 from .host_state import HostState
 from .store import RUN_HOST, WAIVERS_HOST, Results, cluster_name, is_cluster
@@ -121,7 +121,7 @@ def summary(report: Report, link: Link, *, single_page: bool) -> Iterator[str]:
     yield _verdict_tiles(results)
     ready, actions = totals.first.actions() if totals.first.waiting else (0, [])
     causes = _causes(totals, len(actions)) if single_page else ([], 0)
-    yield _first(results, ready, actions, link, causes[1])
+    yield _first(results, totals.first, ready, actions, link, causes[1])
     yield parts().notes(_notes(results))
     for state in results.about:
         yield _about(state)
@@ -163,21 +163,17 @@ def _style(results: Results) -> str:
 # The head of the page
 
 
-def _first(results: Results, ready: int, actions: list[Action], link: Link, causes: int) -> str:
+def _first(
+    results: Results, first: First, ready: int, actions: list[Action], link: Link, causes: int
+) -> str:
     """The actions that make most hosts ready; nothing where all are. ``causes``: their number."""
     if not actions:
         return ""
     counts = verdict_totals(results)
-    waiting = sum(counts[verdict] for verdict in _BAD)
     # The same numbers as in the headline and the tiles.
     these = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _BAD if counts[verdict])
-    subject = "This action makes" if len(actions) == 1 else f"These {len(actions)} actions make"
-    if not ready:
-        sentence = f"the actions that most of the {waiting} hosts need ({these})"
-    elif waiting == 1:
-        sentence = f"{subject} the host ready ({these})"
-    else:
-        sentence = f"{subject} {ready} of {waiting} hosts ready ({these})"
+    effect = effect_of(first, ready, len(actions))
+    sentence = f"{effect[0].upper()}{effect[1:]} ({these})"
     named = [[(link(name), one_line(name)) for name in action.hosts] for action in actions]
     shown = [
         (action, hosts[:_HOSTS_NAMED], hosts[_HOSTS_NAMED:])

@@ -26,6 +26,7 @@ from ansible.module_utils.hostproof.collect.bounded import open_regular
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, SEVERITIES, SKIP, Check, found
 
+from .. import run_options
 from ..cluster.nodes import COMPLETE, SESSIONS, SHARED_EXPORT, is_same
 from ..commands import is_own
 from ..host_names import RULE, is_host_name, pattern_of
@@ -892,20 +893,22 @@ def _has_no_before(finding: dict[str, Any]) -> bool:
     return finding["check"] in _ABOUT_A_CHANGE and finding["status"] == SKIP
 
 
-#: The command is one that every reader of a report has.
-_ASK_AGAIN = "./hostproof audit -i INVENTORY --limit {0} -vvv"
+def _ask_again(hosts: str) -> str:
+    """The command that audits hosts again: with the options of this run, or, for a stored report,
+    with one that every reader has."""
+    options = run_options.of_run() if run_options.is_a_run() else "-i INVENTORY"
+    return " ".join(["./hostproof audit", *filter(None, [options]), f"--limit {hosts}"])
 
 
 def _no_answer(line: dict[str, Any]) -> dict[str, Any]:
     """The error finding for a result without findings."""
+    again = _ask_again(shlex.quote(pattern_of(line["host"])))
     if line["outcome"] == "unreachable":
         check, actual = _REACHABLE, "no connection"
-        fix = (
-            _ASK_AGAIN.format(shlex.quote(pattern_of(line["host"]))) + "   # shows how it connects"
-        )
+        fix = f"{again} -vvv   # shows how it connects"
     else:
         check, actual = _JUDGED, "no control answered"
-        fix = _ASK_AGAIN.format(shlex.quote(pattern_of(line["host"])))
+        fix = f"{again} -vvv"
     desired = "the host answers" if line["outcome"] == "unreachable" else "every control answers"
     return _error(check, desired, actual, fix, line["message"])
 
@@ -922,7 +925,7 @@ def _about_run(results: Results) -> list[Part]:
                 f"Run {run.id} was cut short: nothing is known about {run.hosts - run.answered} "
                 f"of its {run.hosts} hosts."
             )
-            fix = "./hostproof audit -i INVENTORY --limit HOSTS   # the hosts that are missing"
+            fix = f"{_ask_again('HOSTS')}   # the hosts that are missing"
             expected, got = f"{run.hosts} hosts", f"{run.answered} hosts"
             problems.append(_error(_FINISHED, expected, got, fix, why))
     return [Part(pseudo_line(results, RUN_HOST), problems)] if problems else []

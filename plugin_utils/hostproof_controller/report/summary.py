@@ -3,7 +3,6 @@
 """The summary of a run for a terminal: verdicts, totals, Fix first, findings by severity."""
 
 import json
-import shlex
 import textwrap
 from bisect import insort
 from collections import Counter
@@ -11,7 +10,6 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
-from ansible.module_utils.hostproof.controls.registry import NAMES
 from ansible.module_utils.hostproof.evaluate.finding import (
     ERROR,
     FAIL,
@@ -23,8 +21,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
     WARN,
 )
 
-from ..host_names import pattern_of
-from .causes import DENIED, Action, First, Group, groups_of
+from .causes import DENIED, Action, First, Group, effect_of, groups_of
 from .host_state import HostState
 from .store import PROFILE, SELECTION, TARGET, Results, is_pseudo, recorded_apart
 from .text import as_typed, fix_of, heading_of, one_line, printable, shorten
@@ -54,8 +51,6 @@ WHY_LINES = 2
 #: Characters of the value of a layer.
 MOST_VALUE = 200
 NAMES_SHOWN = 4
-#: A command of Fix first lists at most this number of hosts after --limit.
-LIMIT_HOSTS = 20
 #: Different reasons of errors that are kept apart. Above this number, errors are grouped by check.
 MOST_REASONS = 5000
 
@@ -239,19 +234,11 @@ class Summary:
         ready, actions = first.actions() if first.waiting else (0, [])
         if not actions:
             return []
-        subject = "this action makes" if len(actions) == 1 else f"these {len(actions)} actions make"
-        effect = f"{subject} {ready} of {first.waiting} hosts ready"
-        if not ready:
-            effect = "what most hosts need" if first.waiting > 1 else "what the host needs first"
-        lines = [f"Fix first: {effect}"]
-        recorded = any(group.recorded for group in self._all_groups())
+        lines = [f"Fix first: {effect_of(first, ready, len(actions))}"]
         for number, action in enumerate(actions, 1):
-            texts = _action_lines(action, recorded, width - 4)
+            texts = _action_lines(action, width - 4)
             lines += [f"{number}.  {texts[0]}", *(f"    {line}" for line in texts[1:])]
         return lines
-
-    def _all_groups(self) -> Iterable[_Group]:
-        return (group for groups in self._checks.values() for group in (groups or {}).values())
 
     def _findings(self, paint: Any, width: int, where: str, level: int) -> list[list[str]]:
         """A block for each severity. Equal findings of several hosts are listed once."""
@@ -473,26 +460,13 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _action_lines(action: Action, recorded: bool, width: int) -> list[str]:
+def _action_lines(action: Action, width: int) -> list[str]:
     """Command or advice, the findings that it resolves, and on which hosts."""
     named = _named(action.hosts[:HOSTS_NAMED], len(action.hosts))
-    limit = ",".join(map(pattern_of, action.hosts))
-    if len(action.hosts) > LIMIT_HOSTS:
-        limit = "HOSTS"
-    suffix = f" --limit {shlex.quote(printable(limit))}"
-    if action.kind == "command":
-        lines = [printable(action.what) + suffix]
-    elif action.kind == "unknown" and action.what == DENIED:
-        lines = [as_typed(f"./hostproof {'record' if recorded else 'audit'} --become{suffix}")]
-    else:
-        control = action.check.split(".")[0]
-        # The run itself and the results of other tools have no tag.
-        tags = f" --tags {control}" if control in NAMES else ""
-        again = f"./hostproof audit{tags}{suffix}"
-        lines = [*_wrapped(one_line(action.what), width, 4), f"then: {as_typed(again)}"]
-    resolved = f"{action.findings} finding" + ("" if action.findings == 1 else "s")
-    text = f"{action.title} ({action.check}); {resolved} on {named}"
-    return lines + _wrapped(text, width, 3)
+    lines = [action.what]
+    if action.again:
+        lines = [*_wrapped(one_line(action.what), width, 4), f"then: {action.again}"]
+    return lines + _wrapped(f"{action.caption} Hosts: {named}.", width, 5)
 
 
 def _subject(title: str) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from ..layout import ROOT
 from ..report.text import one_line, printable, shorten
+from ..run_options import VARIABLE_FILES
 from ..runs import INVENTORIES
 from . import termination
 from .nodes import Node
@@ -230,6 +231,7 @@ def _variables(request: AuditRequest) -> dict[str, str]:
         "HOSTPROOF_REPORT": "",
         "HOSTPROOF_REPORTS": "",
         INVENTORIES: "\n".join(map(_absolute, request.inventories)),
+        VARIABLE_FILES: "\n".join(str(file.absolute()) for file in request.files),
     }
 
 

@@ -126,9 +126,59 @@ def test_one_command_is_one_action_on_all_hosts():
     first = first_of(*hosts)
     ready, (action,) = first.actions()
     assert (first.waiting, ready) == (2, 2)
-    assert (action.what, action.kind) == ("./hostproof apply --tags hugepages", "command")
-    assert (action.checks, action.findings, action.on) == (2, 3, 2)
+    assert (action.what, action.kind) == (
+        "./hostproof apply --tags hugepages --limit db0,db1", "command"
+    )  # fmt: skip
+    assert (action.findings, action.on) == (3, 2)
+    assert action.caption == "This resolves 3 findings of c; the gravest: Title a (c.a)."
     assert action.hosts == ["db0", "db1"]
+
+
+def test_an_action_repeats_the_options_of_its_run():
+    options = "-i 'my hosts' -e hostproof_profile=oracle_19c_rac --become"
+    printed = [f"./hostproof apply --tags hugepages {options} --limit db0"]
+    first = first_of([told("a", commands=printed), told("b"), told("d", "error", fix=DENIED)])
+    _, actions = first.actions()
+    assert {action.what for action in actions if action.kind == "command"} == {
+        f"./hostproof apply --tags hugepages {options} --limit db0",
+        f"./hostproof audit {options} --limit db0",
+    }
+    (again,) = [action.again for action in actions if action.again]
+    assert again == f"./hostproof audit {options} --limit db0"
+
+
+@pytest.mark.parametrize(
+    "finding_",
+    [
+        told("a", "error", why="no answer", fix="query it manually"),
+        told("a", "error", fix=DENIED),
+        told("a", commands=["./hostproof audit --tags hugepages -vvv --limit db0"]),
+        told("a", commands=["./hostproof apply --check --diff --tags hugepages --limit db0"]),
+    ],
+)
+def test_what_only_shows_something_makes_no_host_ready(finding_):
+    ready, (action,) = first_of([finding_]).actions()
+    assert ready == 0
+    assert action.caption == "This shows the reason: Title a (c.a)."
+
+
+def test_a_consequence_of_another_action_is_no_action():
+    """Not even one that is graver than its cause, which is shown above it elsewhere."""
+    cause = told("low", severity="low", commands=apply_of("hugepages", "db0"))
+    ready, (action,) = first_of([told("top", "fail", "low", severity="critical"), cause]).actions()
+    assert (ready, action.findings, action.kind) == (1, 2, "command")
+
+
+def test_the_first_actions_resolve_most_findings_of_the_gravest():
+    """An apply that resolves ten findings is not behind three that resolve one each."""
+    many = [told(f"m{n}", severity="medium", commands=apply_of("space", "db0")) for n in range(10)]
+    lesser = [told(x, severity=x) for x in ("low", "medium", "high", "critical")]
+    ready, actions = first_of([*lesser, *many]).actions()
+    assert ready == 0
+    assert {action.check for action in actions} == {"c.m0", "c.high", "c.critical"}
+    text = render_html(merge([make_line("db0", [*lesser, *many])]), "2026-11-21T04:00:00Z")
+    assert "3 of 5 actions, those that resolve most (1 not ready)" in text
+    assert "./hostproof apply --tags space --limit db0" in text
 
 
 def test_the_actions_are_those_that_make_most_hosts_ready():
@@ -178,7 +228,7 @@ def test_every_cause_is_listed_by_how_many_hosts_have_it(monkeypatch):
     ]  # fmt: skip
     page = render_html(merge(lines), "2026-11-21T04:00:00Z")
     assert "All 5 causes by number of hosts" in page
-    assert "<tr><td>7<td>Title b <small>c.b</small>" in page
+    assert "<tr><td>7<td>This resolves 7 findings: Title b (c.b)." in page
     monkeypatch.setattr(html, "MOST_CAUSES", 4)
     page = render_html(merge(lines), "2026-11-21T04:00:00Z")
     assert "All 5 causes by number of hosts (first 4 shown)" in page

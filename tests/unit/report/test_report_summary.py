@@ -33,10 +33,11 @@ db01  ✗ not ready  ✗ fail
 Hosts:    1 not ready
 Findings: 1 failed, 1 warning, 1 skipped, 1 passed
 
-Fix first: this action makes 1 of 1 hosts ready
+Fix first: this action makes the host ready
 1.  sysctl -w vm.nr_hugepages=30721
     then: ./hostproof audit --tags hugepages --limit db01
-    The huge page pool covers every SGA (hugepages.pool_covers_sga); 1 finding on db01
+    This resolves 1 finding: The huge page pool covers every SGA (hugepages.pool_covers_sga). Hosts:
+    db01.
 
 Critical severity
 ✗ fail    db01  hugepages.pool_covers_sga: The huge page pool covers every SGA
