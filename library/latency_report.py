@@ -10,8 +10,8 @@ short_description: Extract latencies from AWR and other reports
 description:
   - Reads latencies from a report in text form. Returns windows in the form of the probes
     C(latency_tcp) and C(latency_disk).
-  - Supports text AWR reports of 10g to 19c for an instance, a pluggable database or a cluster
-    (C(awrgrpt.sql)), and Statspack reports.
+  - Supports AWR reports of 10g to 23ai, as text or HTML, for an instance or a pluggable database,
+    those of a cluster as text (C(awrgrpt.sql)), and Statspack reports.
   - Supports the output of SLOB, Orion, oratcptest, ApacheBench, tcpdump and tcpstat, and the
     C(iolstats) and C(devio_stats) dumps of an Exadata cell.
   - Also reads excerpts of these reports.

@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.controls.latency.measurement import (
     reports,
     work,
 )
+from ansible.module_utils.hostproof.controls.latency.parsers import awr, report_html
 from ansible.module_utils.hostproof.errors import ParseError
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/latency"
@@ -477,7 +478,7 @@ FOREIGN = {
     "Begin Snap\0": "it is not text",
     "PING lsh1 (10.0.0.1) 56(84) bytes of data.\n": "it is none of AWR",
     "total 4\n-rw-r--r-- 1 root root 0 x\n": "it is none of AWR",
-    "<html><head><title>AWR Report for DB: X</title></head></html>": "it is the HTML form",
+    "<html><head><title>AWR Report for DB: X</title></head></html>": "it is HTML without a",
     "WORKLOAD REPOSITORY COMPARE PERIOD REPORT\n": "it compares two periods",
     "WORKLOAD REPOSITORY SQL Report\n": "it is the report of one SQL statement",
     "WORKLOAD REPOSITORY report for\n": "it has no line 'End of Report': it is cut off",
@@ -582,3 +583,100 @@ def test_scrambled_columns_are_an_error_or_the_same_numbers(name):
             continue
         assert told(part) <= whole, line
     assert refused
+
+
+def html_of(*tables: tuple[str, str, str]) -> str:
+    """A whole report; a table is its title, its headings and its rows, with | between the cells."""
+    parts = ["<html><head><title>AWR Report</title></head><body class='awr'>"]
+    parts.append("<h1 class='awr'>WORKLOAD REPOSITORY report for</h1>")
+    for title, headings, rows in tables:
+        parts.append(f"<h3 class='awr'>{title}</h3><table border='1'><tr>")
+        parts += [f"<th class='awrbg'>{cell.strip()}</th>" for cell in headings.split("|")]
+        for row in rows.strip().split("\n"):
+            cells = "".join(f"<td class='awrc'>{cell.strip()}</td>" for cell in row.split("|"))
+            parts.append(f"</tr>\n<tr>{cells}")
+        parts.append("</tr>\n</table><p />")
+    return "".join([*parts, "<p />\nEnd of Report\n</body></html>"])
+
+
+#: Rows of the text fixtures, under the headings that the HTML of the release has.
+AS_HTML = {
+    "awr-19c-pdb-shortened.txt": html_of(
+        (
+            "Report Summary",
+            "Event|Waits|Total Wait Time (sec)|Avg Wait|% DB time|Wait Class",
+            """enq: TX - row lock contention|1|52.9|52.86 s|98.9|Application
+            DB CPU||.4||.8|
+            db file sequential read|13|0|3.23ms|.1|User I/O""",
+        ),
+        (
+            "Foreground Wait Events",
+            "Event|Waits|%Time -outs|Total Wait Time (s)|Avg wait|Waits /txn|% DB time",
+            """db file sequential read|13||0|3.23ms|6.5|.1
+            control file sequential read|48||0|268.69us|24.0|.0
+            SQL*Net message from client|20||3,730|186.48 s|10.0|""",
+        ),
+    ),
+    "awr-10.2-made-up.txt": html_of(
+        (
+            "Top 5 Timed Events",
+            "Event|Waits|Time(s)|Avg Wait(ms)|% Total Call Time|Wait Class",
+            """db file sequential read|1,402,113|9,815|7|61.6|User I/O
+            CPU time||3,207||20.1|
+            log file sync|90,214|1,221|14|7.7|Commit""",
+        ),
+        (
+            "Wait Events",
+            "Event|Waits|%Time -outs|Total Wait Time (s)|Avg wait (ms)|Waits /txn",
+            """db file sequential read|1,402,113|.0|9,815|7|15.5
+            log file sync|90,214|.0|1,221|14|1.0
+            SQL*Net message to client|2,204,117|.0|2|0|24.4""",
+        ),
+    ),
+}
+
+
+def figures_of(event):
+    return event._replace(line=0, wait_class=None, cut=False)
+
+
+@pytest.mark.parametrize("name", AS_HTML)
+def test_html_has_the_values_of_the_text(name):
+    text = awr.parse(fixture(name))
+    html = awr.parse(report_html.as_text(AS_HTML[name]))
+    assert html.generation == text.generation
+    ours = {(event.section, event.name): figures_of(event) for event in text.events}
+    assert len(html.events) == 6
+    for event in html.events:
+        assert figures_of(event) == ours[event.section, event.name]
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "events", "histograms", "top"),
+    [
+        ("awr-11.2.0.3.html", "11.2.0.3.0", 21, 13, ("direct path read", 332492, 6911)),
+        ("awr-12.1.html", "12.1.0.2.0", 26, 22, ("library cache: mutex X", 17795, 100500)),
+    ],
+)
+def test_html_of_real_reports(name, release, events, histograms, top):
+    text = fixture(name)
+    report = awr.parse(report_html.as_text(text))
+    assert report.whole
+    assert (report.head.release, report.head.database) == (release, "ORCL")
+    assert (len(report.events), len(report.histograms)) == (events, histograms)
+    assert report.parameters is not None
+    first = report.events[0]
+    assert (first.name, first.waits, first.seconds) == top
+    assert reports.read(text).kind == "awr"
+    with pytest.raises(ParseError, match="it is cut off"):
+        reports.read(text.partition("End of Report")[0])
+
+
+def test_statspack_in_html_is_the_text_in_it():
+    text = fixture("statspack-11.2-lobs-made-up.txt")
+    page = f"<html><body><pre>{text.replace('<', '&lt;')}</pre></body></html>"
+    assert awr_values(reports.read(page)) == awr_values(reports.read(text))
+
+
+def awr_values(report):
+    return [(window.subject, window.n, window.mean) for window in report.windows]

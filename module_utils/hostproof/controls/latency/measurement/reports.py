@@ -6,6 +6,7 @@ import re
 from typing import List, Optional, Pattern, Tuple
 
 from ....errors import ParseError
+from ..parsers import report_html
 from . import database_windows, tool_windows
 from .report import Report
 
@@ -128,11 +129,15 @@ def read(
         raise ParseError(_WHAT, "it is empty")
     if "\0" in text:
         raise ParseError(_WHAT, "it is not text: write it as plain text in UTF-8")
+    if report_html.is_html(text):
+        text = report_html.as_text(text)
+        if not text.strip():
+            raise ParseError(_WHAT, "it is HTML without a table of an AWR report")
     kinds = recognised(text) if kind is None else [kind]
     if not kinds:
         raise ParseError(
             _WHAT,
-            "it is none of AWR (text form), Statspack, SLOB, Orion, oratcptest, ApacheBench, "
+            "it is none of AWR, Statspack, SLOB, Orion, oratcptest, ApacheBench, "
             "tcpdump, tcpstat, iolstats or devio_stats",
         )
     chosen = kinds[0]

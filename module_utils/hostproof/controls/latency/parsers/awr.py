@@ -29,7 +29,7 @@ from .wait_events import WaitEvent
 _WHAT = "AWR report"
 #: Only where a text begins, or has no table: SQL in a report may hold any markup.
 _HTML = re.compile(r"<html\b|<head\b|<!DOCTYPE html", re.IGNORECASE)
-_IS_HTML = "it is the HTML form: write the report as text"
+_IS_HTML = "it is HTML that has no table of an AWR report"
 _FOREIGN = (
     (
         re.compile(r"^[ \t]*WORKLOAD REPOSITORY COMPARE PERIOD", re.IGNORECASE | re.MULTILINE),
