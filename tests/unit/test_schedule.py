@@ -1,11 +1,15 @@
 """An audit every night: timer, retention, and messages about new findings."""
 
+import contextlib
 import http.server
 import json
 import os
+import shlex
 import shutil
+import socket
 import subprocess
 import threading
+import traceback
 from pathlib import Path
 
 import pytest
@@ -113,33 +117,145 @@ class TestTimer:
         assert (code, says in err, err.count("\n")) == (1, True, 1)
         assert not run.units.exists()
 
-    @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
-    def test_root_runs_nothing_that_others_can_change(self, run, tmp_path, monkeypatch):
-        units = tmp_path / "units"
-        monkeypatch.setattr(schedule, "_directory", lambda _user: units)
-        program = tmp_path / "own/hostproof"
-        program.parent.mkdir()
-        program.write_text("#!/bin/sh\n")
-        monkeypatch.setattr(schedule, "_program", lambda: str(program))
-        words = ("schedule", "--on-calendar", "daily")
-        for place, owner, mode in (
-            (program, 1234, 0o755),
-            (program, 0, 0o777),
-            (run.work, 1234, 0o755),
-        ):
-            os.chown(place, owner, -1)
-            place.chmod(mode)
-            code, _, err = run(*words)
-            assert (code, f"another account can change {place}" in err) == (1, True)
-            os.chown(place, 0, -1)
-            place.chmod(0o755)
-        assert not units.exists()
-        assert run(*words)[0] == 0
-
     @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
     def test_systemd_checks_the_time(self, run):
         code, _, err = run(*self.WORDS[:3], "every night")
         assert (code, "does not know the time 'every night'" in err) == (1, True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+class TestTimerOfRoot:
+    """Root's timer uses nothing that another account can change, now and at each run."""
+
+    #: Place, owner and mode of each, in a site that is root's otherwise.
+    FOREIGN = (
+        ("own", 0, 0o775),
+        ("own", 1234, 0o755),
+        ("own", 0, 0o1777),
+        ("own/hostproof", 1234, 0o755),
+        ("own/hostproof", 0, 0o666),
+        ("own/hostproof", 0, 0o775),
+        ("own/ansible.cfg", 1234, 0o644),
+        ("own/module_utils", 1234, 0o755),
+        ("own/module_utils/hostproof/errors.py", 0, 0o666),
+        ("own/plugin_utils", 0, 0o1777),
+        ("own/playbooks/audit.yml", 1234, 0o644),
+        ("own/.venv", 1234, 0o755),
+        ("own/.venv/lib/site.py", 0, 0o664),
+        ("own/roles", 0, 0o777),
+        ("own/inventories/local", 1234, 0o755),
+        ("python/python3", 1234, 0o755),
+        ("python", 0, 0o777),
+        ("python/lib/os.py", 1234, 0o644),
+        ("home", 1234, 0o755),
+        ("home/work", 0, 0o775),
+        ("home/work", 0, 0o1777),
+        ("home/work/hostproof.yml", 0, 0o664),
+        ("home/work/group_vars/all.yml", 1234, 0o644),
+        ("home/work/reports", 1234, 0o755),
+        ("named", 0, 0o1777),
+        ("named/hosts", 1234, 0o644),
+        ("named/hosts", 0, 0o662),
+        ("named/host_vars", 1234, 0o755),
+        ("named/vars.yml", 1234, 0o644),
+        ("named/checks.d", 0, 0o775),
+        ("project", 1234, 0o755),
+        ("project/waivers.yml", 1234, 0o644),
+        ("hook", 1234, 0o600),
+        ("linked/target", 1234, 0o755),
+        ("linked", 1234, 0o755),
+    )
+
+    @pytest.fixture
+    def site(self, run, tmp_path, monkeypatch):
+        """A small installation, a working directory, an inventory and a webhook file of root."""
+        tmp_path = tmp_path / "site"
+        for name in sorted({place for place, _, _ in self.FOREIGN}):
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            folders = ("own", "reports", ".venv", "roles", "work", "local", "target", "checks.d")
+            if path.name in folders or path.name.endswith(("_vars", "_utils")):
+                path.mkdir(exist_ok=True)
+            elif not path.exists() and path.name not in ("home", "named", "project", "linked"):
+                path.touch() if path.name != "python" else path.mkdir()
+        (tmp_path / "home/work/hostproof.yml").write_text(
+            f"waivers: {tmp_path}/project/waivers.yml\n"
+        )
+        (tmp_path / "hook").chmod(0o600)
+        (tmp_path / "own/library").symlink_to(tmp_path / "linked/target")
+        (tmp_path / "own/.venv/python3").symlink_to(tmp_path / "python/python3")
+        monkeypatch.setattr(schedule, "ROOT", tmp_path / "own")
+        # The real one is checked by the tests of TestTimer where root runs them; it is large.
+        monkeypatch.setattr(schedule.sysconfig, "get_path", lambda _: str(tmp_path / "python/lib"))
+        monkeypatch.setattr(schedule, "_directory", lambda _user: tmp_path / "units")
+        monkeypatch.chdir(tmp_path / "home/work")
+        return tmp_path
+
+    def words(self, site):
+        audit = ("-i", "../../named/hosts", "-e", f"@{site}/named/vars.yml", "-e", "x=/tmp/x")
+        hook = ("--webhook-file", site / "hook")
+        return ("schedule", "--on-calendar", "daily", *hook, "--", *audit)
+
+    @staticmethod
+    def check(site):
+        """What ExecStartPre= does, as systemd splits it, in a directory that decides nothing."""
+        unit = (site / "units/hostproof.service").read_text()
+        assert "\nTimeoutStartSec=12h\n" in unit
+        (line,) = [line for line in unit.splitlines() if line.startswith("ExecStartPre=")]
+        argv = shlex.split(line.partition("=")[2])
+        return subprocess.run(argv, capture_output=True, text=True, check=False, cwd="/")
+
+    def test_nothing_that_others_can_change(self, run, site):
+        tried = 0
+        for name, owner, mode in self.FOREIGN:
+            place = site / name
+            before = place.stat().st_mode & 0o7777
+            os.chown(place, owner, -1)
+            place.chmod(mode)
+            for option in ((), ("--user",), ("--print",)) if tried < 6 else ((),):
+                call = self.words(site)
+                code, out, err = run(*call[:1], *option, *call[1:])
+                # The project file has its own check, which is stricter about its group.
+                named = (f"another account can change {place},", "hostproof.yml is not used")
+                assert code == 1 and any(text in err for text in named), (name, option, err)
+                assert "ExecStart" not in out
+                tried += 1
+            os.chown(place, 0, -1)
+            place.chmod(before)
+        assert tried == len(self.FOREIGN) + 4
+        assert not (site / "units").exists()
+
+    def test_the_same_at_each_run(self, run, site):
+        assert run(*self.words(site))[0] == 0
+        assert self.check(site).returncode == 0
+        for name, owner, mode in (*self.FOREIGN, ("units/hostproof.check.py", 1234, 0o644)):
+            place = site / name
+            before = place.stat().st_mode & 0o7777
+            os.chown(place, owner, -1)
+            place.chmod(mode)
+            done = self.check(site)
+            assert (done.returncode, done.stderr) == (
+                1,
+                f"hostproof: no audit by root, because another account can change {place}\n",
+            )
+            os.chown(place, 0, -1)
+            place.chmod(before)
+        # What did not exist when the timer was written counts too.
+        (site / "own/filter_plugins").mkdir()
+        assert self.check(site).returncode == 0
+        os.chown(site / "own/filter_plugins", 1234, -1)
+        assert self.check(site).returncode == 1
+
+    def test_links_of_others_and_in_circles(self, run, site):
+        link = site / "own/callback_plugins"
+        link.symlink_to(site / "linked/target")
+        os.chown(link, 1234, -1, follow_symlinks=False)
+        code, _, err = run(*self.words(site))
+        assert (code, f"another account can change {link}," in err) == (1, True)
+        link.unlink()
+        link.symlink_to(link)
+        code, _, err = run(*self.words(site))
+        assert (code, "too many links" in err) == (1, True)
 
 
 class TestPrune:
@@ -219,8 +335,110 @@ class TestWebhook:
         assert len(server.received) == attempts
 
     def test_a_server_that_is_not_there(self):
-        with pytest.raises(sending.NotSent, match="127.0.0.1 did not take the message"):
+        with pytest.raises(sending.NotSent, match="did not take the message: Connection refused"):
             sending.post("http://127.0.0.1:1/secret", {}, pauses=(0,))
+
+    #: Answers that http.client raises on, in its own ways; the last ones never end.
+    ANSWERS = (
+        b"garbage-s3cret\r\n\r\n",
+        b"HTTP/1.1 abc\r\n\r\n",
+        b"HTTP/1.1 200 " + b"x" * 70000,
+        b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\n",
+        b"HTTP/1.1 302 Found\r\nLocation: http://[s3cret\r\n\r\n",
+        b"HTTP/1.1 307 Found\r\nLocation: file:///s3cret\r\n\r\n",
+        b"\x00\xff",
+        b"",
+    )
+
+    @pytest.fixture
+    def answering(self):
+        """answering(first, rest) is the address of a server that sends ``rest`` without an end."""
+        ended = threading.Event()
+        listening = socket.create_server(("127.0.0.1", 0))
+
+        def serve(first, rest):
+            while True:
+                try:
+                    connection = listening.accept()[0]
+                except OSError:
+                    return
+                with connection, contextlib.suppress(OSError):
+                    connection.recv(65536)
+                    connection.sendall(first)
+                    while rest and not ended.wait(0.01):
+                        connection.sendall(rest)
+
+        def start(first, rest=b""):
+            threading.Thread(target=serve, args=(first, rest), daemon=True).start()
+            return f"http://127.0.0.1:{listening.getsockname()[1]}/t0ken"
+
+        yield start
+        ended.set()
+        listening.shutdown(socket.SHUT_RDWR)
+        listening.close()
+
+    @pytest.mark.parametrize("answer", ANSWERS, ids=range(len(ANSWERS)))
+    def test_an_answer_that_is_not_http(self, answering, answer):
+        with pytest.raises(sending.NotSent) as problem:
+            sending.post(answering(answer), {}, pauses=(0,))
+        text = "".join(traceback.format_exception(problem.value))
+        assert not any(part in text for part in ("t0ken", "s3cret", "http://")), text
+
+    @pytest.mark.parametrize(
+        ("first", "rest"),
+        [
+            (b"", b"H"),
+            (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+            (b"HTTP/1.1 200 OK\r\n", b"a:b\r\n "),
+        ],
+    )
+    def test_a_server_that_never_ends(self, answering, first, rest):
+        with pytest.raises(sending.NotSent, match=r"^the webhook did not take the message"):
+            sending.post(answering(first, rest), {}, pauses=(0,), deadline=0.3)
+
+    @pytest.mark.parametrize(
+        "address",
+        [
+            "https://user:s3cret@hooks.example.com/x",
+            "https://s3cret@hooks.example.com",
+            "https://hooks.example.com\\@s3cret/x",
+            "https://hooks.example.com:99999/s3cret",
+            "https://hooks.example.com:0/s3cret",
+            "https://hooks.example.com:s3cret/",
+            "https://hooks.example.com:/s3cret",
+            "https://hooks.example.com/s3cret\x01",
+            "https://hooks.example.com/\x7fs3cret",
+            "https://hooks.example.com/s3cret\x00",
+            "https://hooks.example.com/s3cr\xe9t",
+            "https://hooks.example.com/x#s3cret",
+            "https://[s3cret/x",
+            "https://[::g]/s3cret",
+            "https://[1:2:3]/s3cret",
+            "https://..s3cret/",
+            "https://a..s3cret/",
+            "https://" + "s3cret" * 12 + ".com/",
+            "https:///s3cret",
+            "ftp://s3cret/",
+            "HTTPS//s3cret",
+            "https://hooks.example.com/" + "s3cret" * 1000,
+            "http://127.0.0.1.s3cret.example.com/",
+            "http://s3cret@127.0.0.1/",
+        ],
+    )
+    def test_no_part_of_a_wrong_address_is_printed(self, run, tmp_path, address):
+        file = tmp_path / "hook"
+        file.write_bytes(address.encode("latin-1"))
+        file.chmod(0o600)
+        (run.work / "reports").mkdir()
+        report(run.work / "reports/20261124T010203Z-0001", line("db01"))
+        code, out, err = run("notify", "--webhook-file", file, "--try", run.work / "reports")
+        assert (code, err.count("\n"), "s3cr" in out + err) == (1, 1, False), err
+
+    def test_a_webhook_file_is_a_regular_file(self, tmp_path):
+        os.mkfifo(tmp_path / "fifo", 0o600)
+        for path in (tmp_path / "fifo", Path("/dev/zero"), tmp_path):
+            with pytest.raises(sending.NotSent, match="regular file|cannot be read"):
+                sending.webhook_in(str(path))
 
     @pytest.mark.parametrize(
         ("text", "mode", "says"),
@@ -306,6 +524,15 @@ class TestNotify:
         text = sent.read_text()
         assert "To: dba@example.com\n" in text
         assert "Subject: Hostproof: 1 new finding on 1 host\n" in text
+        program.write_text("no program")
+        code, _, err = run("notify", "--mail", "dba@example.com", reports)
+        assert (code, "does not run: Exec format error" in err) == (1, True)
+        # What sendmail starts in the background holds nothing; itself it has its time.
+        program.write_text("#!/bin/sh\nread -r line\nkill -STOP $$\n")
+        monkeypatch.setattr(sending, "DEADLINE", 0.2)
+        code, _, err = run("notify", "--mail", "dba@example.com", reports)
+        assert (code, "did not take the message within 0.2 s" in err) == (1, True), err
+        monkeypatch.setattr(sending, "DEADLINE", 60)
         program.write_text("#!/bin/sh\necho no route >&2\nexit 75\n")
         code, _, err = run("notify", "--mail", "dba@example.com", reports)
         assert (code, "sendmail ended with exit code 75: no route" in err) == (1, True)

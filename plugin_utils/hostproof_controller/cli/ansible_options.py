@@ -144,6 +144,22 @@ def _click_option(action: argparse.Action) -> click.Option:
     return click.Option(names, multiple=True, type=kind, metavar=metavar, help=text)
 
 
+def path_values(option: click.Parameter, value: Any) -> list[str]:
+    """The paths in the value of an option of a command, relative ones too."""
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    words = [str(word) for word in values if word]
+    name = (option.name or "").removeprefix(_PREFIX)
+    if name == "extra_vars":
+        return [word[1:] for word in words if word.startswith("@")]
+    if name == "inventory":
+        return [part for word in words for part in word.split(",") if part]
+    if name == "vault_ids":
+        return [word.rpartition("@")[2] for word in words]
+    if name == "module_path":
+        return [part for word in words for part in word.split(os.pathsep)]
+    return words if isinstance(option.type, click.Path) else []
+
+
 def _actions() -> list[argparse.Action]:
     parser = _playbook_cli().parser
     return [action for action in parser._actions if action.option_strings and action.dest != _HELP]

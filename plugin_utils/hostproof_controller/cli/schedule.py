@@ -7,18 +7,23 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import stat
 import subprocess
+import sys
+import sysconfig
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
-from . import options, terminal
+from . import options, owned_by_root, project_file, terminal
 from .environment import ROOT, environment_folder
 from .errors import Refused, complain
 
 _HEAD = "# Written by ./hostproof schedule. ./hostproof schedule --remove deletes it.\n"
+#: The program that checks the places before each run of a timer of root.
+_CHECK = ".check.py"
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,40}\Z")
 #: Exit codes of an audit that ran: they report its findings.
 _RAN = "2 3 4 5"
@@ -30,8 +35,9 @@ After=network-online.target
 
 [Service]
 Type=oneshot
+TimeoutStartSec=12h
 WorkingDirectory={directory}
-ExecStart={audit}
+{before}ExecStart={audit}
 SuccessExitStatus={ran}
 {after}Nice=10
 """
@@ -47,6 +53,29 @@ RandomizedDelaySec={delay}
 [Install]
 WantedBy=timers.target
 """
+
+
+#: Before the audit of root; no directory where a site installs programs is searched for them.
+_OF_ROOT = "Environment=PATH=/usr/sbin:/usr/bin:/sbin:/bin\nExecStartPre={0}\n"
+#: What a checkout imports and executes, and the inventory of a run without one.
+_OF_CHECKOUT = (
+    *("hostproof", "ansible.cfg", "requirements.txt", "requirements-slices.txt", ".venv"),
+    *("plugin_utils", "module_utils", "library", "playbooks", "roles", "action_plugins"),
+    *("callback_plugins", "filter_plugins", "inventories"),
+)
+#: What Ansible and Hostproof read in the working directory and beside an inventory.
+_BESIDE = ("ansible.cfg", project_file.NAME, "group_vars", "host_vars", "checks.d")
+#: Where Ansible looks for collections and plugins of any project.
+_OF_ANSIBLE = ("/etc/ansible", "/usr/share/ansible", "~root/.ansible/collections")
+#: The system's own Python makes the check before each run, if there is one.
+_PYTHON = Path("/usr/bin/python3")
+
+
+class Places(NamedTuple):
+    """What a timer of root runs and reads: single places, and directories with all below them."""
+
+    single: list[str]
+    trees: list[str]
 
 
 @options.command("schedule")
@@ -104,20 +133,26 @@ def command(
     after = [_call("prune", "--keep", str(keep))] if keep else []
     if webhook_file or mail:
         after.append(_call("notify", *_notify(webhook_file, webhook_format, mail)))
+    # A timer that root starts with --user runs as root too.
+    is_of_root = not user or os.geteuid() == 0
+    places = _places(webhook_file, audit)
+    if is_of_root:
+        _refuse_foreign(places)
     service = SERVICE.format(
         head=_HEAD,
         directory=_working_directory(),
+        before=_OF_ROOT.format(_check(directory, name, places)) if is_of_root else "",
         audit=_call("audit", *audit),
         ran=_RAN,
         after="".join(f"ExecStartPost={line}\n" for line in after),
     )
     timer = TIMER.format(head=_HEAD, calendar=_calendar(on_calendar), delay=delay)
     units = {f"{name}.service": service, f"{name}.timer": timer}
+    if is_of_root:
+        units[f"{name}{_CHECK}"] = _HEAD + Path(owned_by_root.__file__).read_text(encoding="utf-8")
     if prints:
         print("\n".join(f"# {directory / unit}\n{text}" for unit, text in units.items()), end="")
         return 0
-    if not user:
-        _refuse_foreign_code()
     _write(directory, units)
     _systemctl(user, "daemon-reload")
     _systemctl(user, "enable", "--now", f"{name}.timer")
@@ -183,17 +218,70 @@ def _calendar(expression: str) -> str:
     return expression
 
 
-def _refuse_foreign_code() -> None:
-    """Root must not run, every night, what another account can change."""
+def _refuse_foreign(places: Places) -> None:
+    """Root must not run or read, every night, what another account can change."""
+    try:
+        owned_by_root.refuse(*places)
+    except owned_by_root.Foreign as problem:
+        raise Refused(
+            f"{problem}, and root would use it at each run: make it root's (chown root, "
+            "chmod go-w), or use --user as another account than root"
+        ) from None
+
+
+def _check(directory: Path, name: str, places: Places) -> str:
+    """The call that repeats the check before each run, by a program that only root can change."""
+    program = str(directory / f"{name}{_CHECK}")
+    words = [_python(), "-I", "-S", program, program, *places.single, "--", *places.trees]
+    return " ".join(map(_quoted, words))
+
+
+def _python() -> str:
+    return str(_PYTHON if _PYTHON.exists() else Path(sys.base_prefix) / "bin/python3")
+
+
+def _places(webhook: str | None, audit: tuple[str, ...]) -> Places:
+    """Everything that the timer runs and reads. Links are kept: they are checked as well."""
     program = Path(_program())
-    for place in (program, *program.parents, ROOT / "plugin_utils", Path.cwd()):
-        state = place.stat()
-        is_sticky = state.st_mode & stat.S_ISVTX
-        if state.st_uid != 0 or (state.st_mode & stat.S_IWOTH and not is_sticky):
-            raise Refused(
-                f"another account can change {place}, and root would run it: use --user, or "
-                "install Hostproof as root"
-            )
+    here = Path.cwd()
+    single = [str(place) for place in (program, here, ROOT, _python())]
+    if webhook:
+        single.append(os.path.abspath(webhook))
+    trees = [str(ROOT / name) for name in _OF_CHECKOUT]
+    if program.parent != ROOT:
+        trees += [str(ROOT), str(environment_folder())]
+    trees.append(sysconfig.get_path("stdlib"))
+    trees += map(os.path.expanduser, _OF_ANSIBLE)
+    trees += [str(here / name) for name in _BESIDE]
+    # Only the directory: each run is a new one in it.
+    single += [str(folder / "reports") for folder in (ROOT, here)]
+    for name in (*_named_by_project(here), *_named_by_options(audit)):
+        named = os.path.abspath(name)
+        single.append(os.path.dirname(named))
+        trees += [named, *(os.path.join(os.path.dirname(named), beside) for beside in _BESIDE)]
+    return Places([*dict.fromkeys(single)], [*dict.fromkeys(trees)])
+
+
+def _named_by_project(here: Path) -> Iterator[str]:
+    """The files and directories that the project file of the working directory names."""
+    path = here / project_file.NAME
+    if path.is_file():
+        for name, value in project_file.read(path).items():
+            if project_file.KEYS[name].kind == project_file.PATHS:
+                yield from (part for part in value.split(",") if part.startswith("/"))
+
+
+def _named_by_options(words: tuple[str, ...]) -> Iterator[str]:
+    """The files and directories among the values of the options of audit."""
+    from .ansible_options import path_values
+    from .audit import command as audit
+
+    context = audit.make_context("audit", list(words), resilient_parsing=True)
+    for option in audit.get_params(context):
+        for value in path_values(option, context.params.get(option.name or "")):
+            # "db01,db02" is a list of hosts, not of files.
+            if "/" in value or os.path.lexists(value):
+                yield value
 
 
 def _write(directory: Path, units: dict[str, str]) -> None:
@@ -220,7 +308,7 @@ def _refuse_other(path: Path) -> None:
 
 
 def _remove(directory: Path, name: str, user: bool) -> int:
-    paths = [directory / f"{name}.timer", directory / f"{name}.service"]
+    paths = [directory / f"{name}{kind}" for kind in (".timer", ".service", _CHECK)]
     there = [path for path in paths if path.exists()]
     if not there:
         terminal.say(f"There is no {paths[0]}")
