@@ -16,7 +16,14 @@ from ...parsers.systemd import sysctl_d
 from ...parsers.unix import ioo
 from ...probes.kernel import numa, page_size
 from ...probes.nfs import nfs_files, nfs_mounted
-from ...probes.oracle import clusterware, instances, oracle_homes, releases
+from ...probes.oracle import (
+    clusterware,
+    instances,
+    next_start,
+    oracle_homes,
+    releases,
+    will_start,
+)
 from ...probes.systemd import boot as boot_probe
 from ...probes.unix import aix_said
 from .formulas import Figures
@@ -35,6 +42,10 @@ FILES_USED = "/proc/sys/fs/file-nr"
 SAPTUNE = ("/run/saptune/parameter", "/var/lib/saptune/parameter")
 #: On AIX: the tunables now, with restricted ones (-F), and after a reboot (-r).
 NO, NO_AT_BOOT = ["no", "-F", "-a"], ["no", "-r", "-a"]
+#: Time limit of sqlplus in seconds.
+_SQLPLUS_SECONDS = 20.0
+#: Semaphores in a set, and those of an instance beyond its processes.
+_IN_SET, _MORE = 250, 10
 IFCONFIG = ["ifconfig", "-a"]
 
 
@@ -55,7 +66,8 @@ class Facts(NamedTuple):
     ``running`` are the texts of files by their paths below /proc/sys. ``cluster`` is whether
     Clusterware runs, ``interconnect`` its interfaces or those of the policy. ``saptune`` maps
     the parameters that it has set to the directory that proves it. ``apart`` are instances that run
-    in a separate IPC namespace, where semaphores and shared memory have other limits."""
+    in a separate IPC namespace, where semaphores and shared memory have other limits. ``stopped``
+    is what databases take that are down."""
 
     meminfo: Answer[Dict[str, int]]
     kernel: Answer[kernel_release.Release]
@@ -68,6 +80,7 @@ class Facts(NamedTuple):
     interconnect: Answer[Tuple[str, ...]]
     segments: Answer[List[sysvipc_shm.ShmSegment]]
     semaphores: Answer[List[sysvipc_sem.SemaphoreSet]]
+    stopped: will_start.Sizes
     aio_used: Answer[int]
     files_used: Answer[str]
     saptune: Dict[str, str]
@@ -93,10 +106,12 @@ def read(host: Host, policy: Policy) -> Facts:
     segments = attempt(instances.read_segments, host)
     running = _read_running(host, policy, if_known(interconnect, ()))
     software = releases.read_software(host)
+    semaphores = attempt(lambda: sysvipc_sem.parse(host.read_text(SEMAPHORES)))
+    stopped = _read_stopped(host, policy, memory)
     return Facts(
         meminfo=memory,
         kernel=attempt(lambda: kernel_release.parse(host.read_text(RELEASE_FILE).strip())),
-        figures=_figures(host, policy, memory, segments, running),
+        figures=_figures(host, policy, memory, segments, semaphores, running, stopped),
         boot=boot_probe.read_boot(host),
         running=running,
         software=software,
@@ -104,7 +119,8 @@ def read(host: Host, policy: Policy) -> Facts:
         direct_nfs=not isinstance(attempt(host.stat, ORANFSTAB), HostproofError),
         interconnect=interconnect,
         segments=segments,
-        semaphores=attempt(lambda: sysvipc_sem.parse(host.read_text(SEMAPHORES))),
+        semaphores=semaphores,
+        stopped=stopped,
         aio_used=attempt(host.read_number, AIO_USED),
         files_used=attempt(host.read_text, FILES_USED),
         saptune=_read_saptune(host),
@@ -148,7 +164,9 @@ def _figures(
     policy: Policy,
     memory: Answer[Dict[str, int]],
     segments: Answer[List[sysvipc_shm.ShmSegment]],
+    semaphores: Answer[List[sysvipc_sem.SemaphoreSet]],
     running: Dict[str, Answer[str]],
+    stopped: will_start.Sizes,
 ) -> Figures:
     files = numbers(if_known(running["fs/file-max"], ""))
 
@@ -158,26 +176,51 @@ def _figures(
             lambda: known(memory).get("HugePages_Total", 0) * known(memory).get("Hugepagesize", 0)
         ),
         page=attempt(page_size.read, host),
-        sga=attempt(_sga, policy, segments),
-        largest=attempt(_largest, policy, segments),
+        sga=attempt(_sga, policy, segments, stopped),
+        largest=attempt(_largest, policy, segments, stopped),
         nodes=attempt(_count_nodes, host),
         segment=attempt(lambda: integer(known(running["kernel/shmmax"]))),
         files=files[0] if files else None,
+        stopped=stopped.sids,
+        semaphores=_semaphores(if_known(semaphores, []), stopped),
     )
 
 
-def _sga(policy: Policy, segments: Answer[List[sysvipc_shm.ShmSegment]]) -> int:
-    """Bytes of all SGAs: those of the policy, otherwise those of processes not owned by root."""
+def _read_stopped(host: Host, policy: Policy, memory: Answer[Dict[str, int]]) -> will_start.Sizes:
+    if policy.total_sga is not None or not isinstance(memory, dict):
+        return will_start.Sizes(0, 0, (), (), None)
+    asking = next_start.Asking(_SQLPLUS_SECONDS, None)
+    return will_start.sizes_of_stopped(will_start.read_stopped(host, asking))
+
+
+def _sga(
+    policy: Policy, segments: Answer[List[sysvipc_shm.ShmSegment]], stopped: will_start.Sizes
+) -> int:
+    """Bytes of all SGAs: those of the policy, otherwise those of processes not owned by root, and
+    of databases that are down."""
     if policy.total_sga is not None:
         return policy.total_sga
-    return sum(segment.size for segment in known(segments) if segment.uid != 0)
+    return sum(segment.size for segment in known(segments) if segment.uid != 0) + stopped.sga
 
 
-def _largest(policy: Policy, segments: Answer[List[sysvipc_shm.ShmSegment]]) -> int:
+def _largest(
+    policy: Policy, segments: Answer[List[sysvipc_shm.ShmSegment]], stopped: will_start.Sizes
+) -> int:
     """Bytes that one segment may need: the policy shows only the sum, which no SGA exceeds."""
     if policy.total_sga is not None:
         return policy.total_sga
-    return max((segment.size for segment in known(segments) if segment.uid != 0), default=0)
+    sizes = [segment.size for segment in known(segments) if segment.uid != 0]
+    return max([*sizes, stopped.largest])
+
+
+def _semaphores(sets: List[sysvipc_sem.SemaphoreSet], stopped: will_start.Sizes) -> Tuple[int, int]:
+    """Semaphores and sets of those that run and of those that are down: an instance takes one for
+    each process and a few more, in sets of at most 250."""
+    coming = [count + _MORE for count in stopped.processes]
+    return (
+        sum(array.nsems for array in sets) + sum(coming),
+        len(sets) + sum(-(-count // _IN_SET) for count in coming),
+    )
 
 
 def _count_nodes(host: Host) -> int:

@@ -7,7 +7,7 @@ My Oracle Support 567506.1 (shmmax), 301830.1 (shmall), 2041723.1 (min_free_kbyt
 fs/file_table.c files_maxfiles_init() and mm/page_alloc.c calculate_min_free_kbytes().
 """
 
-from typing import Callable, NamedTuple, Optional
+from typing import Callable, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, known
 from ...evaluate.comparing import Numbers
@@ -24,7 +24,8 @@ _PAGES_11 = 2097152
 class Figures(NamedTuple):
     """What the formulas take. Bytes but for ``nodes``, the NUMA nodes; ``sga`` is that of all
     instances, ``huge`` what is in the pool of huge pages, ``segment`` what kernel.shmmax is now,
-    ``files`` what fs.file-max is now."""
+    ``files`` what fs.file-max is now. ``stopped`` are databases that are down, whose SGA counts;
+    ``semaphores`` is the number that all instances need, and that of their sets."""
 
     memory: Answer[int]
     huge: Answer[int]
@@ -34,6 +35,12 @@ class Figures(NamedTuple):
     nodes: Answer[int]
     segment: Answer[int]
     files: Optional[int]
+    stopped: Tuple[str, ...] = ()
+    semaphores: Tuple[int, int] = (0, 0)
+
+    def with_stopped(self) -> str:
+        """The names of databases that are down, whose SGAs count too."""
+        return f" (with {', '.join(self.stopped)}, now down)" if self.stopped else ""
 
 
 class Amount(NamedTuple):
@@ -44,12 +51,21 @@ class Amount(NamedTuple):
 Formula = Callable[[Figures], Amount]
 
 
+def semaphores(figures: Figures) -> Amount:
+    """kernel.sem: the book's numbers, or one semaphore for each process of all instances."""
+    total, sets = figures.semaphores
+    value = (250, max(32000, total), 100, max(128, sets))
+    how = f"the instances{figures.with_stopped()} need {total} semaphores in {sets} sets"
+    return Amount(value, how if value[1] > 32000 or value[3] > 128 else "")
+
+
 def half_of_memory(figures: Figures) -> Amount:
     """kernel.shmmax since 12.1: half of memory, or the largest SGA if that is more. It limits one
     segment, not their sum."""
     memory, sga = known(figures.memory), known(figures.largest)
     if sga > memory // 2:
-        return Amount((sga,), f"the largest SGA is {human(sga)}, more than half of memory")
+        how = f"the largest SGA{figures.with_stopped()} is {human(sga)}, more than half of memory"
+        return Amount((sga,), how)
     return Amount((memory // 2,), f"half of {human(memory)} memory is {memory // 2} bytes")
 
 
@@ -67,7 +83,8 @@ def pages_11(figures: Figures) -> Amount:
     pages = -(-sga // page)
     if pages <= _PAGES_11:
         return Amount((_PAGES_11,), "")
-    return Amount((pages,), f"all SGAs together, {sga} bytes, are {pages} pages of {page} bytes")
+    what = "all SGAs together" + figures.with_stopped()
+    return Amount((pages,), f"{what}, {sga} bytes, are {pages} pages of {page} bytes")
 
 
 def pages_of_memory(figures: Figures) -> Amount:
@@ -76,7 +93,7 @@ def pages_of_memory(figures: Figures) -> Amount:
     share = memory * 2 // 5
     size, what = (share, f"40% of {human(memory)} memory")
     if sga > share:
-        size, what = sga, "all SGAs together"
+        size, what = sga, "all SGAs together" + figures.with_stopped()
     pages = -(-size // page)
     return Amount((pages,), f"{what}, {size} bytes, are {pages} pages of {page} bytes")
 
@@ -87,6 +104,9 @@ def pages_of_largest(figures: Figures) -> Amount:
     size, how, now = amount.value[0], amount.how, known(figures.segment)
     if now > size:
         size, how = now, f"kernel.shmmax is {now} bytes"
+    if figures.stopped and known(figures.sga) > size:
+        size = known(figures.sga)
+        how = f"all SGAs together{figures.with_stopped()} are {size} bytes"
     pages = -(-size // page)
     return Amount((pages,), f"{how}, which are {pages} pages of {page} bytes")
 

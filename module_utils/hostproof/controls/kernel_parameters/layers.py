@@ -70,6 +70,7 @@ def judge_parameter(parameter: Parameter, facts: Facts, policy: Policy) -> Verdi
             (f"whether a reboot sets {parameter.unless}", later),
             ("amount in use", None if isinstance(now, HostproofError) else room),
             ("IPC namespaces of instances", apart),
+            ("size of databases that are down", _stopped(parameter, now, coming, facts)),
         ],
         advice=advice_of(parameter, facts, policy, graded),
         why="; ".join([*current, *later_problems, *full]) + ".",
@@ -84,6 +85,22 @@ def judge_parameter(parameter: Parameter, facts: Facts, policy: Policy) -> Verdi
 
 def _unsettled(at_boot: Answer[SysctlAtBoot]) -> Optional[HostproofError]:
     return known(at_boot).unknown
+
+
+def _stopped(
+    parameter: Parameter,
+    now: Answer[Optional[Numbers]],
+    coming: Answer[Optional[Numbers]],
+    facts: Facts,
+) -> Optional[HostproofError]:
+    """The unknown part of databases that are down, unless the limits cover all memory."""
+    memory = if_known(facts.figures.memory, 0)
+    sizes = {"kernel/shmall": memory // if_known(facts.figures.page, 4096), "kernel/shmmax": memory}
+    least = sizes.get(parameter.key)
+    values = [if_known(now, None), if_known(coming, None)]
+    if least is None or all(value and value[0] >= least for value in values):
+        return None
+    return facts.stopped.unknown
 
 
 def _values(name: str, value: Optional[Numbers]) -> Dict[str, Optional[int]]:

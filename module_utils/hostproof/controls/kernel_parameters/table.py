@@ -23,6 +23,7 @@ from .formulas import (
     pages_11,
     pages_of_largest,
     pages_of_memory,
+    semaphores,
 )
 
 #: What kernels since 3.16 start with: as much as goes.
@@ -68,7 +69,7 @@ ROWS: Tuple[Row, ...] = (
         "kernel.sem",
         "semaphores",
         AT_LEAST,
-        "250 32000 100 128",
+        semaphores,
         "critical",
         _BOOK + "; MOS 949468.1",
         default="32000 1024000000 500 32000",

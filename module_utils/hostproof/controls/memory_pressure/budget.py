@@ -10,7 +10,7 @@ times for 11g); kernel Documentation/mm/page_tables.rst (8 bytes for each page);
 
 from typing import Callable, List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import attempt, known
+from ...collect.answer import attempt, if_known, known
 from ...errors import HostproofError, Unanswered
 from ...parsers.kernel import meminfo
 from ...probes.oracle import instances, next_start
@@ -56,10 +56,13 @@ def running_budget(facts: Facts) -> Budget:
     return _budget(facts, [_running(database, page) for database in known(facts.databases)])
 
 
-def next_budget(facts: Facts) -> Budget:
-    """After the next start of these, and of the largest one that is down."""
+def next_budget(facts: Facts, least: bool = False) -> Budget:
+    """After the next start of these, and of the largest one that is down.
+
+    ``least`` counts the SGAs alone of databases of which more is not known."""
     taken = [_next(database) for database in known(facts.databases)]
-    down = [_next(database) for database in known(facts.stopped)]
+    read = _at_least if least else _next
+    down = [read(database) for database in known(facts.stopped)]
     taken += sorted(down, key=lambda part: part.huge + part.small + part.pga)[-1:]
     # An SGA that finds too few huge pages gets ordinary ones.
     lacking = max(sum(part.huge for part in taken) - _pool(facts), 0)
@@ -168,6 +171,20 @@ def _next(database: Database) -> Taken:
     pga = _part("pga", lambda: _next_pga(database, sga, processes), database.sid)
     refuses = _part("sga", lambda: int(next_start.refuses_large_pages(database)), database.sid)
     return Taken(0 if refuses else sga, sga if refuses else 0, pga, processes)
+
+
+def _at_least(database: Database) -> Taken:
+    """What is known of a database: 0 for each part that is not."""
+    whole = attempt(_next, database)
+    if not isinstance(whole, HostproofError):
+        return whole
+    target = if_known(attempt(_amm, database, next_start.next_size), 0)
+    size = 0 if target else if_known(attempt(lambda: next_start.next_sga(database).size), 0)
+    refuses = if_known(attempt(next_start.refuses_large_pages, database), False)
+    # The pool is no smaller for those that cannot use it.
+    huge = 0 if refuses else size
+    pga = if_known(attempt(next_start.next_size, database, "pga_aggregate_target"), None)
+    return Taken(huge, target + size - huge, pga or 0, 0)
 
 
 def _next_sga(database: Database) -> int:

@@ -11,8 +11,7 @@ from ...parsers.kernel import kernel_cmdline, meminfo, proc_status
 from ...parsers.nfs import fstab, mountinfo
 from ...probes.kernel import mounts as mount_table
 from ...probes.kernel import numa
-from ...probes.oracle import instances, next_start, oracle_homes, processes, releases
-from ...probes.oracle.instances import Instance
+from ...probes.oracle import next_start, oracle_homes, processes, releases, will_start
 from ...probes.oracle.next_start import Database
 from . import swap_at_boot
 from .parsers import proc_swaps, vmstat
@@ -24,6 +23,9 @@ MOUNTS = mount_table.MOUNTINFO
 VMSTAT = "/proc/vmstat"
 MIN_FREE = "/proc/sys/vm/min_free_kbytes"
 SAMPLE = "swapping"
+SHM = "/dev/shm"
+#: Files of /dev/shm whose sizes are read.
+_MOST_FILES = 200
 #: Time limit of sqlplus in seconds.
 _SQLPLUS_SECONDS = 20.0
 
@@ -45,9 +47,10 @@ class Rates(NamedTuple):
 class Facts(NamedTuple):
     """Facts of the host. An Answer can be the error of its reading.
 
-    ``databases`` are running ones, ``stopped`` other ones in oratab, ``hidden`` is the
-    error if Clusterware knows more. ``min_free`` is in kB.
-    ``swap_sources`` activate swap at boot. ``rates`` is None if the time window is disabled.
+    ``databases`` are running ones, ``stopped`` other ones in oratab, ``by_dbstart`` those that
+    dbstart starts, ``hidden`` is the error if Clusterware knows more. ``min_free`` is in kB.
+    ``swap_sources`` activate swap at boot. ``shm_files`` are bytes in /dev/shm of other programs.
+    ``rates`` is None if the time window is disabled.
     """
 
     meminfo: Answer[Dict[str, int]]
@@ -59,8 +62,10 @@ class Facts(NamedTuple):
     swapped: Answer[List[Swapped]]
     rates: Answer[Optional[Rates]]
     mounts: Answer[List[mountinfo.Mount]]
+    shm_files: Answer[int]
     databases: Answer[List[Database]]
     stopped: Answer[List[Database]]
+    by_dbstart: Answer[List[str]]
     hidden: Answer[None]
     min_free: Answer[int]
     nodes: Answer[List[numa.NodeMemory]]
@@ -72,8 +77,7 @@ def read(host: Host, policy: Policy) -> Facts:
     lines = attempt(_read_fstab, host)
     cmdline = attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline")))
     swaps = attempt(lambda: proc_swaps.parse(host.read_text(SWAPS)))
-    databases = attempt(_read_databases, host, policy)
-    stopped = attempt(_read_stopped, host, policy)
+    coming = _read_coming(host, policy)
     return Facts(
         meminfo=attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo"))),
         software=releases.read_software(host),
@@ -86,9 +90,11 @@ def read(host: Host, policy: Policy) -> Facts:
         swapped=attempt(_read_swapped, host),
         rates=attempt(_read_rates, host, policy.window_seconds),
         mounts=attempt(mount_table.read_all, host),
-        databases=databases,
-        stopped=stopped,
-        hidden=attempt(_check_hidden, host, databases, stopped),
+        shm_files=attempt(_read_shm_files, host),
+        databases=coming.running,
+        stopped=coming.stopped,
+        by_dbstart=coming.by_dbstart,
+        hidden=coming.hidden,
         min_free=attempt(host.read_number, MIN_FREE),
         nodes=attempt(numa.read_memory, host),
         cmdline=cmdline,
@@ -135,33 +141,22 @@ def _read_rates(host: Host, seconds: float) -> Optional[Rates]:
     return Rates(*((after[name] - before[name]) / sample.seconds for name in names))
 
 
-def _read_databases(host: Host, policy: Policy) -> List[Database]:
-    running, asking = _running(host, policy)
-    return [
-        next_start.look_at(host, asking, sid, instance) for sid, instance in sorted(running.items())
-    ]
+def _read_shm_files(host: Host) -> int:
+    """Bytes of files in /dev/shm that are not of an instance (ora_SID_...), which keep its memory
+    there."""
+    names = unless_absent(attempt(host.list_dir, SHM), [])
+    others = [name for name in names if not name.startswith("ora_")]
+    if len(others) > _MOST_FILES:
+        raise Unanswered("dir:" + SHM, f"{SHM} has more than {_MOST_FILES} files")
+    stats = [unless_absent(attempt(host.stat, f"{SHM}/{name}"), None) for name in others]
+    return sum(stat.size for stat in stats if stat is not None)
 
 
-def _read_stopped(host: Host, policy: Policy) -> List[Database]:
-    running, asking = _running(host, policy)
-    stopped = next_start.stopped_of_oratab(host, asking, running)
-    return [
-        next_start.look_at(host, asking, sid, None, home) for sid, home in sorted(stopped.items())
-    ]
-
-
-def _check_hidden(
-    host: Host, databases: Answer[List[Database]], stopped: Answer[List[Database]]
-) -> None:
-    sids = [database.sid for database in known(databases) + known(stopped)]
-    next_start.check_clusterware(host, sids, "list each in oratab")
-
-
-def _running(host: Host, policy: Policy) -> Tuple[Dict[str, Instance], next_start.Asking]:
-    if not policy.query_instances:
-        raise Absent("policy", "memory_pressure_query_instances is false")
-    running = next_start.running_databases(instances.find_instances(host))
-    return running, next_start.Asking(_SQLPLUS_SECONDS, None)
+def _read_coming(host: Host, policy: Policy) -> will_start.WillStart:
+    if policy.query_instances:
+        return will_start.read(host, next_start.Asking(_SQLPLUS_SECONDS, None))
+    off = Absent("policy", "memory_pressure_query_instances is false")
+    return will_start.WillStart(off, off, off, off)
 
 
 def ordinary(facts: Facts) -> int:

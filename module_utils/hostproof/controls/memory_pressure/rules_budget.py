@@ -4,7 +4,7 @@
 
 from typing import Dict, Union
 
-from ...collect.answer import known
+from ...collect.answer import attempt, known
 from ...evaluate.checking import Rules, Skip, Verdict, failing, known_or_skip
 from ...evaluate.finding import FAIL, PASS
 from ...parsers.size import human
@@ -35,27 +35,33 @@ def budget(facts: Facts, policy: Policy) -> Verdict:
         known(facts.hidden)
         raise Skip("No database runs here, and oratab lists none.")
     memory = known(facts.meminfo)["MemTotal"]
-    now, coming = running_budget(facts), next_budget(facts)
+    now, whole = running_budget(facts), attempt(next_budget, facts)
+    coming = whole if isinstance(whole, Budget) else next_budget(facts, least=True)
     over = [
         f"{when} {human(need.total)} are needed"
         for when, need in (("now", now), ("at the next start", coming))
         if need.total > memory
     ]
     if not over:
+        known(whole)
         known(facts.hidden)
     return Verdict(
         FAIL if over else PASS,
-        f"{'; '.join(over)}, and the host has {human(memory)}.".capitalize(),
+        _sentence(f"{'; '.join(over)}, and the host has {human(memory)}."),
         fix="lower pga_aggregate_limit or processes, put the SGA in huge pages, reduce "
         "their pool to the SGAs, or add memory",
         desired=f"at most {human(memory)}",
-        persisted=_text(coming),
+        persisted=("" if whole is coming else "at least ") + _text(coming),
         running=_text(now),
         evidence=["file:/proc/meminfo", "file:" + MIN_FREE]
         + [key for database in databases for key in next_start.evidence_of(database)],
         values=_values(memory, now, coming),
         failing_layer=failing(running=now.total > memory, persisted=coming.total > memory),
     )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _text(need: Budget) -> str:

@@ -3,10 +3,10 @@
 """Checks of the size of /dev/shm and of free memory on NUMA nodes."""
 
 import re
-from typing import List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
-from ...collect.answer import known
-from ...errors import ParseError, kind_of
+from ...collect.answer import Answer, attempt, if_known, known
+from ...errors import HostproofError, ParseError, kind_of
 from ...evaluate.checking import Rules, Skip, Verdict, failing, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import kernel_cmdline
@@ -14,13 +14,12 @@ from ...parsers.number import clipped
 from ...parsers.size import human
 from ...probes.oracle import next_start
 from ...probes.oracle.next_start import Database
-from .facts import FSTAB, MOUNTS, Facts
+from .facts import FSTAB, MOUNTS, SHM, Facts
 from .policy import NAME, Policy
 from .subjects import skip_unmanaged
 
 rules = Rules(NAME)
 
-_SHM = "/dev/shm"
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 #: Percentages of memory that is free or cache. A node is exhausted below the first one. That is a
 #: finding if the host is above the second one.
@@ -40,33 +39,61 @@ _USED_UP, _PLENTY = 1, 10
 )
 def dev_shm(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("dev_shm", policy)
-    targets = [(database.sid, target_of(database)) for database in known_or_skip(facts.databases)]
-    taken = [(sid, target) for sid, target in targets if target]
+    running = {database.sid: target_of(database) for database in known_or_skip(facts.databases)}
+    stopped, unknown = _stopped_targets(facts)
+    taken = [(sid, target) for sid, target in [*running.items(), *stopped.items()] if target]
     if not taken:
-        raise Skip("No running instance has memory_target, so /dev/shm can have any size.")
+        known(unknown)
+        raise Skip("No instance has memory_target, so /dev/shm can have any size.")
     need = sum(target for _sid, target in taken)
     now, options = _mounted(facts)
     coming, place = _at_boot(facts)
     problems = []
-    if now < need:
-        problems.append(f"it has {human(now)} now")
+    others = if_known(facts.shm_files, 0)
+    if now - others < need:
+        used = f", of which other files take {human(others)}" if others else ""
+        problems.append(f"it has {human(now)} now{used}")
     if coming < need:
         problems.append(f"it will have {human(coming)} after a reboot")
     if "noexec" in options:
         problems.append("it is mounted noexec")
+    if not problems:
+        known(unknown)
+        known(facts.shm_files)
     return Verdict(
         FAIL if problems else PASS,
         why=f"{'; '.join(problems)}, and the instances require {human(need)}.",
-        fix=f"set size= of {_SHM} in {FSTAB} and run mount -o remount {_SHM}, which does not "
+        fix=f"set size= of {SHM} in {FSTAB} and run mount -o remount {SHM}, which does not "
         "affect instances; or disable automatic memory management",
         desired=f"at least {human(need)} ({', '.join(sid for sid, _target in taken)})",
         persisted=f"{human(coming)} ({place})",
         running=human(now),
         values={"wanted": need, "running": now, "persisted": coming, "unit": "bytes"},
-        in_use=", ".join(f"{sid} {human(target)}" for sid, target in taken),
+        in_use=", ".join(f"{sid} {human(target)}" for sid, target in taken if sid in running)
+        or None,
         evidence=["file:" + MOUNTS, "file:" + FSTAB],
-        failing_layer=failing(running=now < need or "noexec" in options, persisted=coming < need),
+        failing_layer=failing(
+            running=now - others < need or "noexec" in options, persisted=coming < need
+        ),
     )
+
+
+def _stopped_targets(facts: Facts) -> Tuple[Dict[str, int], Answer[None]]:
+    """memory_target by SID of those that are down: all that dbstart starts, and the largest of the
+    others. The second value is the first error."""
+    answers = {
+        database.sid: attempt(target_of, database) for database in if_known(facts.stopped, [])
+    }
+    sizes = {sid: size for sid, size in answers.items() if isinstance(size, int) and size}
+    boot = if_known(facts.by_dbstart, [])
+    others = sorted((sid for sid in sizes if sid not in boot), key=sizes.__getitem__)
+    problems = [
+        answer
+        for answer in (facts.stopped, facts.by_dbstart, *answers.values())
+        if isinstance(answer, HostproofError)
+    ]
+    chosen = {sid: sizes[sid] for sid in sizes if sid in boot or sid in others[-1:]}
+    return chosen, problems[0] if problems else None
 
 
 def target_of(database: Database) -> int:
@@ -79,7 +106,7 @@ def target_of(database: Database) -> int:
 
 def _mounted(facts: Facts) -> Tuple[int, List[str]]:
     """(bytes, options). Without a size option the size is half of memory."""
-    mounts = [entry for entry in known(facts.mounts) if entry.path == _SHM]
+    mounts = [entry for entry in known(facts.mounts) if entry.path == SHM]
     if not mounts:
         return 0, []
     # The last mount hides earlier ones.
@@ -89,7 +116,7 @@ def _mounted(facts: Facts) -> Tuple[int, List[str]]:
 
 def _at_boot(facts: Facts) -> Tuple[int, str]:
     for entry in reversed(known(facts.fstab)):
-        if entry.path == _SHM:
+        if entry.path == SHM:
             return _size_of(entry.options, facts), f"{FSTAB}:{entry.line}"
     return _size_of("", facts), "not in fstab: half of memory"
 

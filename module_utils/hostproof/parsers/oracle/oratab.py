@@ -16,11 +16,13 @@ PATHS = ("/etc/oratab", "/var/opt/oracle/oratab")
 
 
 class Entry(NamedTuple):
-    """A database. ``sid`` is "*" where the home is meant for any; line counts from 1."""
+    """A database. ``sid`` is "*" where the home is meant for any; line counts from 1. ``starts`` is
+    whether dbstart starts it: Y, or W, which waits for ASM."""
 
     sid: str
     home: str
     line: int
+    starts: bool
 
 
 def parse(text: str) -> List[Entry]:
@@ -33,5 +35,6 @@ def parse(text: str) -> List[Entry]:
         fields = line.split(":")
         if len(fields) < 2 or not fields[0] or not fields[1].startswith("/"):
             raise ParseError("oratab", f"not SID:/HOME:Y or N: {kind_of(line)}", number)
-        entries.append(Entry(fields[0], fields[1].rstrip("/") or "/", number))
+        starts = len(fields) > 2 and fields[2].strip() in ("Y", "W")
+        entries.append(Entry(fields[0], fields[1].rstrip("/") or "/", number, starts))
     return entries

@@ -127,12 +127,13 @@ def running_databases(instances: List[Instance]) -> Dict[str, Instance]:
     return running
 
 
+def entries_of_oratab(host: Host) -> List[oratab.Entry]:
+    texts = [unless_absent(attempt(host.read_text, path), "") for path in oratab.PATHS]
+    return [entry for text in texts for entry in oratab.parse(text)]
+
+
 def homes_of_oratab(host: Host) -> Dict[str, str]:
-    homes = {}
-    for path in oratab.PATHS:
-        text = unless_absent(attempt(host.read_text, path), "")
-        homes.update({entry.sid: entry.home for entry in oratab.parse(text)})
-    return homes
+    return {entry.sid: entry.home for entry in entries_of_oratab(host)}
 
 
 def stopped_of_oratab(host: Host, asking: Asking, running: Dict[str, Instance]) -> Dict[str, str]:

@@ -1,0 +1,164 @@
+"""Databases that are down or start later: packs of reports from the field, and variants of them."""
+
+import kernel_packs
+import memory_packs
+import oracle_packs
+import packs
+import pytest
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.evaluate import audit
+from default_policies import default_policy
+from packs import GIB, MIB
+
+FOLDER = packs.FIXTURES / "next_start"
+HOME = packs.HOME
+
+
+def judged(host, control):
+    findings = audit.judge_host(host, {control: default_policy(control)})
+    return {finding.title.partition(": ")[0] + " " + finding.check: finding for finding in findings}
+
+
+@pytest.mark.parametrize(
+    ("name", "control", "check", "says"),
+    [
+        ("c24b", "process_limits", "oracledb.service process_limits.units", "at boot memlock is"),
+        ("c60b", "kernel_parameters", "kernel.shmall kernel_parameters.shared_memory", "reboot"),
+        ("c09", "memory_pressure", "memory_pressure.dev_shm", "it has 495.5 MiB now"),
+        ("c67c", "memory_pressure", "memory_pressure.budget", "At the next start 20.3 GiB"),
+    ],
+)
+def test_reports_from_the_field(name, control, check, says):
+    host = RecordedHost(evidence.load_pack(str(FOLDER / f"{name}.json")))
+    findings = judged(host, control)
+    finding = next(found for key, found in findings.items() if key.endswith(check))
+    assert (finding.status, says in finding.why) == ("fail", True), finding.why
+    assert "record it again" not in finding.why
+
+
+def down(machine, sid="ORCL", flag="N", spfile=True, **parameters):
+    """A database that is down, with its parameters in an spfile or a text file."""
+    before = machine.files.get("/etc/oratab", "")
+    machine.file("/etc/oratab", before + f"{sid}:{HOME}:{flag}\n")
+    machine.command(f"stat -L -c %U {HOME}/bin/sqlplus", "oracle\n")
+    machine.command(f"sqlplus -V of {HOME}", "\nSQL*Plus: Release 19.0.0.0.0 - Production\n")
+    stored = tuple(("*", name, value) for name, value in parameters.items())
+    if spfile:
+        return machine.file(f"{HOME}/dbs/spfile{sid}.ora", oracle_packs.spfile_text(stored))
+    text = "".join(f"{sid}.{name} = {value}\n" for _all, name, value in stored)
+    return machine.file(f"{HOME}/dbs/init{sid}.ora", f"*.db_name='{sid}'\n{text}")
+
+
+def shmall(machine, pages):
+    machine.file("/etc/sysctl.d/90.conf", f"kernel.shmall = {pages}\n")
+    return kernel_packs.sets(machine, kernel__shmall=str(pages))
+
+
+SGA_OF_40 = {"sga_target": "20G", "sga_max_size": "40G"}
+
+
+@pytest.mark.parametrize(
+    ("databases", "pages", "status"),
+    [
+        ([{"spfile": True, **SGA_OF_40}], 7340032, "fail"),
+        ([{"spfile": False, "sga_max_size": "41943040K", "sga_target": "1m"}], 7340032, "fail"),
+        ([{"spfile": False, "sga_target": str(40 * GIB)}], 10485760, "pass"),
+        ([{"spfile": True, "memory_target": "40G"}], 7340032, "pass"),
+        # dbstart starts all of them, of others one.
+        (
+            [
+                {"sid": "A", "flag": "Y", "sga_target": "20G"},
+                {"sid": "B", "flag": "Y", "sga_target": "20G"},
+            ],
+            7340032,
+            "fail",
+        ),
+        ([{"sid": "A", "sga_target": "20G"}, {"sid": "B", "sga_target": "20G"}], 7340032, "pass"),
+        (
+            [
+                {"sid": "A", "flag": "Y", "sga_target": "20G"},
+                {"sid": "B", "flag": "W", "sga_target": "4G"},
+                {"sid": "C", "sga_target": "8G"},
+            ],
+            8388608,
+            "pass",
+        ),
+        (
+            [
+                {"sid": "A", "flag": "Y", "sga_target": "20G"},
+                {"sid": "B", "flag": "W", "sga_target": "4G"},
+                {"sid": "C", "sga_target": "8G"},
+            ],
+            8388607,
+            "fail",
+        ),
+        # Only an instance can read it.
+        ([{"spfile": False, "spfile_in_asm": "x"}], 7340032, "error"),
+        ([{"spfile": False, "spfile_in_asm": "x"}], 16777216, "pass"),
+    ],
+)
+def test_shared_memory_of_databases_that_are_down(databases, pages, status):
+    machine = kernel_packs.stock()
+    for database in databases:
+        database = dict(database)
+        if database.pop("spfile_in_asm", None):
+            down(machine, spfile=False)
+            machine.file(f"{HOME}/dbs/initORCL.ora", "spfile='+DATA/ORCL/spfile.ora'\n")
+        else:
+            down(machine, **database)
+    shmall(machine, pages)
+    key = "kernel.shmall kernel_parameters.shared_memory"
+    assert judged(machine, "kernel_parameters")[key].status == status
+
+
+def test_a_database_that_is_down_beside_one_that_runs():
+    machine = kernel_packs.stock().instance("PROD", packs.Shm(20 * GIB))
+    down(machine, **SGA_OF_40)
+    shmall(machine, 60 * GIB // 4096 - 1)
+    finding = judged(machine, "kernel_parameters")["kernel.shmall kernel_parameters.shared_memory"]
+    assert finding.status == "fail"
+    assert "ORCL, now down" in finding.desired
+
+
+def test_semaphores_of_databases_that_are_down():
+    machine = kernel_packs.stock()
+    kernel_packs.sets(machine, kernel__sem="250 32000 100 128")
+    for sid in ("A", "B", "C", "D"):
+        down(machine, sid, flag="Y", sga_target="1G", processes="9000")
+    finding = judged(machine, "kernel_parameters")["kernel.sem kernel_parameters.semaphores"]
+    assert finding.status == "fail"
+    assert "A, B, C, D, now down) need 36145 semaphores in 150 sets" in finding.desired
+
+
+@pytest.mark.parametrize(
+    ("parameters", "size", "others", "status"),
+    [
+        ({"memory_target": "1G"}, "507364k", 0, "fail"),
+        ({"memory_max_target": "1024M"}, "507364k", 0, "fail"),
+        ({"memory_target": "1G"}, "1g", 0, "pass"),
+        ({"memory_target": "1G"}, "1g", 5 * MIB, "fail"),
+        ({"sga_target": "1G"}, "64m", 0, "skip"),
+    ],
+)
+def test_shared_memory_files_of_a_database_that_is_down(parameters, size, others, status):
+    machine = down(memory_packs.host().file("/etc/oratab", ""), **parameters)
+    mount = f"25 24 0:23 / /dev/shm rw,nosuid - tmpfs tmpfs rw,size={size}\n"
+    machine.file("/proc/self/mountinfo", mount)
+    machine.file("/etc/fstab", f"tmpfs /dev/shm tmpfs size={size} 0 0\n").folder("/dev/shm")
+    if others:
+        machine.file("/dev/shm/other", "x" * others)
+    findings = judged(machine, "memory_pressure")
+    finding = next(found for key, found in findings.items() if key.endswith(".dev_shm"))
+    assert finding.status == status, finding.why
+
+
+def test_the_budget_is_wrong_by_what_is_known_alone():
+    for size, status in (("70G", "fail"), ("2G", "error")):
+        host = memory_packs.host().file("/etc/oratab", "")
+        machine = down(host, sga_target=size, pga_aggregate_target="1G")
+        machine.file("/proc/sys/vm/min_free_kbytes", "67584\n")
+        findings = judged(machine, "memory_pressure")
+        finding = next(found for key, found in findings.items() if key.endswith(".budget"))
+        assert finding.status == status, finding.why
+        assert ("at least" in (finding.persisted or "")) == (status == "fail")
