@@ -129,12 +129,12 @@ def measure(file: direct_file.DirectFile, how: str, found: Found) -> None:
     """One window of each kind; what they told is added to ``found``."""
     windows: list[tuple[str, Window]] = []
     for name, samples, interval in TCP[how]:
-        pace = tcp_latency.Pace(samples, interval, 5.0, time.monotonic() + 30)
+        pace = tcp_latency.Pace(samples, interval, 5.0, time.monotonic() + 60)
         where = tcp_latency.resolve("127.0.0.1", SERVERS[name][0])
         series = tcp_latency.request_response(where, 12, 4, pace, CPUS[0])
         windows += [(name, window) for window in tcp_latency.windows(where, series)]
     for size, reads, interval in READS[how]:
-        reading = disk_latency.Pace(reads, interval, time.monotonic() + 30)
+        reading = disk_latency.Pace(reads, interval, time.monotonic() + 60)
         measured = disk_latency.one_at_a_time(file, size, reading, 1, CPUS[0])
         windows += [(f"disk {size}", window) for window in measured.windows]
     for name, window in windows:

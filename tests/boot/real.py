@@ -64,7 +64,7 @@ def starts(service: str) -> bool:
 
 
 def run(argv: list[str]) -> str:
-    done = subprocess.run(argv, capture_output=True, text=True, cwd="/", timeout=30, check=False)
+    done = subprocess.run(argv, capture_output=True, text=True, cwd="/", timeout=60, check=False)
     return done.stdout
 
 

@@ -41,7 +41,7 @@ def test_a_killed_run_leaves_no_virtual_machine_behind(owner):
     machine = vm.running()
     assert machine is not None
     owner.send_signal(signal.SIGKILL)
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     # Until its parent has waited for it, too: a process that has ended keeps its number until then.
     while Path(f"/proc/{machine}").exists() and time.monotonic() < until:
         time.sleep(0.1)

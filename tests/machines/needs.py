@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import shared_cache
+from runner.packages import has
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Of this checkout.
@@ -61,11 +61,6 @@ def release() -> tuple[str, str]:
     return fields.get("ID", ""), fields.get("VERSION_CODENAME", "")
 
 
-def has(command: str) -> bool:
-    """Whether a command is installed; the folders of root's tools count for everybody."""
-    return shutil.which(command, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin") is not None
-
-
 def install(packages: dict[str, str], purpose: str) -> None:
     """Install the packages whose command (the key) is missing: apt-get, as root.
 
@@ -109,5 +104,7 @@ def apt_get(*arguments: str) -> None:
         subprocess.run(["apt-get", "--quiet", "update"], env=environment, capture_output=True)
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
-        say(done.stdout[-3000:] + done.stderr[-3000:])
-        raise subprocess.CalledProcessError(done.returncode, command)
+        printed = done.stdout[-3000:] + done.stderr[-3000:]
+        say(printed)
+        reason = (printed.strip().splitlines() or ["it printed nothing"])[-1]
+        raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {reason}")

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from . import container
 from .needs import ROOT, say
 
 #: The lab needs a virtual machine, so "molecule test --all" does not find its file.
@@ -105,14 +106,46 @@ def summary_of(text: str, code: int, seconds: float) -> str:
 def test_by_itself(name: str, steps: dict[str, list[str]], lock: int) -> int:
     """What ``molecule test`` does of a scenario, without the plays that it wraps around: each step
     before the story (a machine is created, prepared) is one command."""
-    folder = ROOT / "tests/containers" / name
+    return run_tests(name, ROOT / "tests/containers" / name, steps, {}, lock)
+
+
+def test_once(name: str, lock: int) -> int:
+    """The cheapest proof of a role: a fresh container, one apply by molecule's own play and
+    policy, and the scenario's tests of the state. ``molecule test`` also repeats the apply."""
+    folder, box = ROOT / "molecule" / name, f"molecule-{name}"
+    inventories = [f"--inventory={container.inventory_file(box)}"]
+    inventories += [f"--inventory={folder / 'inventory'}"]
+    converge = str(ROOT / "molecule/containers/converge.yml")
+    steps = {
+        **container_steps(box, folder),
+        "converge": [program("ansible-playbook"), *inventories, converge],
+    }
+    more = {"MOLECULE_SCENARIO_NAME": name, "PYTEST_PLUGINS": "machines.verified"}
+    try:
+        return run_tests(name, folder / "tests", steps, more, lock)
+    finally:
+        container.stop(box)
+
+
+def container_steps(box: str, folder: Path) -> dict[str, list[str]]:
+    """The commands that start and prepare a container, by the names of the steps."""
+    tool = [sys.executable, str(Path(container.__file__))]
+    return {step: [*tool, step, box, str(folder)] for step in ("start", "prepare")}
+
+
+def run_tests(
+    name: str, folder: Path, steps: dict[str, list[str]], more: dict[str, str], lock: int
+) -> int:
+    """The steps, then pytest in the folder, with ``more`` variables."""
     story = ["-m", "pytest", "-p", "no:cacheprovider", "-x", "-vv", "--durations=0"]
     commands = {
         **steps,
         "": [sys.executable, *story, f"--rootdir={folder}", str(folder)],
     }
     kept = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")}
-    return tell(name, commands, {**kept, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")}, lock)
+    path = os.pathsep.join(filter(None, (str(ROOT / "tests"), kept.get("PYTHONPATH"))))
+    own = {"ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "PYTHONPATH": path, **more}
+    return tell(name, commands, {**kept, **own}, lock)
 
 
 def molecule() -> list[str]:

@@ -30,7 +30,7 @@ import shared_cache
 
 from machines import images, snapshot
 from machines.monitor import SOCKET, MonitorError, connected
-from machines.needs import ROOT, finish, install, say
+from machines.needs import ROOT, finish, has, install, say
 
 PURPOSE = "the lab"
 STOP_COMMAND = "python3 tests/machines/vm.py stop"
@@ -179,6 +179,14 @@ def start() -> None:
         snapshot.save(FOLDER, snapshot.place(image, arguments(image, accel)))
     except (MonitorError, OSError) as problem:
         say(f"  no snapshot was kept: {problem}")
+
+
+def has_snapshot() -> bool:
+    """Whether a start would restore the machine. Nothing is installed or built to find out."""
+    image = images.lab_recipe().folder()
+    if not image.exists() or not has("qemu-system-x86_64"):
+        return False
+    return snapshot.exists(snapshot.place(image, arguments(image, accelerator())))
 
 
 def restore(image: Path, accel: str, kept: Path) -> None:

@@ -42,7 +42,7 @@ def free_port() -> int:
 def get(port: int, path: str, **words: str) -> str:
     url = f"http://127.0.0.1:{port}{path}?{urllib.parse.urlencode(words)}"
     try:
-        with urllib.request.urlopen(url, timeout=30) as answer:
+        with urllib.request.urlopen(url, timeout=60) as answer:
             return str(answer.read().decode())
     except urllib.error.HTTPError as problem:
         raise AssertionError(f"{url}: {problem.read().decode()}") from None

@@ -21,6 +21,8 @@ OWN_SUMMARY = re.compile(
 SKIP_LINE = re.compile(r"^SKIPPED (?:\[\d+\] )?(.+)$", re.MULTILINE)
 #: pytest's short summary. The lab prints it indented, so there the word must precede a test's id.
 FAILED_LINE = re.compile(r"^(?: +(?=[A-Z]+ \S+::))?(?:FAILED|ERROR) (.+)$", re.MULTILINE)
+#: What tests/machines/needs.py prints where a program of the tests gives up.
+GAVE_UP = re.compile(r"^failed: (.+)$", re.MULTILINE)
 #: Times of tests: pytest's --durations, steps of a story, rows of the matrix.
 DURATION = re.compile(
     r"^(?P<seconds>\d+\.\d+)s (?:call|setup|teardown) +(?P<name>\S+)", re.MULTILINE
@@ -59,8 +61,10 @@ class Result(NamedTuple):
 
     @property
     def failures(self) -> list[str]:
-        """The names of the tests that failed; the command where it names none."""
-        return FAILED_LINE.findall(self.output) or [" ".join(self.argv)]
+        """The names of the tests that failed. Where it names none, the command and its reason, if
+        it gave one: it could not set up what it needs."""
+        reasons = [f": {reason}" for reason in GAVE_UP.findall(self.output)]
+        return FAILED_LINE.findall(self.output) or [" ".join(self.argv) + "".join(reasons[-1:])]
 
 
 class Ended(NamedTuple):

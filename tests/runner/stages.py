@@ -24,20 +24,17 @@ SLOW = (
 )
 #: Stages that only --all runs. It also runs every story of the lab and every row of the matrix.
 ONLY_ALL = ("pools", "delays", "monitoring", "delivery")
-#: What the stage of the containers runs without --all: the standard sequence of each scenario, the
-#: commands of docs/molecule.md, and the stories that take less than a minute or two.
-SHORT_CONTAINERS = (
-    "molecule",
-    "own_policy",
-    "async_io",
-    "hugepages",
-    "kernel_parameters",
-    "nfs_mounts",
-    "packages",
-    "pre_page_sga",
-    "process_limits",
-    "time_sync",
-)
+#: What --all adds to the other stages.
+ADDED = {
+    "lint": "ansible-lint of all files, the collection and ansible-test",
+    "unit": "tests marked long",
+    "containers": "molecule and the stories of each role",
+    "matrix": "the other rows",
+    "snmp": "other agents, paths and modules",
+    "wire": "packets, names and logins on cables",
+    "browser": "the other pages and reports",
+    "lab": "the other stories and the reboots",
+}
 #: The second lane. An emulated machine keeps one processor busy, one step after the other.
 SECOND_LANE = ("lab", "delays")
 #: Stages that run with full priority: each of their steps waits for the one before it.
@@ -133,32 +130,30 @@ class Stage(NamedTuple):
 def stages(*, quick: bool = False, everything: bool = True) -> list[Stage]:
     """Every stage, ``ALONE`` included, in the order in which the first lane takes them.
 
-    ``everything``: also the tests marked ``long``, all stories of the containers and the lab, and
-    all rows of the matrix.
+    ``everything``: all of each stage, not only every kind of proof once.
     ``quick``: only the rows of the matrix that need no virtualenv.
     """
     python = sys.executable
     pytest = [python, "-m", "pytest", "-rsfE", f"--durations={SLOWEST}"]
     # The tests of a file run in one process: they share expensive fixtures.
     marked = [] if everything else ["-m", "not long"]
-    unit = [*pytest, "-n", workers(), "--dist", "loadfile", *marked, "tests/unit"]
+    number = workers() if everything else str(os.cpu_count() or 1)
+    unit = [*pytest, "-n", number, "--dist", "loadfile", *marked, "tests/unit"]
+    short = [] if everything else ["--short"]
     rows = ["--quick"] if quick else [] if everything else ["--one-row"]
-    stories = [] if everything else ["hugepages"]
-    boxes = [] if everything else SHORT_CONTAINERS
+    boxes = [] if everything else ["--once"]
     matrix = [[python, "tests/matrix/run", *rows]]
     again = ("--last-failed",)
     return [
-        Stage("lint", lint_commands(short=not everything), 900, 120),
+        Stage("lint", lint_commands(short=not everything), 900, 120 if everything else 60),
         Stage("types", type_commands(), 600, 45),
-        Stage("unit", [unit], 4500, 600, failed_only=again),
-        Stage("containers", [["tests/run_containers", *boxes]], 3000, 300),
-        Stage("matrix", matrix, 2400, 420 if everything else 90, True, again),
-        Stage("snmp", snmp_commands(python, short=not everything), 1200, 240, table=True),
-        Stage("wire", [["tests/run_wire"]], 600, 120),
-        Stage("browser", [["tests/run_browser"]], 1200, 120),
-        Stage(
-            "lab", [["tests/run_lab", *stories]], 4800, 2100 if everything else 360, False, again
-        ),
+        Stage("unit", [unit], 4500, 600 if everything else 300, failed_only=again),
+        Stage("containers", [["tests/run_containers", *boxes]], 3000, 300 if everything else 90),
+        Stage("matrix", matrix, 2400, 420 if everything else 30, True, again),
+        Stage("snmp", snmp_commands(python, short=not everything), 1200, 240 if everything else 45),
+        Stage("wire", [["tests/run_wire", *short]], 600, 180 if everything else 45),
+        Stage("browser", [["tests/run_browser", *short]], 1200, 150 if everything else 20),
+        Stage("lab", [["tests/run_lab", *short]], 4800, 2100 if everything else 150, False, again),
         Stage("pools", [["tests/run_pools"]], 1200, 240),
         Stage("delays", [[python, "tests/run_delays"]], 1200, 150, table=True),
         Stage("monitoring", [["tests/run_monitoring"]], 600, 60),
@@ -182,21 +177,22 @@ def workers() -> str:
 
 def snmp_commands(python: str, *, short: bool = False) -> list[list[str]]:
     """Tests with real agents, and the recognition of recorded agents."""
-    programs = ("truth", "pause")
-    options = ["--short"] if short else []
-    return [["tests/run_snmp", *options], *([python, f"tests/snmp/{name}.py"] for name in programs)]
+    if short:
+        return [["tests/run_snmp", "--short"]]
+    return [["tests/run_snmp"], *([python, f"tests/snmp/{name}.py"] for name in ("truth", "pause"))]
 
 
 def lint_commands(*, short: bool = False) -> list[list[str]]:
     """One command a linter. ansible-lint runs yamllint as well, but only on Ansible's files.
 
-    ``short``: without the collection and ansible-test, whose rules are of Ansible's repositories.
+    ``short``: ansible-lint for the roles alone, which takes a third of its time, and without the
+    collection and ansible-test, whose rules are of Ansible's repositories.
     """
     commands = [
         ["ruff", "check", "."],
         ["ruff", "format", "--check", "."],
         ["yamllint", "--strict", "."],
-        ["ansible-lint"],
+        ["ansible-lint", *(["roles"] if short else [])],
         ["shellcheck", *shell_files()],
         ["antsibull-changelog", "lint"],
         *([] if short else [["tests/run_sanity"]]),

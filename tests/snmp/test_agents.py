@@ -68,8 +68,10 @@ def test_a_real_agent_in_every_version(snmpd, how):
     ],
 )
 def test_a_refusal_is_told_as_far_as_snmp_tells(snmpd, how, reason):
-    storage = look_at(snmpd, wait=0.5, retries=0, **how)
-    assert (storage.outcome, storage.role, storage.reason) == ("no_answer", "unknown", reason)
+    # Version 3 tells why, and a busy agent may tell it late; the others say nothing.
+    storage = look_at(snmpd, wait=10 if how["version"] == "3" else 0.5, retries=0, **how)
+    seen = (storage.outcome, storage.role, storage.reason)
+    assert seen == ("no_answer", "unknown", reason), storage
     assert not [word for word in (AUTH, PRIV, "private", "not-the-") if word in str(storage.why)]
 
 
@@ -98,6 +100,7 @@ def test_version_3_tells_a_closed_port_from_a_silent_one(how):
     assert not [word for word in (AUTH, PRIV) if word in str(storage.why)]
 
 
+@pytest.mark.long
 def test_a_tool_that_never_ends_costs_its_time_once(tmp_path, monkeypatch):
     """As where the name service is dead."""
     log = tmp_path / "asked"
@@ -114,10 +117,11 @@ def test_a_name_without_address():
     assert storage_agent.look_at(LiveHost(), target).reason == "unknown_host"
 
 
-@pytest.mark.parametrize(("delay", "outcome"), [(0.6, "other"), (3.0, "no_answer")])
-def test_a_slow_agent_gets_the_time_of_the_policy(snmpd, delay, outcome):
+@pytest.mark.parametrize(("delay", "wait", "outcome"), [(1.5, 20, "other"), (3.0, 1, "no_answer")])
+def test_a_slow_agent_gets_the_time_of_the_policy(snmpd, delay, wait, outcome):
     with agents.relay(snmpd, delay=delay) as slow:
-        assert look_at(slow.port, wait=1, retries=0).outcome == outcome
+        storage = look_at(slow.port, wait=wait, retries=0)
+    assert storage.outcome == outcome, storage
 
 
 @pytest.mark.parametrize(
@@ -205,6 +209,7 @@ class TestGarbage:
                 storage = look_at(noise.port, wait=0.2, retries=0)
             assert (storage.outcome, storage.role) == ("no_answer", "unknown")
 
+    @pytest.mark.long
     def test_replies_that_are_cut_off_or_changed(self, records):
         chance = random.Random(20240229)
 

@@ -45,7 +45,7 @@ def run(folder: Path, **options: Any) -> dict[str, Any]:
 def test_the_three_outcomes_side_by_side(records, snmpd, tmp_path):
     closed = agents.free_port()
     addresses = [f"127.0.0.1:{port}" for port in (records, snmpd, closed)]
-    answer = run(tmp_path, addresses=addresses, timeout=0.5, retries=0)
+    answer = run(tmp_path, addresses=addresses, timeout=5, retries=0)
     rows = [(device["address"], device["outcome"], device["role"]) for device in answer["storage"]]
     assert rows == [
         (addresses[0], "recognised", "nas"),
@@ -80,11 +80,11 @@ def test_version_3(snmpd, tmp_path):
 def test_one_that_does_not_answer_delays_only_itself(snmpd, tmp_path):
     with agents.relay(change=lambda _reply: None) as dead:
         addresses = [f"127.0.0.1:{port}" for port in (dead.port, *(snmpd for _ in range(8)))]
-        answer = run(tmp_path, addresses=addresses, timeout=1, retries=0, concurrency=2)
+        answer = run(tmp_path, addresses=addresses, timeout=5, retries=0, concurrency=2)
     dead_one, *others = answer["storage"]
     assert dead_one["outcome"] == "no_answer"
-    assert dead_one["seconds"] >= 2
-    assert all(device["outcome"] == "other" and device["seconds"] < 1 for device in others)
+    assert dead_one["seconds"] >= 5
+    assert all(device["outcome"] == "other" and device["seconds"] < 5 for device in others)
 
 
 def test_ten_silent_ones_wait_side_by_side(snmpd, tmp_path):

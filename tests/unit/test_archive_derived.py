@@ -176,14 +176,14 @@ def test_a_list_of_processes_needs_its_head_and_the_first_process():
     ids=["listing", "package", "unit", "missing", "section"],
 )
 def test_a_line_without_end_takes_no_time(line):
-    started = time.monotonic()
+    started = time.process_time()
     listing.parse(f"/a:\n{line}\n")
     derived.packages_of_names(line)
     derived.active_units(f"{line}\n1 loaded units listed\n")
     derived.unit_files(f"{line}\n1 unit files listed\n")
     sections.parse(f"{line}\n# {line}\n")
     process_list.parse(f"USER PID COMMAND\nroot {line}\nroot 1 init\n")
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_a_number_without_end_is_no_process():

@@ -27,7 +27,7 @@ def lives(pid: int) -> bool:
 
 def noted(folder: Path, name: str) -> int:
     """The process ID that the command wrote into the file."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while time.monotonic() < until:
         text = (folder / name).read_text() if (folder / name).exists() else ""
         if text.strip():
@@ -37,7 +37,7 @@ def noted(folder: Path, name: str) -> int:
 
 
 def gone(*pids: int) -> bool:
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while time.monotonic() < until and any(map(lives, pids)):
         time.sleep(0.05)
     return not any(map(lives, pids))
@@ -78,7 +78,7 @@ def test_a_killed_owner_leaves_nothing_behind(tmp_path):
     owner.send_signal(signal.SIGKILL)
     # Nobody has waited for the owner yet: a zombie has ended, too.
     assert gone(*started)
-    assert keeper.wait(timeout=20) == 137
+    assert keeper.wait(timeout=60) == 137
     owner.wait()
 
 
@@ -107,7 +107,7 @@ def test_the_time_is_limited(tmp_path):
         bound("--seconds", 1, command=DAEMON.format(folder=tmp_path)), start_new_session=True
     )
     started = [noted(tmp_path, name) for name in ("command", "daemon")]
-    assert keeper.wait(timeout=20) == 137
+    assert keeper.wait(timeout=60) == 137
     assert gone(*started)
 
 
@@ -131,11 +131,11 @@ def test_a_command_may_end_in_its_own_way_after_sigterm(tmp_path):
         bound("--owner", os.getpid(), command=clean + "while :; do sleep 0.05; done"),
         start_new_session=True,
     )
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not (tmp_path / "ready").exists() and time.monotonic() < until:
         time.sleep(0.05)
     keeper.send_signal(signal.SIGTERM)
-    assert keeper.wait(timeout=20) == 5
+    assert keeper.wait(timeout=60) == 5
     assert (tmp_path / "clean").exists()
 
 
@@ -150,7 +150,7 @@ def test_an_interruption_ends_the_command_of_a_background_job_too(tmp_path, igno
     ) as bound:
         command = noted(tmp_path, "command")
         os.killpg(bound.pid, signal.SIGINT)
-        bound.wait(timeout=20)
+        bound.wait(timeout=60)
     assert gone(command)
 
 

@@ -279,9 +279,9 @@ class TestCommand:
 
     def test_daemon_that_it_leaves_does_not_hold_it_up(self):
         started = time.monotonic()
-        printed = command.run(shell("start", "sleep 5 & echo started"))
+        printed = command.run(shell("start", "sleep 60 & echo started"))
         assert printed.stdout == "started\n"
-        assert time.monotonic() - started < 4
+        assert time.monotonic() - started < 50
 
     def test_daemon_that_it_leaves_does_not_hold_the_journal(self, service):
         change = service.set("TRUE")
@@ -340,12 +340,12 @@ class TestStamped:
         assert stamps == sorted(stamps)
         assert [stamps[0] <= at < stamps[1] for at in opened] == [True]
 
-    @pytest.mark.parametrize("then", ["exec sleep 5", "exec >&-; exec sleep 5"])
+    @pytest.mark.parametrize("then", ["exec sleep 60", "exec >&-; exec sleep 60"])
     def test_no_end(self, then):
         started = time.monotonic()
         with pytest.raises(subprocess.TimeoutExpired, match=r"timed out after 0\.2 seconds"):
             command.stamped(shell("wait", "echo }; " + then, timeout=0.2), b"}")
-        assert time.monotonic() - started < 4
+        assert time.monotonic() - started < 50
 
     @pytest.mark.parametrize("stream", ["", ">&2"])
     def test_too_much(self, stream, monkeypatch):

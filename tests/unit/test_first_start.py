@@ -1,6 +1,7 @@
 """The launcher before its virtualenv exists: what it installs and what it prints."""
 
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,49 @@ def test_the_help_of_the_tests_installs_nothing(tmp_path):
         assert ended.stdout.startswith("usage: ./hostproof test"), ended.stdout
         assert ended.stderr == ""
         assert not list(tmp_path.glob(".venv*"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "installs"),
+    [(None, False), ("\n", False), ("n\n", False), ("y\n", True)],
+    ids=["no terminal", "nothing", "no", "yes"],
+)
+@pytest.mark.parametrize("words", [["audit"], ["test", "lint"]], ids=["audit", "test"])
+def test_a_missing_venv_module_is_installed_only_after_a_yes(tmp_path, answer, installs, words):
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    shutil.copy(ROOT / "hostproof", tmp_path)
+    (tmp_path / "requirements.txt").write_text("")
+    (tmp_path / "requirements-dev.txt").write_text("")
+    # A Debian Python without its venv package, on a machine where the caller is root.
+    python = """case "$2" in *ensurepip*) exit 1 ;; *-venv*) echo python3.13-venv ;; esac
+case "$1" in -m) exit 1 ;; --version) echo Python 3.13.1 ;; esac
+"""
+    for name, text in (
+        ("python3", python),
+        ("id", "echo 0\n"),
+        ("apt-get", f'echo "$*" >>{tmp_path}/installed\n'),
+    ):
+        (programs / name).write_text(f"#!/bin/sh\n{text}")
+        (programs / name).chmod(0o755)
+    terminal, other_end = pty.openpty()
+    if answer:
+        os.write(terminal, answer.encode())
+    ended = subprocess.run(
+        [tmp_path / "hostproof", *words],
+        env={"PATH": f"{programs}:{os.defpath}", "HOSTPROOF_PYTHON": str(programs / "python3")},
+        stdin=other_end if answer else subprocess.DEVNULL,
+        stderr=other_end if answer else subprocess.PIPE,
+        timeout=60,
+    )
+    said = os.read(terminal, 100_000).decode() if answer else ended.stderr.decode()
+    os.close(terminal)
+    os.close(other_end)
+    assert ended.returncode == 1
+    assert (tmp_path / "installed").exists() == installs, said
+    if not installs:
+        assert "run as root: apt-get install python3.13-venv" in said
+        assert not list(tmp_path.glob(".venv*/"))
 
 
 @pytest.mark.long

@@ -6,7 +6,6 @@ import os
 import pwd
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -267,10 +266,8 @@ def test_what_anybody_may_have_put_there_is_not_read_as_root(base):
 
 def test_kinds_that_are_no_file_do_not_hold_up_a_read(base):
     os.mkfifo(base / "fifo")
-    started = time.monotonic()
     with pytest.raises(Unanswered, match="not a regular file"):
         LiveHost().read_text(str(base / "fifo"))
-    assert time.monotonic() - started < 5
 
 
 def test_a_fuse_mount_belongs_to_who_mounted_it(base, tmp_path):

@@ -145,7 +145,7 @@ def qemu(tmp_path):
         thread = threading.Thread(target=answer, daemon=True)
         thread.start()
         yield tmp_path, responses
-    thread.join(timeout=10)
+    thread.join(timeout=60)
 
 
 def test_an_event_is_told_from_others_and_from_answers(qemu):

@@ -33,9 +33,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     late = ("nfs_mounts", "flow_control")
     items.sort(key=lambda item: [name in item.path.name for name in reversed(late)])
-    names = os.environ.get("HOSTPROOF_LAB_STORIES", "").split()
-    if names:
-        left_out = [item for item in items if stories.name_of(item.path) not in names]
+    names = os.environ.get("HOSTPROOF_LAB_STORIES", "").split() or stories.names()
+    left_out = [item for item in items if stories.name_of(item.path) not in names]
+    if "HOSTPROOF_LAB_SHORT" in os.environ:
+        left_out += [item for item in items if item.get_closest_marker("long")]
+    if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
 

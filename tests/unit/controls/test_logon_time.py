@@ -48,7 +48,7 @@ def test_a_live_host_measures_it():
     host = LiveHost()
     host.ask(command)
     seconds = host.seconds_of(command)
-    assert 0.2 <= seconds < 20
+    assert seconds >= 0.2
     assert RecordedHost(host.evidence).seconds_of(command) == seconds
     del host.evidence["command:a pause"]["seconds"]
     assert RecordedHost(host.evidence).seconds_of(command) is None
