@@ -4,8 +4,10 @@ import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -470,3 +472,52 @@ class TestStart:
         with contextlib.suppress(TypeError):
             command.main(["test", "--help", "--quick", "--", "unit", "-x"])
         assert seen == [["--help", "--quick", "--", "unit", "-x"]]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's end")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP], ids=str)
+@pytest.mark.parametrize("options", [[], ["--checks", "hugepages"]], ids=["all", "checks"])
+def test_no_process_survives_the_wrapper(standin, number, options):
+    """Neither ansible-playbook, nor a worker that ignores the end of its parent."""
+    program = standin.folder / "venv/bin/ansible-playbook"
+    # As Ansible does: its end is that of its workers, which have sessions of their own.
+    then = f"""
+import signal
+import subprocess
+worker = subprocess.Popen(["sleep", "300"], start_new_session=True)
+with open({str(standin.folder / "new")!r}, "w") as stream:
+    stream.write(f"{{os.getpid()}} {{worker.pid}}")
+os.rename({str(standin.folder / "new")!r}, {str(standin.folder / "pids")!r})
+try:
+    time.sleep(300)
+finally:
+    worker.kill()
+"""
+    program.write_text(STANDIN.format(python=sys.executable, seen=str(standin.seen), then=then))
+    started = subprocess.Popen(
+        [wrapper.HOSTPROOF, "audit", *options],
+        env=standin.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    noted = standin.folder / "pids"
+    until = time.monotonic() + 120
+    while not noted.exists() and started.poll() is None and time.monotonic() < until:
+        time.sleep(0.05)
+    pids = [int(word) for word in noted.read_text().split()]
+    started.send_signal(number)
+    started.wait()
+    while any(map(lives, pids)) and time.monotonic() < until:
+        time.sleep(0.05)
+    left = [pid for pid in pids if lives(pid)]
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert left == []
+
+
+def lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False

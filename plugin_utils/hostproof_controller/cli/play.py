@@ -23,6 +23,7 @@ from ansible.module_utils.hostproof.collect.bounded import open_regular
 from ..layout import WORKPLACE
 from ..report.terminal import TERMINAL, Terminal
 from ..runs import now
+from ..slices import termination
 from . import forks
 from .ansible_options import LIST_ONLY, AnsibleOptions
 from .environment import ROOT, child_environment, default_inventories, environment_folder
@@ -404,11 +405,15 @@ def _exit_code_of(report: Path) -> int:
 def _wait_for(command: list[str], environment: dict[str, str]) -> tuple[int, bool]:
     """The exit code in the shell's form, and whether the user interrupted the run.
 
-    ansible-playbook receives the same signal, and this function waits until it ends.
+    No process survives this one: ansible-playbook gets Ctrl-C from the terminal, and is interrupted
+    if this process is terminated or killed.
     """
     try:
-        with _interruptions() as interrupted, subprocess.Popen(command, env=environment) as child:
-            code = child.wait()
+        with (
+            _interruptions() as interrupted,
+            subprocess.Popen(command, env=environment, preexec_fn=termination.bind) as child,
+        ):
+            code = termination.wait_for_playbook(child, interrupted)
     except OSError as problem:
         raise Refused(f"{command[0]}: {problem.strerror}") from problem
     return (code if code >= 0 else 128 - code), bool(interrupted)
@@ -418,11 +423,18 @@ def _wait_for(command: list[str], environment: dict[str, str]) -> tuple[int, boo
 def _interruptions() -> Iterator[list[int]]:
     """Those that came meanwhile: they end what runs, and not us."""
     interrupted: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: interrupted.append(number))
+    # What is ignored (nohup) stays ignored; Ctrl-C ends background jobs as before.
+    ignored = {n for n in termination.ENDING if signal.getsignal(n) == signal.SIG_IGN}
+    taken = {*termination.ENDING} - (ignored - {signal.SIGINT})
+    before = {
+        number: signal.signal(number, lambda number, frame: interrupted.append(number))
+        for number in taken
+    }
     try:
         yield interrupted
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextlib.contextmanager

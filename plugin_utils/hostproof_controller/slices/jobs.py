@@ -171,6 +171,7 @@ class Job:
                     # A local job gets Ctrl-C from termination.py, in order. ssh gets it from the
                     # terminal, which it may need.
                     start_new_session=self.node is None,
+                    preexec_fn=termination.bind,
                 )
                 if before:
                     # The previous process must get SIGPIPE when this one ends.

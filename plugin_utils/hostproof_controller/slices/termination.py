@@ -4,12 +4,14 @@
 
 ansible-runner gives ansible-playbook a separate terminal, and Ansible gives each worker a separate
 session. Ctrl-C on this terminal reaches neither of them. A worker would wait for its host, even
-after its parent process ended.
+after its parent process ended. A process that is killed cannot end others; ``bind`` lets the kernel
+interrupt its child.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
@@ -21,6 +23,11 @@ from typing import NamedTuple
 _LOOK, _GRACE, _AFTER = 0.2, 10.0, 5.0
 
 _PROC = Path("/proc")
+#: prctl(2): the signal that a process gets when its parent ends.
+_SET_DEATH_SIGNAL = 1
+_LIBC = ctypes.CDLL(None)
+#: Signals that end a command: Ctrl-C, kill, a closed terminal.
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class _Process(NamedTuple):
@@ -38,6 +45,26 @@ def wait(process: subprocess.Popen[bytes], interrupted: Sequence[int]) -> int:
     return _end(process)
 
 
+def bind() -> None:
+    """In the child, before exec: get SIGINT, as by Ctrl-C, when this process ends (Linux only)."""
+    if hasattr(_LIBC, "prctl"):
+        _LIBC.prctl(_SET_DEATH_SIGNAL, signal.SIGINT, 0, 0, 0)
+
+
+def wait_for_playbook(process: subprocess.Popen[bytes], interrupted: Sequence[int]) -> int:
+    """The same for an ansible-playbook on this terminal, which gets Ctrl-C by itself."""
+    while not interrupted:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(_LOOK)
+    if interrupted[0] == signal.SIGINT:
+        return process.wait()
+    below = set(_below(process.pid))
+    process.send_signal(signal.SIGINT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_GRACE)
+    return _kill(process, below)
+
+
 def _end(process: subprocess.Popen[bytes]) -> int:
     """Send SIGINT to ansible-playbook, as Ctrl-C does, and kill the processes that remain."""
     below = set(_below(process.pid))
@@ -45,12 +72,17 @@ def _end(process: subprocess.Popen[bytes]) -> int:
         _signal(child, signal.SIGINT)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_GRACE)
-    # Add processes that started in the meantime.
     below.update(_below(process.pid))
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_AFTER)
+    return _kill(process, below)
+
+
+def _kill(process: subprocess.Popen[bytes], below: set[_Process]) -> int:
+    """Kill what remains of a process and its descendants, also of those that started meanwhile."""
+    below.update(_below(process.pid))
     process.kill()
     for child in below:
         _signal(child, signal.SIGKILL)
