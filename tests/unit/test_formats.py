@@ -1,0 +1,134 @@
+"""The register of formats: each reader is in it, its real samples are read as stored."""
+
+import hashlib
+import importlib
+import inspect
+import json
+import os
+import runpy
+
+import packs
+import pytest
+from ansible.module_utils.hostproof.errors import HostproofError
+
+REGISTER = runpy.run_path(str(packs.ROOT / "tests/format_register"))
+ROWS = REGISTER["rows"]()
+VALUES = packs.FIXTURES / "format_values.json"
+HOSTPROOF = packs.ROOT / "module_utils/hostproof"
+#: Modules beside the readers that read no format of their own.
+HELPERS = {
+    "parsers/glob_pattern.py",
+    "parsers/kept_lines.py",
+    "parsers/net/address.py",
+    "parsers/number.py",
+    "parsers/oracle/oracle_net_data.py",
+    "parsers/size.py",
+    "parsers/systemd/conf_d.py",
+    "parsers/xml_events.py",
+    "controls/firewall/parsers/packets.py",
+    "controls/pool_validation/parsers/pools.py",
+    "other_tools/foreign_finding.py",
+    # Parts of the readers of AWR and Statspack.
+    *(
+        f"controls/latency/parsers/{name}.py"
+        for name in (
+            *("awr_layouts", "dashed_table", "ellipsis_marks", "event_histogram", "idle_events"),
+            *("report_form", "report_head", "report_parameters", "wait_events"),
+        )
+    ),
+}
+#: Characters of a value that are stored; its digest covers all of it.
+KEPT = 400
+
+
+def readers() -> set[str]:
+    folders = [HOSTPROOF / "parsers", *HOSTPROOF.glob("controls/*/parsers")]
+    files = {
+        str(path.relative_to(HOSTPROOF))
+        for folder in folders
+        for path in folder.rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    other = packs.ROOT / "plugin_utils/hostproof_controller/other_tools"
+    return files | {
+        f"other_tools/{path.name}" for path in other.glob("*.py") if path.name[0] != "_"
+    }
+
+
+def samples(row):
+    return sorted(path for words in row.samples.split() for path in packs.FIXTURES.glob(words))
+
+
+def test_each_reader_is_in_the_register_once():
+    registered = [row.reader for row in ROWS]
+    assert len(registered) == len(set(registered))
+    assert set(registered) | HELPERS == readers()
+    assert not set(registered) & HELPERS
+
+
+def test_each_row_has_real_samples_or_states_what_it_was_made_from():
+    for row in ROWS:
+        assert bool(row.samples) != row.origin.startswith("none: "), row.reader
+        for words in row.samples.split():
+            assert list(packs.FIXTURES.glob(words)), (row.reader, words)
+            assert "made-up" not in words, (row.reader, words)
+
+
+def test_the_page_has_the_table():
+    text = REGISTER["PAGE"].read_text()
+    assert REGISTER["page"](text) == text, "run tests/format_register"
+
+
+def plain(value):
+    """Tuples, dictionaries and lists, whose text is the same in each process."""
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted((plain(each) for each in value), key=repr)
+    if hasattr(value, "_asdict"):
+        return {type(value).__name__: plain(value._asdict())}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return plain(vars(value)) if hasattr(value, "__dict__") else value
+
+
+def takes_one_text(read) -> bool:
+    """Readers that take more are tested on their samples elsewhere."""
+    first, *others = inspect.signature(read).parameters.values()
+    return first.annotation in (str, "str") and all(
+        other.default is not inspect.Parameter.empty for other in others
+    )
+
+
+def values_of(row) -> dict[str, str]:
+    """What the reader takes from each sample, if it is one text that it reads."""
+    package = "ansible.module_utils.hostproof"
+    if row.reader.startswith("other_tools"):
+        package = "hostproof_controller"
+    module = importlib.import_module(f"{package}.{row.reader[:-3].replace('/', '.')}")
+    read = getattr(module, "as_text", None) or getattr(module, "parse", None)
+    if read is None or not takes_one_text(read):
+        return {}
+    values = {}
+    for path in samples(row):
+        if path.suffix in (".json", ".hex", ".tsv") or path.parent.name == "packages":
+            continue
+        text = path.read_bytes().decode("utf-8", "surrogateescape")
+        try:
+            value = repr(plain(read(text)))
+        except HostproofError as problem:
+            value = f"{type(problem).__name__}: {problem}"
+        digest = hashlib.sha256(value.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        values[str(path.relative_to(packs.FIXTURES))] = f"{value[:KEPT]} [{digest}]"
+    return values
+
+
+def test_the_values_of_each_sample_are_those_stored():
+    """HOSTPROOF_WRITE_FIXTURES=1 writes them; each change is then to be looked at."""
+    found = {row.reader: values for row in ROWS if (values := values_of(row))}
+    if os.environ.get("HOSTPROOF_WRITE_FIXTURES"):
+        VALUES.write_text(json.dumps(found, indent=1, ensure_ascii=True, sort_keys=True) + "\n")
+        pytest.skip("the values were written")
+    stored = json.loads(VALUES.read_text())
+    for reader in sorted({*found, *stored}):
+        assert found.get(reader) == stored.get(reader), reader
