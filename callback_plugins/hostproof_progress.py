@@ -40,6 +40,7 @@ from hostproof_controller.cli.hosts import EXIT_UNKNOWN_HOST, unknown_of
 from hostproof_controller.policies import BadPolicy, environment_variables, refuse_bad_variables
 from hostproof_controller.report.terminal import TERMINAL
 from hostproof_controller.report.text import printable, shorten
+from hostproof_controller.report.verdict import EXIT_NOT_DATABASE_HOST
 
 JUDGE = "verify_controls"
 RECORD = "record_evidence"
@@ -139,6 +140,8 @@ class CallbackModule(DefaultCallback):
         self._began = 0.0
         self._waiting_play = None
         self._shown = False
+        #: Whether no control has anything to apply on any host; None before the first.
+        self._are_idle: bool | None = None
         # Warnings, errors and banners use it, too.
         if not hasattr(self._display.display, "hostproof"):
             self._display.display = shows_printable(self._display.display)
@@ -213,8 +216,11 @@ class CallbackModule(DefaultCallback):
         if not self._take(result):
             super().v2_runner_on_ok(result)
         if _name(result._task) == APPLY:
+            idle = bool(result._result.get("idle"))
+            self._are_idle = self._are_idle is not False and idle
+            begin = "nothing to do" if idle else "waiting"
             for text in result._result.get("pending", []):
-                self._display.display(f"waiting: [{result._host}]: {text}")
+                self._display.display(f"{begin}: [{result._host}]: {text}")
 
     def v2_runner_on_failed(self, result, ignore_errors=False) -> None:
         if result._task.action == VALIDATE and self._is_short:
@@ -222,6 +228,7 @@ class CallbackModule(DefaultCallback):
             message = " ".join(str(result._result.get("msg")).split())
             self._display.display(f"fatal: [{result._host}]: {message}", color="red", stderr=True)
         elif _name(result._task) == APPLY and self._is_short:
+            self._are_idle = False
             self._display.display(self._not_applied(result), color="red", stderr=True)
         elif str(result._task.name).endswith(AFTER_REFUSAL) and self._is_short:
             # The reason was printed with the control.
@@ -238,6 +245,7 @@ class CallbackModule(DefaultCallback):
         return f"{text}; not applied because of it: {', '.join(following)}" if following else text
 
     def v2_runner_on_unreachable(self, result) -> None:
+        self._are_idle = False
         if not self._take(result, failed=True):
             super().v2_runner_on_unreachable(result)
 
@@ -256,6 +264,9 @@ class CallbackModule(DefaultCallback):
                 super().v2_playbook_on_stats(stats)
             finally:
                 self._display.display = shown
+        if self._are_idle and TERMINAL in os.environ:
+            # The command ends with this exit code: an apply without effect is no success.
+            raise SystemExit(EXIT_NOT_DATABASE_HOST)
 
     @property
     def _is_short(self) -> bool:

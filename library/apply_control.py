@@ -54,6 +54,10 @@ pending:
   returned: always
   type: list
   elements: str
+idle:
+  description: Whether the policy asks for nothing on this host; V(pending) has the reason.
+  returned: always
+  type: bool
 reboot_pending:
   description: Whether the running kernel keeps an old value until reboot.
   returned: always
@@ -97,6 +101,7 @@ def main():
         diff=diff,
         pending=plan.pending + apply.left_out(plan, name),
         reboot_pending=bool(plan.at_boot),
+        idle=plan.idle,
     )
 
 

@@ -9,8 +9,11 @@ adds its form here; a unit test compares every command of every control with thi
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
+from ansible.module_utils.hostproof.controls.packages.table import PREINSTALL, ROWS
 from ansible.module_utils.hostproof.controls.registry import NAMES
 
 #: The values of the forms. Each is one word for a shell: bare, or in single quotes.
@@ -28,6 +31,10 @@ _VALUES = {
     "entry": r"'[\w@%+=:,./\[\]\\~#-]+(?: [\w@%+=:,./\[\]\\~#\"-]+){3} [0-9] [0-9]'",
     "word": r"""(?:[A-Za-z0-9_@%+=:,./][A-Za-z0-9_@%+=:,./-]*|'[^'\n]*'(?:"'"'[^'\n]*')*)""",
     "controls": "(?:{0})(?:,(?:{0}))*".format("|".join(sorted(NAMES))),
+    "package": "(?:{0})(?:[.:](?:{1}))?".format(
+        "|".join(map(re.escape, sorted({row.package for row in ROWS} | {*PREINSTALL.values()}))),
+        "|".join(sorted({row.architecture for row in ROWS} | {"i386", "i686"})),
+    ),
 }
 
 #: Programs of an operating system with their arguments.
@@ -36,9 +43,14 @@ _OF_SYSTEM = (
     r"chdev( -P)? -l <device>( -a <attribute>)+( -P| -T)?",
     r"chfs -a options=<options> <path>",
     r"dladm set-linkprop -p flowctrl=(no|tx|rx|bi|auto|pfc) <device>",
+    r"chmod (1777 /tmp|1777 /var/tmp|0755 /var)",
+    r"chown root (/tmp|/var/tmp|/var)",
     r"dmesg \| grep -i nfs",
     r"dnf install net-snmp-(utils|libs net-snmp-devel)",
+    r"(apt-get|dnf|yum|zypper) install <package>( <package>)*",
+    r"dpkg --audit",
     r"env ORACLE_HOME=<plain-path> make -C <plain-path> -f ins_rdbms\.mk dnfs_(on|off)",
+    r"ethtool -G <device> rx <number>",
     r"ethtool -g <device>",
     r"ethtool -s <device> autoneg on",
     r"grep -l huge /proc/\[0-9\]\*/numa_maps",
@@ -46,6 +58,8 @@ _OF_SYSTEM = (
     r"ioo -p -o aio_maxreqs=<number>",
     r"ip -s -s link",
     r"ip link set dev lo mtu <number>",
+    r"ip link set dev <device> (arp|multicast) on",
+    r"ip route del 169\.254\.0\.0/16 scope link proto boot",
     r"ln -sfn <library> <library>",
     r"lsnrctl (start|stop) <listener>",
     r"mkdir -p <path>",
@@ -56,9 +70,13 @@ _OF_SYSTEM = (
     r"printf '%s\\n' <entry> >> /etc/fstab",
     r"printf '%s\\n' 'vm\.dirty_(background_)?bytes = <number>' >>? /etc/sysctl\.d/90-dirty\.conf",
     r"rpcinfo -- <address>",
+    r"rpm --rebuilddb",
     r"sysctl -p /etc/sysctl\.d/90-dirty\.conf",
     r"sysctl -w (vm\.nr_(overcommit_)?hugepages|sunrpc\.[a-z_]+)=<number>",
-    r"systemctl daemon-reload",
+    r"sysctl -w net/ipv4/conf/<device>/arp_ignore=0",
+    r"systemctl daemon-re(load|exec)",
+    r"systemctl disable --now (avahi-daemon\.socket avahi-daemon\.service|proxyt\.service)",
+    r"systemctl set-default multi-user\.target",
     r"systemctl (enable( --now)?|restart|start) <unit>",
     r"umount <path>",
 )
@@ -96,9 +114,38 @@ _FROM_HOST = _pattern(_OF_HOST + _OF_SYSTEM)
 _OWN = _pattern(_WRITTEN)
 
 
-@lru_cache(maxsize=4096)
+#: Commands that the policies of this run contain: those of checks of the user's own.
+_OF_RUN: set[str] = set()
+#: Packages of packages_additional in this run.
+_ADDITIONAL: set[str] = set()
+_INSTALL = re.compile(r"(apt-get|dnf|yum|zypper) install [A-Za-z0-9][A-Za-z0-9 .:+_-]*")
+
+
+def allow(policies: Mapping[str, Mapping[str, Any]]) -> None:
+    """Accept the commands that the user has written into the policies of this run."""
+    additional = policies.get("packages", {}).get("additional")
+    _ADDITIONAL.update(map(str, additional if isinstance(additional, list) else ()))
+    checks = policies.get("custom", {}).get("checks")
+    for check in checks if isinstance(checks, list) else ():
+        lines = check.get("commands") if isinstance(check, dict) else None
+        _OF_RUN.update(map(str, lines if isinstance(lines, list) else ()))
+
+
 def is_from_host(line: str) -> bool:
     """Whether a host may send this command."""
+    return _has_form(line) or line in _OF_RUN or _installs_additional(line)
+
+
+def _installs_additional(line: str) -> bool:
+    if not (_ADDITIONAL and _INSTALL.fullmatch(line)):
+        return False
+    begin, names = line.split()[:2], line.split()[2:]
+    of_table = [name for name in names if name not in _ADDITIONAL]
+    return not of_table or _has_form(" ".join([*begin, *of_table]))
+
+
+@lru_cache(maxsize=4096)
+def _has_form(line: str) -> bool:
     # No ".." leads out of the place that a path names.
     return (
         len(line) <= _LONGEST

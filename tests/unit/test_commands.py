@@ -18,6 +18,20 @@ PRINTED = [
     "dmesg | grep -i nfs",
     "dnf install net-snmp-libs net-snmp-devel",
     "dnf install net-snmp-utils",
+    "apt-get install ksh",
+    "chmod 1777 /tmp",
+    "chown root /var",
+    "dnf install libaio-devel bc glibc-devel.i686",
+    "dpkg --audit",
+    "ethtool -G ens4 rx 4096",
+    "ip link set dev eth1 multicast on",
+    "ip route del 169.254.0.0/16 scope link proto boot",
+    "rpm --rebuilddb",
+    "sysctl -w net/ipv4/conf/eth1/arp_ignore=0",
+    "systemctl daemon-reexec",
+    "systemctl disable --now avahi-daemon.socket avahi-daemon.service",
+    "systemctl set-default multi-user.target",
+    "zypper install ksh",
     "env ORACLE_HOME=/u01/19 make -C /u01/19/rdbms/lib -f ins_rdbms.mk dnfs_on",
     "ethtool -g ens4",
     "ethtool -s ens4 autoneg on",
@@ -100,6 +114,16 @@ HOSTILE = [
     "systemctl mask sshd.service",
     "systemctl start -H",
     "dnf install evil",
+    "dnf install -y ksh",
+    "dnf install ksh evil",
+    "dnf install /tmp/ksh",
+    "chown root /etc/shadow",
+    "chmod 1777 /etc",
+    "chmod 4755 /bin/bash",
+    "systemctl disable --now firewalld.service",
+    "systemctl set-default emergency.target",
+    "ip route del default",
+    "sysctl -w net/ipv4/conf/../core/arp_ignore=0",
     "dnf install net-snmp-utils evil",
     "ln -sfn /etc/shadow /usr/lib64/libnetsnmp.so",
     "printf '%s\\n' 'x ALL=NOPASSWD: ALL' >> /etc/sudoers",
@@ -122,6 +146,20 @@ TWISTS = ("; id", " | id", " && id", " $(id)", " `id`", "\nid", " > /tmp/x", " <
 @pytest.mark.parametrize("line", PRINTED)
 def test_what_a_control_prints_is_taken(line):
     assert commands.is_from_host(line)
+
+
+def test_commands_of_the_users_own_policy_are_taken(monkeypatch):
+    monkeypatch.setattr(commands, "_OF_RUN", set())
+    monkeypatch.setattr(commands, "_ADDITIONAL", set())
+    lines = ["logger done", "dnf install site-agent", "dnf install bc site-agent"]
+    assert not any(map(commands.is_from_host, lines))
+    commands.allow({
+        "custom": {"checks": [{"id": "x", "commands": ["logger done"]}, "broken"]},
+        "packages": {"additional": ["site-agent"]},
+    })  # fmt: skip
+    assert all(map(commands.is_from_host, lines))
+    others = ["logger do", "dnf install evil site-agent", "dnf install site-agent; id"]
+    assert not any(map(commands.is_from_host, others))
 
 
 @pytest.mark.parametrize("line", HOSTILE, ids=lambda line: ascii(line)[:60])

@@ -119,12 +119,19 @@ class Plan(NamedTuple):
 
     ``at_boot``: values that the next reboot will change because of ``changes``; they are
     journaled like a change, so that revert can restore them after that reboot.
+    ``idle``: the policy asks for nothing on this host, and ``pending`` says why.
     """
 
     changes: List[Change]
     refusals: List[Refusal]
     pending: List[str]
     at_boot: List[ValueChange]
+    idle: bool = False
+
+
+def idle(reason: str) -> Plan:
+    """The plan of a control that changes nothing on this host by its policy, with the reason."""
+    return Plan([], [], [reason], [], True)
 
 
 def encode(text: str) -> bytes:

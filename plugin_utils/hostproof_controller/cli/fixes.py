@@ -80,7 +80,7 @@ def steps_of(findings: Iterable[dict[str, Any]]) -> list[Step]:
         commands = tuple(others) if may_run else ()
         what = one_line(finding["fix"] or "-")
         if not may_run:
-            what += " (its commands are left out: no control writes them)"
+            what += " (its commands are left out: they have no form that Hostproof knows)"
         same = steps.setdefault(
             (commands, own, "" if commands else what), [finding["takes_effect"] or "now", what]
         )

@@ -22,6 +22,7 @@ from ansible.module_utils.hostproof.collect.bounded import open_regular
 
 from ..layout import WORKPLACE
 from ..report.terminal import TERMINAL, Terminal
+from ..report.verdict import EXIT_FAILED, EXIT_NOT_DATABASE_HOST, EXIT_UNREACHABLE
 from ..runs import now
 from ..slices import termination
 from . import forks
@@ -285,6 +286,8 @@ class Play:
             code = EXIT_INTERRUPTED
         if code == 1 and self.ansible.has("subset") and self._limit_leaves_no_host():
             return EXIT_USAGE
+        if (verb, code) == ("apply", EXIT_NOT_DATABASE_HOST) and not self.gate:
+            return self._ended_idle()
         judges = verb in ("audit", "verify") or self.gate
         if code not in (0, 2, 4, EXIT_INTERRUPTED) and not (code == 1 and judges):
             return EXIT_USAGE
@@ -309,6 +312,15 @@ class Play:
                 return EXIT_USAGE
             self._render(report)
         return EXIT_INTERRUPTED if code == EXIT_INTERRUPTED else _exit_code_of(report)
+
+    def _ended_idle(self) -> int:
+        """Nothing was to be applied on any host, which says more than that no check applies."""
+        complain(
+            "nothing was applied: no selected control has anything to do on these hosts, see above"
+        )
+        found = _exit_code_of(self._folder("HOSTPROOF_REPORT"))
+        is_worse = found in (EXIT_FAILED, EXIT_UNREACHABLE)
+        return found if is_worse else EXIT_NOT_DATABASE_HOST
 
     def _render(self, report: Path) -> None:
         from ..report.__main__ import main as render

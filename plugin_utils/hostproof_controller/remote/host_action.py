@@ -21,7 +21,7 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.hostproof.errors import HostproofError
 
-from .. import custom_checks, policies, runs, selection
+from .. import commands, custom_checks, policies, runs, selection
 from ..layout import COLLECTION, LIBRARY
 from ..report import text
 from . import output_limits, payload, response_validation, transport
@@ -269,6 +269,7 @@ class JudgingAction(PayloadAction):
             names = _with_own_checks(policy_set, names, selected)
             self.selected = selected
             params["controls"], params["secrets"] = policy_set.shown, policy_set.secret
+            commands.allow(policy_set.shown)
         return names
 
     def _chosen(self, chosen: Any) -> list[str]:

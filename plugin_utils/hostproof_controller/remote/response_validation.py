@@ -22,7 +22,7 @@ MOST_DEPTH = 30
 #: set variables, nor warnings, nor what begins with an underscore.
 KEYS = {
     "verify_controls": ("findings", "evidence"),
-    "apply_control": ("changed", "diff", "pending", "reboot_pending"),
+    "apply_control": ("changed", "diff", "pending", "reboot_pending", "idle"),
     "revert_control": ("changed", "diff", "reverted"),
     "record_evidence": ("evidence", "readings", "hostproof", "remarks"),
     "measure_latency": ("windows", "remarks", "table"),
@@ -133,6 +133,7 @@ def _is_diff(value: Any) -> bool:
 _SHAPES = {
     "changed": (_is_bool, "neither true nor false"),
     "reboot_pending": (_is_bool, "neither true nor false"),
+    "idle": (_is_bool, "neither true nor false"),
     "pending": (_is_texts, "no list of texts"),
     "reverted": (_is_texts, "no list of texts"),
     "remarks": (_is_texts, "no list of texts"),

@@ -5,7 +5,7 @@
 import re
 from typing import List
 
-from ...apply.change import CommandChange, Plan, Refusal
+from ...apply.change import CommandChange, Plan, Refusal, idle
 from ...collect.answer import known
 from ...collect.command import Command
 from ...errors import Absent
@@ -20,7 +20,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     try:
         applies(facts, policy)
     except Skip as reason:
-        return Plan([], [], [reason.why], [])
+        return idle(reason.why)
     changes: List[CommandChange] = []
     refusals: List[Refusal] = []
     pending: List[str] = []

@@ -8,7 +8,7 @@ The control kernel_parameters sets fs.aio-max-nr: the same key in two files woul
 import math
 from typing import List
 
-from ...apply.change import Change, Plan, Refusal
+from ...apply.change import Change, Plan, Refusal, idle
 from ...apply.parameter_change import stored_change
 from ...collect.answer import known
 from ...parsers.oracle import pfile
@@ -33,11 +33,9 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     refusals: List[Refusal] = []
     pending: List[str] = []
     if facts.linux is None:
-        return Plan(
-            [], [], ["On this system nothing is set: the findings contain the commands."], []
-        )
+        return idle("On this system nothing is set: the findings contain the commands.")
     if not known(facts.subjects):
-        return Plan([], [], ["The host has no instance that needs it. Nothing is changed."], [])
+        return idle("The host has no instance that needs it. Nothing is changed.")
     if policy.filesystemio_options is not None:
         for subject in known(facts.subjects):
             _plan_one(subject, facts.linux, policy, changes, refusals, pending)

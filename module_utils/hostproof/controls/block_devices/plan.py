@@ -7,7 +7,16 @@ source would override are rejected. Without entries in the policy nothing is cha
 
 from typing import List, Tuple
 
-from ...apply.change import Change, CommandChange, FileChange, Plan, Refusal, ValueChange, header
+from ...apply.change import (
+    Change,
+    CommandChange,
+    FileChange,
+    Plan,
+    Refusal,
+    ValueChange,
+    header,
+    idle,
+)
 from ...collect.answer import known, unless_absent
 from ...collect.command import Command
 from .facts import Facts
@@ -21,9 +30,9 @@ _HEADER = header(NAME)
 def plan(facts: Facts, policy: Policy) -> Plan:
     """The changes that make the disks match the policy. Raises if required facts are unknown."""
     if not facts.linux:
-        return Plan([], [], ["Not a Linux host: nothing is changed."], [])
+        return idle("Not a Linux host: nothing is changed.")
     if policy.devices is None:
-        return Plan([], [], ["block_devices_devices is auto: nothing is changed."], [])
+        return idle("block_devices_devices is auto: nothing is changed.")
     known(facts.found)
     steps = [
         step_of_target(target, facts, policy)

@@ -10,7 +10,7 @@ must carry the bond. After the change, the member must carry it again.
 
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...apply.change import Change, CommandChange, FileChange, Plan, Refusal
+from ...apply.change import Change, CommandChange, FileChange, Plan, Refusal, idle
 from ...collect.answer import if_known, known, unless_absent
 from ...collect.command import Command
 from ...errors import Absent, Unanswered
@@ -44,10 +44,10 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     """The changes that make flow control match the policy. Raises if required facts are unknown."""
     interfaces = facts.interfaces
     if isinstance(interfaces, Absent):
-        return Plan([], [], [f"{interfaces}: nothing is changed."], [])
+        return idle(f"{interfaces}: nothing is changed.")
     known(interfaces)
     if policy.rules is None:
-        return Plan([], [], ["flow_control_rules is auto: nothing is changed."], [])
+        return idle("flow_control_rules is auto: nothing is changed.")
     if facts.system != LINUX:
         return Plan([], _by_hand(facts), [], [])
     work = _Work([], [], [], [])

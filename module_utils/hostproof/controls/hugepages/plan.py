@@ -5,7 +5,14 @@
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 from ...apply import sysctl_file
-from ...apply.change import FileChange, Plan, Refusal, ValueChange, header
+from ...apply.change import (
+    FileChange,
+    Plan,
+    Refusal,
+    ValueChange,
+    header,
+    idle,
+)
 from ...apply.sysctl_file import Sysctl
 from ...collect.answer import attempt, known, unless_absent
 from ...errors import Absent
@@ -74,6 +81,8 @@ def plan(facts: Facts, policy: Policy) -> Plan:
             f"{instance.sid} keeps its limits and pages until it is restarted."
             for instance in known(facts.instances)
         ]
+    if target is None and not (files or values or refusals or pending):
+        return idle("No instance runs, and hugepages_instances lists none.")
     return Plan([*files, *([] if later else values)], refusals, pending, values if later else [])
 
 

@@ -6,7 +6,7 @@ it."""
 from typing import Dict, List, Tuple
 
 from ...apply import aix_attributes
-from ...apply.change import Change, Plan, Refusal
+from ...apply.change import Change, Plan, Refusal, idle
 from ...collect.answer import known
 from ...errors import HostproofError
 from ...probes.unix import sys_parm
@@ -20,7 +20,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     system = known(facts.system)
     if facts.aix is None:
         why = f"io_pacing changes nothing on {system}."
-        return Plan([], [], [why], [])
+        return idle(why)
     aix = facts.aix
     policy = settled(aix, policy)
     changes, pending = _changes(aix, policy)

@@ -7,7 +7,7 @@ would be overridden by another file is rejected. A value above a minimum is neve
 
 from typing import List, Set, Tuple
 
-from ...apply.change import FileChange, Plan, Refusal, ValueChange, header
+from ...apply.change import FileChange, Plan, Refusal, ValueChange, header, idle
 from ...apply.sysctl_file import others_in
 from ...collect.answer import unless_absent
 from ...evaluate.checking import Skip
@@ -28,7 +28,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     try:
         skip_without_oracle(facts, policy)
     except Skip as reason:
-        return Plan([], [], [reason.why], [])
+        return idle(reason.why)
     others = boot_probe.with_sysctl_file(facts.boot, policy.sysctl_file, "")
     steps = [
         step_of(parameter, facts, policy, others)

@@ -4,7 +4,14 @@
 
 from typing import Dict, List, NamedTuple
 
-from ...apply.change import Change, CommandChange, FileChange, Plan, Refusal
+from ...apply.change import (
+    Change,
+    CommandChange,
+    FileChange,
+    Plan,
+    Refusal,
+    idle,
+)
 from ...collect.answer import known
 from ...collect.command import Command
 from ...errors import Absent, Unanswered
@@ -27,8 +34,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     """Changes that make the listeners match the policy. Raises if required facts are unknown."""
     work = _Work()
     if policy.listeners is None:
-        work.pending.append("listener_rate_limit_listeners is auto: nothing is changed.")
-        return work.plan()
+        return idle("listener_rate_limit_listeners is auto: nothing is changed.")
     for subject in subjects(facts, policy):
         if subject.wanted is None:
             continue

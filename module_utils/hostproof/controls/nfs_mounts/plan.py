@@ -9,7 +9,15 @@ the old options alive.
 
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
-from ...apply.change import Change, FileChange, MountChange, MountState, Plan, Refusal
+from ...apply.change import (
+    Change,
+    FileChange,
+    MountChange,
+    MountState,
+    Plan,
+    Refusal,
+    idle,
+)
 from ...apply.mount_state import server_of, state_of
 from ...collect.answer import existing, if_known, known, unless_absent
 from ...collect.host import OpenFiles
@@ -107,7 +115,11 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     changes: List[Change] = []
     for part in (files, slots.files, slots.values, mounts):
         changes.extend(part)
-    return Plan(changes, refusals + slots.refusals, pending + slots.pending, [])
+    refusals += slots.refusals
+    pending += slots.pending
+    if not (targets or changes or refusals):
+        return idle("; ".join(pending) or "nfs_mounts_mounts names no mount of this host.")
+    return Plan(changes, refusals, pending, [])
 
 
 def _target(layers: Layers, facts: Facts) -> Target:

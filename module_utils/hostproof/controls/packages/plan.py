@@ -4,7 +4,7 @@
 
 from typing import List, Tuple
 
-from ...apply.change import CommandChange, Plan, Refusal
+from ...apply.change import CommandChange, Plan, Refusal, idle
 from ...collect.answer import known
 from ...collect.command import Command
 from ...errors import HostproofError
@@ -34,7 +34,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         return Plan([], [], [], [])
     text = ", ".join(names)
     if not policy.install:
-        return Plan([], [], [f"packages_install is false: apply does not install {text}."], [])
+        return idle(f"packages_install is false: apply does not install {text}.")
     if known(facts.image_mode):
         return _refused(
             f"{IMAGE_MODE} exists: the packages belong to an image. Add {text} to the image and "

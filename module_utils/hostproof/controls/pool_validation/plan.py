@@ -11,7 +11,13 @@ import json
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...apply.change import Change, CommandChange, Plan, Refusal
+from ...apply.change import (
+    Change,
+    CommandChange,
+    Plan,
+    Refusal,
+    idle,
+)
 from ...collect.answer import known
 from ...collect.command import Command
 from ...errors import Unanswered, kind_of
@@ -76,6 +82,8 @@ def plan(facts: Facts, policy: Policy) -> Plan:
                 f"{app.server.name} works by its old values until it is reloaded: reload in a "
                 "quiet hour (its sessions end), or pool_validation_allow_reload: true."
             )
+    if not (changes or refusals or pending or policy.pools):
+        return idle("pool_validation_pools names no pool.")
     return Plan(changes, refusals, pending, [])
 
 

@@ -4,7 +4,12 @@
 
 from typing import List, Optional
 
-from ...apply.change import Change, Plan, Refusal
+from ...apply.change import (
+    Change,
+    Plan,
+    Refusal,
+    idle,
+)
 from ...apply.parameter_change import stored_change
 from ...collect.answer import known
 from ...parsers.oracle import pfile
@@ -36,10 +41,10 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     refusals: List[Refusal] = []
     pending: List[str] = []
     if policy.value == UNMANAGED:
-        return Plan(changes, refusals, ["pre_page_sga_value is unmanaged."], [])
+        return idle("pre_page_sga_value is unmanaged.")
     subjects = known(facts.subjects)
     if not subjects:
-        pending.append("The host has no instance.")
+        return idle("The host has no instance.")
     for subject in subjects:
         _plan_one(subject, facts, policy, changes, refusals, pending)
     return Plan(changes, refusals, pending, [])

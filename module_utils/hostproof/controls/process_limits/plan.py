@@ -8,7 +8,7 @@ restart the services."""
 
 from typing import List
 
-from ...apply.change import FileChange, Plan
+from ...apply.change import FileChange, Plan, idle
 from ...collect.answer import known, unless_absent
 from ...evaluate.checking import Skip
 from .facts import Facts
@@ -22,7 +22,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     try:
         skip_without_oracle(facts, policy)
     except Skip as reason:
-        return Plan([], [], [reason.why], [])
+        return idle(reason.why)
     additions = steps(facts, policy)
     before = unless_absent(facts.file, None)
     text = content(additions, facts, policy)

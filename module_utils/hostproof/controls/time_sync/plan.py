@@ -9,7 +9,7 @@ rejected."""
 
 from typing import List, Optional, Tuple
 
-from ...apply.change import FileChange, Plan, Refusal, header
+from ...apply.change import FileChange, Plan, Refusal, header, idle
 from ...collect.answer import attempt, known
 from ...evaluate.advice import apply_line, refusal_of
 from ...evaluate.checking import Skip
@@ -30,11 +30,11 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     try:
         applies(facts, policy)
     except Skip as reason:
-        return _nothing(reason.why)
+        return idle(reason.why)
     if policy.max_step_updates is None:
-        return _nothing("time_sync_max_step_updates is unmanaged.")
+        return idle("time_sync_max_step_updates is unmanaged.")
     if list(known(facts.keepers)) != [CHRONYD]:
-        return _nothing("Not chronyd alone keeps the clock: nothing is written for another daemon.")
+        return idle("Not chronyd alone keeps the clock: nothing is written for another daemon.")
     chrony: Chrony = known(facts.chrony)
     makesteps = steps(chrony)
     if not makesteps or not is_too_long(makesteps[-1], policy.max_step_updates):
@@ -56,10 +56,6 @@ def by_apply(facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
         "apply the policy, then restart chronyd while no database runs here",
         [apply_line(NAME)],
     )
-
-
-def _nothing(why: str) -> Plan:
-    return Plan([], [], [why], [])
 
 
 def _drop_in(chrony: Chrony, content: str, winner: chrony_conf.MakeStep, updates: int) -> Plan:
