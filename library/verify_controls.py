@@ -118,7 +118,7 @@ def main():
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     pack = module.params["evidence_pack"]
     try:
-        host = LiveHost() if pack is None else RecordedHost(evidence.load_pack(pack))
+        host = LiveHost() if pack is None else RecordedHost(*evidence.open_pack(pack))
         findings = audit.judge_host(host, module.params["controls"], module.params["secrets"])
     except HostproofError as problem:
         module.fail_json(msg=str(problem))

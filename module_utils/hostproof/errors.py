@@ -82,6 +82,20 @@ class Absent(HostError):
     """The file, directory or command does not exist on the host: a known answer."""
 
 
+class NotRecorded(HostError):
+    """A recording was made by a release that did not read it yet: unknown.
+
+    Where a reading is optional, it counts as absent (answer.unless_absent), which findings state.
+    ``counts_as_absent`` is True from then on.
+    """
+
+    def __init__(self, key: str, since: str, release: str) -> None:
+        self.since = since
+        self.by = f"Hostproof {release}" if release else "an unknown release of Hostproof"
+        self.counts_as_absent = False
+        super().__init__(key, f"{key}: not recorded by {self.by}, it is read since {since}")
+
+
 class Denied(HostError):
     """The host has it but this user may not read it: unknown, never a pass."""
 

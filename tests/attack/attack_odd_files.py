@@ -38,7 +38,7 @@ def by_folder(path: str) -> Any:
 
 
 READERS: dict[str, Callable[[str], Any]] = {
-    "an evidence pack": evidence.load_pack,
+    "an evidence pack": evidence.open_pack,
     "findings.jsonl": by_folder,
     "waivers": load_waivers,
     "nodes": lambda path: read_nodes(Path(path)),

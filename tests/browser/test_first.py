@@ -30,7 +30,7 @@ def examples():
     policies = example_packs.policies()
     lines = []
     for path in sorted(example_packs.FOLDER.glob("*.json")):
-        host = RecordedHost(evidence.load_pack(str(path)))
+        host = RecordedHost(*evidence.open_pack(str(path)))
         findings = [entry.as_dict() for entry in audit.judge_host(host, policies)]
         lines.append(make_line(path.stem, findings, evidence=pack(host.evidence)))
     return render_html(merge(lines), NOW)

@@ -73,7 +73,7 @@ def recorded(*more: Path) -> list[tuple[str, Readings, dict[str, Any]]]:
             policies = example_packs.policies()
             if folder == seed_packs.FOLDER:
                 policies["hugepages"] = packs.hugepages_policy(**seed_packs.POLICY)
-            recordings.append((path.stem, evidence.load_pack(str(path)), policies))
+            recordings.append((path.stem, evidence.open_pack(str(path))[0], policies))
     return recordings
 
 

@@ -124,7 +124,7 @@ def judge_packs(packs, policies):
 
     answers = {}
     for path in packs:
-        recorded = host.RecordedHost(evidence.load_pack(path))
+        recorded = host.RecordedHost(*evidence.open_pack(path))
         findings = audit.judge_host(recorded, policies)
         answers[os.path.basename(path)] = [finding.as_dict() for finding in findings]
     return answers

@@ -58,7 +58,7 @@ def main_sources() -> dict[str, tuple[str, ...]]:
     """
     sources: dict[str, set[str]] = {}
     for path in sorted(EXAMPLES.glob("*.json")):
-        for finding in judge(evidence.load_pack(str(path))):
+        for finding in judge(evidence.open_pack(str(path))[0]):
             if finding.status not in (ERROR, SKIP) and finding.evidence:
                 cited = {_pattern(key) for key in finding.evidence}
                 sources[finding.check] = sources.get(finding.check, cited) & cited

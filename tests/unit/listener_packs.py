@@ -143,8 +143,8 @@ class ListenerMachine(Machine):
         )
         return self
 
-    def has(self, key: str) -> bool:
-        return key.startswith("command:stat ") or super().has(key)
+    def _is_older(self, kind: str, key: str) -> bool:
+        return kind == "program"
 
     def ask(self, wanted: Command, record: Any = None) -> Output:
         self.asked_as[wanted.name] = wanted.user

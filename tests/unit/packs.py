@@ -293,13 +293,18 @@ class Machine(RecordedHost):
         return super().open_files(name, pattern, self.under[name], kind)
 
     def _answer(self, key: str, kind: str, ask: Any, record: Any = None) -> dict[str, Any]:
-        if key not in self.evidence:
+        if key not in self.evidence and not self._is_older(kind, key):
             subject = key.split(":", 1)[1]
             answer = self._look(kind, subject)
             if "error" in answer:
                 answer["message"] = f"{key}: {answer['error']} in this test"
             self.evidence[key] = {"kind": kind, "at": RECORDED_AT, **answer}
         return super()._answer(key, kind, ask, record)
+
+    def _is_older(self, kind: str, key: str) -> bool:
+        """Machines tell the owner of a home and the time of a file as records of 0.1.0 do."""
+        is_time = " -c %Z " in key and key.partition(":")[2] not in self.commands
+        return kind == "program" or is_time
 
     def _look(self, kind: str, subject: str) -> dict[str, Any]:
         if f"{kind}:{subject}" in self.refused:

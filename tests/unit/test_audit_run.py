@@ -186,7 +186,9 @@ class TestRecord:
         assert pack.name == "localhost.json"
         assert stat.S_IMODE(pack.stat().st_mode) == 0o600
         assert stat.S_IMODE(recorded.folder.stat().st_mode) == 0o700
-        assert evidence.load_pack(str(pack))["file:/proc/meminfo"]["text"].startswith("MemTotal:")
+        assert evidence.open_pack(str(pack))[0]["file:/proc/meminfo"]["text"].startswith(
+            "MemTotal:"
+        )
 
 
 class TestEvidence:

@@ -53,7 +53,7 @@ def judged_here(case: bad_policies.Bad) -> dict[str, Any]:
     call."""
     try:
         chosen = policies.policies_of([case.control], case.variables, _no_template)
-        host = RecordedHost(evidence.load_pack(str(policy_play.PACK)))
+        host = RecordedHost(*evidence.open_pack(str(policy_play.PACK)))
         findings = audit.judge_host(host, chosen.shown, chosen.secret)
     except (policies.BadPolicy, HostproofError) as problem:
         return {"outcome": "failed", "message": str(problem), "findings": [], "evidence": None}

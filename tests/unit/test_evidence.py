@@ -71,7 +71,7 @@ class TestPack:
 
     def test_readings(self, tmp_path):
         path = self.write(tmp_path / "a.json", {"schema": 1, "host": "a", "readings": READINGS})
-        assert evidence.load_pack(path) == READINGS
+        assert evidence.open_pack(path)[0] == READINGS
 
     @pytest.mark.parametrize(
         ("content", "message"),
@@ -89,21 +89,21 @@ class TestPack:
     def test_what_is_no_pack(self, tmp_path, content, message):
         path = self.write(tmp_path / "a.json", content)
         with pytest.raises(HostproofError, match=message) as problem:
-            evidence.load_pack(path)
+            evidence.open_pack(path)[0]
         assert path in str(problem.value)
 
     def test_missing_pack(self, tmp_path):
         with pytest.raises(HostproofError, match="there is no evidence pack .*: record the host"):
-            evidence.load_pack(str(tmp_path / "none.json"))
+            evidence.open_pack(str(tmp_path / "none.json"))[0]
 
     def test_folder_in_the_place_of_a_pack(self, tmp_path):
         with pytest.raises(HostproofError, match="cannot be read"):
-            evidence.load_pack(str(tmp_path))
+            evidence.open_pack(str(tmp_path))[0]
 
     def test_bytes_that_are_no_text(self, tmp_path):
         (tmp_path / "a.json").write_bytes(b"\xff\xfe")
         with pytest.raises(HostproofError, match="cannot be read"):
-            evidence.load_pack(str(tmp_path / "a.json"))
+            evidence.open_pack(str(tmp_path / "a.json"))[0]
 
 
 class TestAudit:

@@ -339,7 +339,7 @@ def all_packs() -> list[tuple[str, judging.Readings, dict[str, Any]]]:
     packs = judging.recorded()
     if SHARED.is_dir():
         packs += [
-            (path.stem, evidence.load_pack(str(path)), packs[0][2])
+            (path.stem, evidence.open_pack(str(path))[0], packs[0][2])
             for path in sorted(SHARED.rglob("*.json"))
             if '"readings"' in path.read_text()
         ]

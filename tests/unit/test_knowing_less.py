@@ -57,7 +57,7 @@ def judged(control: str, readings: dict[str, Any]) -> tuple[dict[str, str], set[
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.json")), ids=lambda path: path.stem)
 def test_no_check_improves_by_knowing_less(path):
-    readings = evidence.load_pack(str(path))
+    readings = evidence.open_pack(str(path))[0]
     before = {name: judged(name, readings) for name in NAMES}
     draw = random.Random(f"{SEED} {path.stem}")
     keys = sorted(key for key in readings if "error" not in readings[key])

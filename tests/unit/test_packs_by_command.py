@@ -92,7 +92,7 @@ class Judged(NamedTuple):
 
     def directly(self, host: str) -> list[dict[str, Any]]:
         """The findings as the pack gives them, before they are an answer."""
-        readings = evidence.load_pack(str(self.folder / f"{host}.json"))
+        readings = evidence.open_pack(str(self.folder / f"{host}.json"))[0]
         return [finding.as_dict() for finding in audit.judge_host(RecordedHost(readings), POLICIES)]
 
 

@@ -14,7 +14,7 @@ from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, PASS
 
 PACK = Path(example_packs.FOLDER) / "db05.example.com.json"
-READINGS = evidence.load_pack(str(PACK))
+READINGS = evidence.open_pack(str(PACK))[0]
 
 INSTANCE = {"sid": "GOOD", "sga": "1G"}
 SGA = {"sid": "GOOD", "version": "19"}

@@ -77,7 +77,7 @@ def run_nothing(line: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("path", PACKS, ids=lambda path: path.stem)
 def test_every_command_is_one_line_that_sh_takes(path):
-    for check, line in commands_of(evidence.load_pack(str(path))):
+    for check, line in commands_of(evidence.open_pack(str(path))[0]):
         assert line.isprintable() and line.strip() == line, (check, line)
         done = subprocess.run(["sh", "-n", "-c", line], capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, ""), (check, line)
@@ -102,7 +102,7 @@ def hostile(readings: dict[str, Any], word: str) -> dict[str, Any]:
 def test_no_name_of_a_host_runs_anything(kind):
     tried = 0
     for path in PACKS:
-        for check, line in commands_of(hostile(evidence.load_pack(str(path)), HOSTILE[kind])):
+        for check, line in commands_of(hostile(evidence.open_pack(str(path))[0], HOSTILE[kind])):
             if HOSTILE[kind].strip(";'\"") not in line:
                 continue
             tried += 1
@@ -123,7 +123,7 @@ def test_prose_and_commands_do_not_mix(path):
     """Prose that holds a command line would be copied with the words around it."""
     for name, policy in every_policy().items():
         for finding in audit.judge_host(
-            RecordedHost(evidence.load_pack(str(path))), {name: policy}
+            RecordedHost(*evidence.open_pack(str(path))), {name: policy}
         ):
             assert not re.search(r"\./hostproof (?:apply|revert)\b.*, or:", finding.fix or ""), (
                 finding

@@ -50,7 +50,7 @@ def test_nothing_but_a_regular_file_is_opened(odd):
 @pytest.mark.parametrize(
     "read",
     [
-        evidence.load_pack,
+        evidence.open_pack,
         lambda path: read_entries([path]) if not os.path.isdir(path) else load_waivers(path),
         load_waivers,
         lambda path: read_nodes(Path(path)),
@@ -73,12 +73,12 @@ def test_a_pack_holds_no_more_values_than_can_be_held(tmp_path):
     pack = tmp_path / "pack.json"
     pack.write_bytes(b'{"schema": 1, "readings": {"a": {"b": [' + b"[]," * 1_000_001 + b"[]]}}}")
     with pytest.raises(HostproofError, match="holds more than 1000000 values"):
-        evidence.load_pack(str(pack))
+        evidence.open_pack(str(pack))[0]
     pack.write_bytes(b'{"schema": 1, "readings": ' + b"[" * 100_000 + b"]" * 100_000 + b"}")
     with pytest.raises(HostproofError, match="nested too deep"):
-        evidence.load_pack(str(pack))
+        evidence.open_pack(str(pack))[0]
     pack.write_text(json.dumps({"schema": 1, "readings": {"a": {"text": "ä"}}}, ensure_ascii=False))
-    assert evidence.load_pack(str(pack)) == {"a": {"text": "ä"}}
+    assert evidence.open_pack(str(pack))[0] == {"a": {"text": "ä"}}
 
 
 @pytest.mark.parametrize(

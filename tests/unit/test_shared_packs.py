@@ -54,7 +54,7 @@ ROWS = [(name, expected) for name, several in sorted(PACKS.items()) for expected
 def host_of(name: str) -> RecordedHost:
     if not FOLDER.is_dir():
         pytest.skip("the packs of ../shared are not on this machine")
-    return RecordedHost(evidence.load_pack(os.path.normpath(FOLDER / f"{name}.example.com.json")))
+    return RecordedHost(*evidence.open_pack(os.path.normpath(FOLDER / f"{name}.example.com.json")))
 
 
 def policy_of(name: str, control: str) -> dict[str, Any]:

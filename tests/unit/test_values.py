@@ -37,7 +37,7 @@ def findings() -> Iterator[Finding]:
         policies = example_packs.policies() if folder == example_packs.FOLDER else defaults
         for path in sorted(folder.rglob("*.json")):
             if '"readings"' in path.read_text():
-                host = RecordedHost(evidence.load_pack(str(path)))
+                host = RecordedHost(*evidence.open_pack(str(path)))
                 yield from audit.judge_host(host, policies)
 
 

@@ -146,7 +146,7 @@ class AsLive(RecordedHost):
 def test_the_real_controls_share_it(clock):
     """The pack of a host with disks, NFS mounts, interfaces, a filer and a listener."""
     pack = packs.ROOT / "docs/examples/evidence/db05.example.com.json"
-    recorded, policies = evidence.load_pack(str(pack)), example_packs.policies()
+    recorded, policies = evidence.open_pack(str(pack))[0], example_packs.policies()
     host = AsLive(recorded)
     findings = audit.judge_host(host, policies)
     assert sorted(host.wanted) == [
@@ -164,7 +164,7 @@ def test_the_real_controls_share_it(clock):
 
 def test_no_second_is_no_window(clock):
     pack = packs.ROOT / "docs/examples/evidence/db05.example.com.json"
-    recorded, policies = evidence.load_pack(str(pack)), example_packs.policies()
+    recorded, policies = evidence.open_pack(str(pack))[0], example_packs.policies()
     for name in CONTROLS_WITH_RATES:
         policies[name] = policies[name] | {"window_seconds": 0}
     host = AsLive(recorded)

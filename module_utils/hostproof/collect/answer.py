@@ -9,7 +9,7 @@ evaluation needs the value; what needs an unknown is then itself unknown.
 
 from typing import Any, Callable, Optional, TypeVar, Union
 
-from ..errors import Absent, HostproofError
+from ..errors import Absent, HostproofError, NotRecorded
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -42,7 +42,12 @@ def existing(answer: Answer[Optional[T]]) -> T:
 
 
 def unless_absent(answer: Answer[T], otherwise: U) -> Union[T, U]:
-    """The value; ``otherwise`` where the host stated that there is none; raise what is unknown."""
+    """The value; ``otherwise`` where the host stated that there is none; raise what is unknown.
+
+    A reading that is newer than the recording counts as absent."""
+    if isinstance(answer, NotRecorded):
+        answer.counts_as_absent = True
+        return otherwise
     return otherwise if isinstance(answer, Absent) else known(answer)
 
 

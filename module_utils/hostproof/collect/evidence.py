@@ -10,10 +10,11 @@ evidence pack is one JSON file per host: ``schema``, ``host``, ``recorded_at`` (
 import base64
 import json
 import zlib
-from typing import Any, Dict, Iterable
+from typing import Any, Dict, Iterable, Tuple
 
 from ..errors import HostproofError
 from . import bounded
+from .readings import release_of
 
 PACK_SCHEMA = 1
 
@@ -60,8 +61,9 @@ def cited(readings: Readings, findings: Iterable[Any]) -> Readings:
     }
 
 
-def load_pack(path: str) -> Readings:
-    """The readings of the evidence pack at ``path``; a clear error for anything else."""
+def open_pack(path: str) -> Tuple[Readings, str]:
+    """The readings of the evidence pack at ``path``, and the release that recorded them, "" if the
+    pack names none: the arguments of a RecordedHost."""
     try:
         pack = bounded.loads(bounded.read_regular(path, LIMIT), encoding="utf-8")
     except FileNotFoundError:
@@ -72,7 +74,7 @@ def load_pack(path: str) -> Readings:
         raise HostproofError(
             f"{path} is not an evidence pack of schema {PACK_SCHEMA}: record the host again"
         )
-    readings = pack.get("readings")
-    if not isinstance(readings, dict) or not all(isinstance(r, dict) for r in readings.values()):
+    found = pack.get("readings")
+    if not isinstance(found, dict) or not all(isinstance(r, dict) for r in found.values()):
         raise HostproofError(f"evidence pack {path} holds no readings")
-    return readings
+    return found, release_of(pack.get("hostproof"))

@@ -4,8 +4,8 @@
 
 ``LiveHost`` reads the machine that it runs on and records the results. ``RecordedHost`` answers
 from such a record, so that a control can check old evidence with the current policy. Both have the
-same methods and raise Absent, Denied or Unanswered (errors.py). A missing answer is never an empty
-answer.
+same methods and raise Absent, Denied or Unanswered (errors.py), a RecordedHost also NotRecorded. A
+missing answer is never an empty answer.
 
 A reading (one entry of the evidence) is a JSON object: ``kind``, ``at`` (UTC), and either
 the answer (``text``, ``names``, ``target``, ``stat``, ``argv``/``rc``/``stdout``/``stderr``,
@@ -47,9 +47,17 @@ from typing import (
     Tuple,
 )
 
-from ..errors import Absent, Denied, HostproofError, ParseError, Unanswered, kind_of
+from ..errors import (
+    Absent,
+    Denied,
+    HostproofError,
+    NotRecorded,
+    ParseError,
+    Unanswered,
+    kind_of,
+)
 from ..parsers.number import integer
-from . import child, command, guarded, guarded_read, held, identity, window
+from . import child, command, guarded, guarded_read, held, identity, readings, window
 from .answer import Answer, attempt
 from .command import Output
 from .measured import Measured, Window
@@ -372,6 +380,7 @@ class Host:
 
     until: Optional[float] = None
     evidence: Dict[str, Dict[str, Any]]
+    not_recorded: Sequence[NotRecorded] = ()
 
     def read_text(
         self,
@@ -446,10 +455,6 @@ class Host:
         key = "program:" + path
         reading = self._answer(key, "program", lambda: {"uid": self._read("program", path)})
         return int(reading["uid"])
-
-    def has(self, key: str) -> bool:
-        """Whether this host can be asked that: a recording holds no more than what was read."""
-        return True
 
     def run(
         self, argv: List[str], timeout: float = 20.0, record: Optional[Record] = None
@@ -875,13 +880,16 @@ class LiveHost(Host):
 
 
 class RecordedHost(Host):
-    """A host as a record of its evidence shows it (key to reading, as LiveHost.evidence)."""
+    """A host as a record of its evidence shows it (key to reading, as LiveHost.evidence).
 
-    def __init__(self, evidence: Dict[str, Dict[str, Any]]) -> None:
+    ``release`` is the release of Hostproof that recorded it, "" where that is not known.
+    ``not_recorded`` are the readings that were requested and are newer than the record.
+    """
+
+    def __init__(self, evidence: Dict[str, Dict[str, Any]], release: str = "") -> None:
         self.evidence = evidence
-
-    def has(self, key: str) -> bool:
-        return key in self.evidence
+        self.not_recorded: List[NotRecorded] = []
+        self._release = release
 
     def _answer(
         self,
@@ -890,8 +898,15 @@ class RecordedHost(Host):
         ask: Callable[[], Dict[str, Any]],
         record: Optional[Record] = None,
     ) -> Dict[str, Any]:
+        former = readings.RENAMED.get(key)
+        if key not in self.evidence and former in self.evidence:
+            return self._answer(former, kind, ask, record)
         if key not in self.evidence:
-            raise Unanswered(key, f"{key} is not in the recorded evidence; record it again")
+            since = readings.newer_than(self._release, key)
+            if since is None:
+                raise Unanswered(key, f"{key} is not in the recorded evidence; record it again")
+            self.not_recorded.append(NotRecorded(key, since, self._release))
+            raise self.not_recorded[-1]
         answer = value_or_raise(key, self.evidence[key])
         if not _has_answer(answer, kind):
             raise Unanswered(key, f"the reading of {key} holds no answer; record it again")

@@ -19,9 +19,9 @@ from ..collect.host import Host, now
 from ..collect.masking import masked, masked_key, masked_value
 from ..collect.window import Waits
 from ..controls.registry import CONTROLS
-from ..errors import BadEntry, PolicyError
+from ..errors import BadEntry, NotRecorded, PolicyError
 from .checking import Crashed, Verdict
-from .finding import ERROR, Check, Finding, found, resting
+from .finding import ERROR, FAIL, PASS, WARN, Check, Finding, found, resting
 from .policy import LEFT_OUT
 
 
@@ -145,16 +145,36 @@ def judge_host(
     policies = policies_from(controls, secrets, bad)
     guard = partial(_guarded, _Clock(host, seconds), secrets)
     findings: List[Finding] = []
-    for name, facts in sorted(read_all(host, policies, guard).items(), key=lambda entry: entry[0]):
+    newer: Dict[str, List[NotRecorded]] = {}
+    read = read_all(host, policies, guard, newer)
+    for name, facts in sorted(read.items(), key=lambda entry: entry[0]):
         if not isinstance(facts, Finding):
             crashed = partial(_crashed, host, name, secrets)
             facts = guard(name, partial(_judge, name, facts, policies[name], crashed))
-        findings.extend([facts] if isinstance(facts, Finding) else facts)
+        judged = [facts] if isinstance(facts, Finding) else facts
+        findings.extend(_without_newer(finding, newer[name]) for finding in judged)
     findings = [_of_all_entries(finding, bad) for finding in findings]
     findings.extend(_left_out(omission) for omission in bad)
     checks = [check for name in policies for check in CONTROLS[name].checks]
     own = frozenset(text for check in checks for text in check if isinstance(text, str))
     return bounded([_without_secrets(_printable(finding), own) for finding in resting(findings)])
+
+
+#: Keys that a finding names of those that count as absent.
+_NAMED_KEYS = 3
+
+
+def _without_newer(finding: Finding, newer: List[NotRecorded]) -> Finding:
+    """The finding, with the optional readings of its control that are newer than the recording."""
+    absent = {answer.key: answer for answer in newer if answer.counts_as_absent}
+    if finding.status not in (PASS, WARN, FAIL) or not absent:
+        return finding
+    keys = sorted(absent)
+    by = absent[keys[0]].by
+    more = f" and {len(keys) - _NAMED_KEYS} more" if len(keys) > _NAMED_KEYS else ""
+    names = ", ".join(keys[:_NAMED_KEYS]) + more
+    note = f"Not recorded by {by}, counted as absent: {names}."
+    return finding._replace(why=f"{finding.why.rstrip('.')}. {note}")
 
 
 def _left_out(omission: LeftOut) -> Finding:
@@ -227,13 +247,15 @@ def read_all(
     host: Host,
     policies: Dict[str, Any],
     guard: Callable[[str, Callable[[], Any]], Any] = _unguarded,
+    newer: Optional[Dict[str, List[NotRecorded]]] = None,
 ) -> Dict[str, Any]:
     """{control: its facts}: all that needs rates shares one window.
 
     A control that comes to where it needs the window is left there. When all have come to theirs
     or to their end, the window passes once for all, and those that were left read again: what they
     have read already the host answers from its evidence. ``guard`` does the work of a control, or
-    says what represents its facts.
+    says what represents its facts. ``newer`` collects, by control, what it requested and the
+    recording is too old for.
     """
     facts: Dict[str, Any] = {}
     left = sorted(policies)
@@ -241,10 +263,13 @@ def read_all(
         waiting: List[str] = []
         host.gather()
         for name in left:
+            before = len(host.not_recorded)
             try:
                 facts[name] = guard(name, partial(CONTROLS[name].read, host, policies[name]))
             except Waits:
                 waiting.append(name)
+            if newer is not None:
+                newer.setdefault(name, []).extend(host.not_recorded[before:])
         host.open_window()
         left = waiting
     return facts

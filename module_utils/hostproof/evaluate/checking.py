@@ -41,7 +41,7 @@ from typing import (
 )
 
 from ..collect.answer import Answer
-from ..errors import Absent, Denied, HostError, HostproofError
+from ..errors import Absent, Denied, HostError, HostproofError, NotRecorded
 from .advice import Advice, Planned, chosen, rendered
 from .finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found, worst
 
@@ -117,10 +117,11 @@ def known_or_skip(answer: Any) -> Any:
 def undetermined(problem: HostproofError, of: Optional[str] = None) -> Verdict:
     """An unknown state is an error, with the evidence key and a hint."""
     key = problem.key if isinstance(problem, HostError) else ""
+    fix = "rerun with --become (requires root)" if isinstance(problem, Denied) else None
     return Verdict(
         ERROR,
         f"Could not be determined: {str(problem).rstrip('.')}.",
-        fix="rerun with --become (requires root)" if isinstance(problem, Denied) else None,
+        fix="record the host again" if isinstance(problem, NotRecorded) else fix,
         evidence=() if key in _NO_KEY else (key,),
         of=of,
     )
@@ -142,13 +143,20 @@ def by_layers(verdict: Verdict, layers: Iterable[Tuple[str, Any]]) -> Verdict:
 
     What a known layer shows to be wrong stays wrong whatever the others hold: the finding then
     names the layers that are unknown. Any other verdict needs every layer, and raises the first
-    that is unknown.
+    that is unknown. Known layers keep their verdict where the others are newer than the recording.
     """
-    unknown = [(name, answer) for name, answer in layers if isinstance(answer, HostproofError)]
+    answers = list(layers)
+    unknown = [(name, answer) for name, answer in answers if isinstance(answer, HostproofError)]
     if not unknown:
         return verdict
     if verdict.status not in (FAIL, WARN):
-        raise unknown[0][1]
+        needed = [answer for _name, answer in unknown if not isinstance(answer, NotRecorded)]
+        is_known = any(
+            answer is not None and not isinstance(answer, HostproofError)
+            for _name, answer in answers
+        )
+        if needed or not is_known:
+            raise (needed or [unknown[0][1]])[0]
     names = "; ".join(f"{name}: {str(problem).rstrip('.')}" for name, problem in unknown)
     return verdict._replace(unknown=f"Not known: {names}.")
 

@@ -123,7 +123,7 @@ def _the_host(source: str) -> tuple[str, Host]:
         raise Refused(
             f"{one_line(str(packs[0]))}: a pack is named as its host: a host's name is {RULE}"
         )
-    return packs[0].stem, RecordedHost(evidence.load_pack(str(packs[0])))
+    return packs[0].stem, RecordedHost(*evidence.open_pack(str(packs[0])))
 
 
 def parts_of(host: Host) -> Iterator[Part]:

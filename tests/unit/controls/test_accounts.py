@@ -124,7 +124,7 @@ def test_a_recording_of_an_older_version_has_names_of_groups_only():
     judged(machine, profile="oracle_19c_single")
     assert "command:id -G oracle" in machine.evidence
     del machine.evidence["command:id -G oracle"]
-    findings = judged(RecordedHost(machine.evidence), profile="oracle_19c_single")
+    findings = judged(RecordedHost(machine.evidence, "0.2.0"), profile="oracle_19c_single")
     assert (findings["groups"].status, findings["umask"].status) == ("pass", "pass")
 
 

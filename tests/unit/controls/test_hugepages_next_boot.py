@@ -930,7 +930,7 @@ PACKS = [
 
 @pytest.mark.parametrize(("name", "persisted"), PACKS)
 def test_packs_on_which_an_older_version_passed(judge, name, persisted):
-    host = RecordedHost(evidence.load_pack(str(FOLDER / f"{name}.example.com.json")))
+    host = RecordedHost(*evidence.open_pack(str(FOLDER / f"{name}.example.com.json")))
     [finding] = judge(host)["pool_persisted"]
     assert finding.status == "fail"
     assert str(finding.persisted).startswith(persisted)

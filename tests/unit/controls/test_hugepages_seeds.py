@@ -17,7 +17,7 @@ POLICY = yaml.safe_load((FOLDER.parent / "seed-policy.yml").read_text())
 @pytest.fixture
 def judge_pack(judge):
     def judge_one(name: str):
-        host = RecordedHost(evidence.load_pack(str(FOLDER / f"{name}.json")))
+        host = RecordedHost(*evidence.open_pack(str(FOLDER / f"{name}.json")))
         findings = judge(host, instances=POLICY["hugepages_instances"])
         return {check: group[0] for check, group in findings.items()}
 
@@ -119,7 +119,7 @@ def test_policy_is_the_one_the_packs_were_read_for():
 
 
 def test_recording_of_a_machine_without_a_database_is_useful_and_not_red(judge):
-    findings = judge(RecordedHost(evidence.load_pack(str(FOLDER.parent / "laptop/laptop.json"))))
+    findings = judge(RecordedHost(*evidence.open_pack(str(FOLDER.parent / "laptop/laptop.json"))))
     statuses = {check: group[0].status for check, group in findings.items()}
     assert set(statuses.values()) == {"pass", "warn", "skip"}
     assert statuses["transparent_hugepages"] == "warn"

@@ -491,7 +491,7 @@ class TestEndToEnd:
     def test_nothing_is_sent_unless_it_is_asked_for(self):
         node = Node()
         assert one_of(node, "end_to_end").status == "skip"
-        assert not node.has("windows:whole packets")
+        assert "windows:whole packets" not in node.evidence
 
     def test_packets_and_their_answers_arrive(self):
         finding = one_of(Node().way(), "end_to_end", peers=PEERS)

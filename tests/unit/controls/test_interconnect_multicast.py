@@ -89,7 +89,7 @@ def test_it_is_off_by_default():
     node = heard()
     finding = verdict(node, multicast_seconds=0)
     assert finding.status == "skip"
-    assert not node.has("windows:group packets")
+    assert "windows:group packets" not in node.evidence
     assert "interconnect_multicast_seconds is 0" in finding.why
 
 

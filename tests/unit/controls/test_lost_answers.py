@@ -231,7 +231,7 @@ def of_story(name: str) -> Readings:
 
 
 def of_example(host: str) -> Readings:
-    readings = evidence.load_pack(str(example_packs.FOLDER / f"{host}.json"))
+    readings = evidence.open_pack(str(example_packs.FOLDER / f"{host}.json"))[0]
     policies = example_packs.policies()
     return {
         f"{name}: {key}": changed

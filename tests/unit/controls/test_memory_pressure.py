@@ -298,7 +298,9 @@ class TestSwapSize:
         machine = host()
         judge(machine)
         del machine.evidence["lines:swap"]
-        assert judge(RecordedHost(machine.evidence))["swap_size"].status == "pass"
+        finding = judge(RecordedHost(machine.evidence, "0.2.0"))["swap_size"]
+        assert finding.status == "pass"
+        assert "Not recorded by Hostproof 0.2.0, counted as absent: lines:swap." in finding.why
 
     def test_no_swap_and_the_policy_wants_none_but_a_little(self, judge):
         finding = judge(swap(host()), swap="1G")["swap_size"]

@@ -707,7 +707,7 @@ HELD_OUT = (
 @pytest.mark.skipif(not PACKS.is_dir(), reason="../shared/data/packs is not here")
 @pytest.mark.parametrize(("pack", "check", "status"), HELD_OUT)
 def test_pack(pack, check, status):
-    host = RecordedHost(evidence.load_pack(str(PACKS / f"{pack}.example.com.json")))
+    host = RecordedHost(*evidence.open_pack(str(PACKS / f"{pack}.example.com.json")))
     policies = {"hugepages": packs.hugepages_policy(), "pre_page_sga": oracle_packs.policy()}
     findings = {finding.check: finding for finding in audit.judge_host(host, policies)}
     assert findings[check].status == status, findings[check]

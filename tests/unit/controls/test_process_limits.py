@@ -300,7 +300,7 @@ class TestPam:
         machine = with_oracle()
         judge(machine)
         readings = {key: machine.evidence[key] for key in machine.evidence if "sshd -T" not in key}
-        assert judge(RecordedHost(readings))["sshd: pam"].status == "pass"
+        assert judge(RecordedHost(readings, "0.2.0"))["sshd: pam"].status == "pass"
 
     def test_no_pam(self, judge):
         machine = with_oracle()
@@ -490,7 +490,8 @@ class TestUnits:
         machine = unit(with_oracle(), UNIT, **ENOUGH)
         judge(machine)
         readings = {key: machine.evidence[key] for key in machine.evidence if ".slice" not in key}
-        assert list(statuses(judge(RecordedHost(readings)), ": tasks")) == ["dbora.service: tasks"]
+        findings = judge(RecordedHost(readings, "0.2.0"))
+        assert list(statuses(findings, ": tasks")) == ["dbora.service: tasks"]
 
     def test_what_systemd_does_not_tell_is_an_error(self, judge):
         machine = unit(with_oracle(), UNIT)

@@ -53,7 +53,9 @@ def of_story(name: str) -> Case:
 
 def of_example(number: int, control: str) -> Case:
     path = example_packs.FOLDER / f"db0{number}.example.com.json"
-    return Case(control, evidence.load_pack(str(path)), example_packs.policies().get(control, {}))
+    return Case(
+        control, evidence.open_pack(str(path))[0], example_packs.policies().get(control, {})
+    )
 
 
 def mount(op: Op, shows: str | None = None, **wire: int) -> Case:

@@ -162,7 +162,7 @@ def test_cron_steps_the_clock(path, line):
     finding = judged(machine)["never_steps"]
     assert (finding.status, finding.failing_layer) == ("fail", "persisted")
     assert f"{path}:1" in finding.why
-    assert judged(RecordedHost(machine.evidence))["never_steps"].why == finding.why
+    assert judged(RecordedHost(machine.evidence, "0.2.0"))["never_steps"].why == finding.why
 
 
 @pytest.mark.parametrize(

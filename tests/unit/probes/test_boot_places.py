@@ -514,7 +514,7 @@ class TestGenerators:
         at_boot(live)
         old = {key: finding for key, finding in live.evidence.items() if "generators" not in key}
         assert len(old) < len(live.evidence)
-        assert at_boot(RecordedHost(old)).winner == ("1", f"{FILE}:1")
+        assert at_boot(RecordedHost(old, "0.2.0")).winner == ("1", f"{FILE}:1")
 
 
 @pytest.mark.parametrize(

@@ -74,12 +74,11 @@ class Facts(NamedTuple):
 
     ``default_umask`` has two masks, the second for an account whose group has its name.
     ``group_of_gid`` and ``account_of_uid`` say whom the policy's numbers belong to.
-    ``recorded`` is False for a recording that was made before this control existed. ``zones``
-    are read only if a start file sets TZ: of the system, and the one of Clusterware or None.
+    ``zones`` are read only if a start file sets TZ: of the system, and the one of Clusterware or
+    None.
     """
 
     meminfo: Answer[str]
-    recorded: bool
     owners: Answer[Tuple[Owner, ...]]
     groups: Dict[str, Answer[getent.Group]]
     group_of_gid: Dict[int, Answer[str]]
@@ -96,7 +95,7 @@ def read(host: Host, policy: Policy) -> Facts:
     meminfo = attempt(host.read_text, MEMINFO)
     if isinstance(meminfo, Absent):
         # No command of Linux runs on another system.
-        return Facts(meminfo, True, meminfo, {}, {}, {}, *[meminfo] * 5)
+        return Facts(meminfo, meminfo, {}, {}, {}, *[meminfo] * 5)
     owners = attempt(_owners, host, policy)
     uid_of = {
         owner.name: owner.entry.passwd.uid
@@ -116,7 +115,6 @@ def read(host: Host, policy: Policy) -> Facts:
     system = attempt(_system_files, host) if if_known(owners, ()) else {}
     return Facts(
         meminfo=meminfo,
-        recorded=host.has("file:" + PASSWD),
         owners=owners,
         groups={name: attempt(_group, host, name) for name in dict.fromkeys(names)},
         group_of_gid={gid: attempt(lambda g=gid: _group(host, str(g)).name) for gid in gids},
@@ -177,9 +175,9 @@ def _entry(host: Host, name: str) -> Entry:
     if output.rc not in (0, 1) or not output.stdout.strip():
         raise Unanswered(f"command:id -Gn {name}", "id answered: " + output.stderr.strip()[:200])
     key = f"command:id -G {name}"
-    answer = attempt(host.run, ["id", "-G", name])
-    numbers = known(answer).stdout.split() if host.has(key) else []
-    if host.has(key) and (known(answer).rc != 0 or not numbers):
+    answer = unless_absent(attempt(host.run, ["id", "-G", name]), None)
+    numbers = answer.stdout.split() if answer else []
+    if answer and (answer.rc != 0 or not numbers):
         raise Unanswered(key, "id does not know the groups")
     return Entry(
         getent.parse_passwd(text)[0],

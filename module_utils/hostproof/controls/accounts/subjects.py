@@ -5,7 +5,7 @@
 from typing import Optional, Tuple
 
 from ...collect.answer import known
-from ...errors import Absent
+from ...errors import Absent, NotRecorded
 from ...evaluate.checking import Skip, Subjects
 from .facts import Entry, Facts, Owner
 from .policy import Account, Policy, wanted
@@ -16,8 +16,8 @@ def applies(facts: Facts, policy: Policy) -> None:
         raise Skip("Not a Linux host: it has no /proc/meminfo.")
     known(facts.meminfo)
     requested = policy.profile is not None or policy.groups or policy.accounts is not None
-    if not facts.recorded and not requested:
-        raise Skip("The recording has no accounts, and no policy or profile names any.")
+    if isinstance(facts.shared, NotRecorded) and not requested:
+        raise Skip(f"{facts.shared}.")
 
 
 def _owners(facts: Facts, _policy: Policy) -> Tuple[Owner, ...]:

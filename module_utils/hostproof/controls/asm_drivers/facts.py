@@ -38,10 +38,9 @@ class Facts(NamedTuple):
 
     ``packages`` maps installed packages of ASMLIB to versions. ``loaded`` are modules that the
     kernel has, ``modules`` whether a kernel has a module, by (kernel, module). ``io_uring`` is
-    the number of io_uring_disabled. ``recorded`` is False for a recording of an older version."""
+    the number of io_uring_disabled."""
 
     kernel: Answer[str]
-    recorded: bool
     default_kernel: Answer[str]
     os: Answer[distribution.Distribution]
     packages: Answer[Dict[str, str]]
@@ -76,7 +75,6 @@ def read(host: Host, _policy: Policy) -> Facts:
     modules = [module for module, there in ((ASMLIB, has_asmlib), (ASMFD, has_asmfd)) if there]
     return Facts(
         kernel=kernel,
-        recorded=host.has("command:" + " ".join(RPM)),
         default_kernel=default,
         os=attempt(lambda: distribution.of(os_release.parse(host.read_text(OS_RELEASE)))),
         packages=packages,

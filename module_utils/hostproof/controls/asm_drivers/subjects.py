@@ -5,7 +5,7 @@
 from typing import Dict, List, Tuple
 
 from ...collect.answer import known
-from ...errors import Absent, HostproofError
+from ...errors import Absent, HostproofError, NotRecorded
 from ...evaluate.checking import Skip
 from ...parsers.kernel import kernel_release
 from ...parsers.unix.distribution import numbers
@@ -19,8 +19,8 @@ V3 = (3,)
 def applies(facts: Facts, policy: Policy) -> None:
     if isinstance(facts.kernel, Absent):
         raise Skip("Not a Linux host: it has no " + KERNEL + ".")
-    if not facts.recorded and policy.profile is None:
-        raise Skip("The recording has no drivers of ASM disks.")
+    if isinstance(facts.packages, NotRecorded) and policy.profile is None:
+        raise Skip(f"{facts.packages}.")
 
 
 def kernels(facts: Facts) -> List[Tuple[str, str]]:

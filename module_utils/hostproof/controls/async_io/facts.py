@@ -8,7 +8,7 @@ from ...apply import aix_attributes
 from ...collect.answer import Answer, attempt, known
 from ...collect.held import Holders
 from ...collect.host import Host
-from ...errors import Absent, HostError, HostproofError, Unanswered
+from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.kernel import kernel_release, meminfo
 from ...parsers.nfs import mount_command, mountinfo
 from ...parsers.nfs.nfs_options import AIX, LINUX
@@ -211,10 +211,6 @@ def _look_at(
         ones = attempt(lambda: io_writers.of_instance(known(writers), sid))
     messages = attempt(_read_messages, host, policy, linux, user, path)
     traces = attempt(_read_traces, host, policy, linux, user, path, sid)
-    unread = [answer for answer in (path, messages, traces) if isinstance(answer, HostError)]
-    if running is None and not all(host.has(problem.key) for problem in unread):
-        # Evidence packs of earlier versions do not contain the logs of instances that were down.
-        messages = traces = is_down
     return Subject(
         database=database,
         writers=ones,

@@ -203,8 +203,7 @@ def _nothing(host: Host, policy: Policy) -> Facts:
 
 def _read_later(host: Host) -> List[Tuple[str, str]]:
     search = attempt(host.find_lines, "disk_values", _LATER, _SETS)
-    # Recordings of earlier releases do not have them.
-    found = known(search) if host.has("lines:disk_values") else FoundLines({}, {}, [])
+    found = unless_absent(search, FoundLines({}, {}, []))
     if found.unread:
         path = found.unread[0]
         raise Unanswered("lines:disk_values", f"{path} could not be read: it may set values")

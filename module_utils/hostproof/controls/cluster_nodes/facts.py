@@ -9,7 +9,7 @@ from ...collect import identity
 from ...collect.answer import Answer, attempt, existing, known, unless_absent
 from ...collect.command import Command
 from ...collect.host import Host, Stat
-from ...errors import Absent, HostproofError, Unanswered, kind_of
+from ...errors import Absent, HostproofError, NotRecorded, Unanswered, kind_of
 from ...parsers.kernel import meminfo
 from ...parsers.net import ip_addr
 from ...parsers.oracle import crsconfig_params
@@ -238,7 +238,7 @@ def _read_accounts(host: Host) -> Traits:
             traits[f"uid_gid {name}"] = f"{account.uid}:{account.gid}"
             traits[f"groups {name}"] = " ".join(sorted(account.groups))
             gids = attempt(_read_gids, host, name)
-            if host.has(f"command:id -G {name}"):  # not in older recordings
+            if not isinstance(gids, NotRecorded):
                 traits[f"gids {name}"] = gids
     return traits
 

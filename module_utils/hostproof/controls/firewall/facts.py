@@ -45,12 +45,9 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}\Z")
 
 
 class Facts(NamedTuple):
-    """``units`` are units that load rules at boot. Without one, ``persisted`` has no tables.
-
-    ``recorded`` is False for a recording that was made before this control existed."""
+    """``units`` are units that load rules at boot. Without one, ``persisted`` has no tables."""
 
     kernel: Answer[str]
-    recorded: bool
     running: Answer[Tables]
     units: Answer[Tuple[str, ...]]
     persisted: Answer[Tables]
@@ -62,12 +59,11 @@ def read(host: Host, _policy: Policy) -> Facts:
     kernel = attempt(host.read_text, KERNEL)
     if isinstance(kernel, Absent):
         # No command of Linux runs on another system.
-        return Facts(kernel, True, kernel, kernel, kernel, kernel)
+        return Facts(kernel, kernel, kernel, kernel, kernel)
     units = attempt(_enabled, host)
     running = attempt(_running, host)
     return Facts(
         kernel=kernel,
-        recorded=host.has("command:" + " ".join(NFT)),
         running=running,
         units=units,
         persisted=units if isinstance(units, HostproofError) else attempt(_persisted, host, units),

@@ -5,7 +5,7 @@
 from typing import List, NamedTuple, Tuple
 
 from ...collect.answer import if_known, known
-from ...errors import Absent, HostproofError
+from ...errors import Absent, HostproofError, NotRecorded
 from ...evaluate.checking import Skip, Subjects
 from .facts import KERNEL, NFT, SHOW, Facts
 from .parsers.sockets import ARGV
@@ -18,8 +18,8 @@ RULES = ("command:" + " ".join(NFT), "command:" + " ".join(SHOW))
 def applies(facts: Facts, policy: Policy) -> None:
     if isinstance(facts.kernel, Absent):
         raise Skip("Not a Linux host: it has no " + KERNEL + ".")
-    if not facts.recorded and policy.profile is None and policy.ports is None:
-        raise Skip("The recording has no packet filter rules.")
+    if isinstance(facts.running, NotRecorded) and policy.profile is None and policy.ports is None:
+        raise Skip(f"{facts.running}.")
     if not isinstance(facts.sockets, HostproofError) and not _wanted(facts, policy):
         raise Skip(
             "No listener runs, and neither hostproof_profile nor firewall_ports names a port."

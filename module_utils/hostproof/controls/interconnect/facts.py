@@ -243,9 +243,7 @@ def _read_flags(host: Host, device: str) -> int:
 
 def _is_down(host: Host, link: str) -> bool:
     path = devices.place(link, "operstate")
-    state = attempt(host.read_text, path)
-    # Not in recordings of earlier releases.
-    return host.has("file:" + path) and str(unless_absent(state, "")).strip() == "down"
+    return str(unless_absent(attempt(host.read_text, path), "")).strip() == "down"
 
 
 def _read_public(host: Host) -> Dict[str, Tuple[str, ...]]:

@@ -7,7 +7,7 @@ from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import FoundLines, Host, Process
-from ...errors import Absent, Unanswered
+from ...errors import Absent, NotRecorded, Unanswered
 from ...parsers.kernel import meminfo, proc_cgroup, proc_limits
 from ...parsers.systemd import systemd_unit, tmpfiles_d
 from ...parsers.unix import limits_conf, os_release
@@ -212,9 +212,8 @@ def _read_units(
             name += ".slice"
         slices = slices | {name}
     for name in sorted({above for each in slices for above in _with_parents(each)}):
-        attempt(_show, host, ["systemctl", "show", SHOW_UNIT, name])
-        # Not in recordings of earlier releases.
-        if host.has(f"command:systemctl show {SHOW_UNIT} {name}"):
+        shown = attempt(_show, host, ["systemctl", "show", SHOW_UNIT, name])
+        if not isinstance(shown, NotRecorded):
             result[name] = _read_unit(host, names, name)
     return result
 

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect import identity
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
-from ...collect.host import Host, Process
+from ...collect.host import FoundLines, Host, Process
 from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...probes.oracle import clusterware, releases
 from .parsers import chrony_conf, ntp_conf, time_sources, unit_properties
@@ -178,20 +178,15 @@ def _read_thresholds(host: Host, keepers: Dict[str, Daemon]) -> List[ntp_conf.Th
     options = " ".join(("", *if_known(keepers[NTPD].arguments, ())))
     paths = _FILE_OF_NTPD.findall(options) or list(NTP_CONF)
     for path in paths:
-        answer = attempt(host.read_text, path, record=ntp_conf.kept)
-        # Recordings of earlier releases do not have these files.
-        if host.has("file:" + path):
-            text = unless_absent(answer, "")
-            found += ntp_conf.thresholds(text, path)
-            paths.extend(name for name in ntp_conf.included(text)[:9] if name not in paths)
+        text = unless_absent(attempt(host.read_text, path, record=ntp_conf.kept), "")
+        found += ntp_conf.thresholds(text, path)
+        paths.extend(name for name in ntp_conf.included(text)[:9] if name not in paths)
     return found
 
 
 def _read_steppers(host: Host) -> List[str]:
     search = attempt(host.find_lines, "clock_steps", _CRON, _STEPS, True)
-    if not host.has("lines:clock_steps"):
-        return []  # recordings of earlier releases
-    found = known(search)
+    found = unless_absent(search, FoundLines({}, {}, []))
     places = [f"{path}:{line}" for path, lines in found.lines.items() for line, _text in lines]
     if found.unread and not places:
         raise Denied(

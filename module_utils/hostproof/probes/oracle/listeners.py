@@ -17,7 +17,7 @@ from ...collect import identity
 from ...collect.answer import Answer, attempt, known, unless_absent
 from ...collect.command import Command
 from ...collect.host import Host, Process
-from ...errors import Absent, HostproofError, ParseError, Unanswered, kind_of
+from ...errors import Absent, HostproofError, NotRecorded, ParseError, Unanswered, kind_of
 from ...parsers.kernel import proc_cgroup, proc_limits
 from ...parsers.number import decimal, integer
 from ...parsers.oracle import listener_log, orabasetab, oracle_net
@@ -362,12 +362,12 @@ def _replaced(host: Host, path: str, user: str) -> Optional[float]:
     moments = []
     for follow in ((), ("-L",)):
         argv = ["stat", *follow, "-c", "%Z", path]
-        key = "command:" + " ".join(argv)
-        if not host.has(key):
+        answer = attempt(nfs_files.run, host, argv, user)
+        if isinstance(answer, NotRecorded):
             return None
-        text = nfs_files.run(host, argv, user).strip()
+        text = known(answer).strip()
         if not text.isdecimal():
-            raise Unanswered(key, f"stat of {path} tells no time")
+            raise Unanswered("command:" + " ".join(argv), f"stat of {path} tells no time")
         moments.append(_moment(text))
     return max(moments)
 

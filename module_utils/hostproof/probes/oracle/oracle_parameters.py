@@ -13,7 +13,15 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ...collect.answer import attempt, known
 from ...collect.command import Command, state_of
 from ...collect.host import Host
-from ...errors import Absent, HostproofError, ParseError, Unanswered, kind_of, name_or_kind
+from ...errors import (
+    Absent,
+    HostproofError,
+    NotRecorded,
+    ParseError,
+    Unanswered,
+    kind_of,
+    name_or_kind,
+)
 from ...parsers.number import integer
 from ...parsers.oracle import orabasetab, pfile, spfile, sqlplus_rows
 from ...parsers.unix import getent
@@ -152,9 +160,10 @@ def owner_of(host: Host, home: str) -> str:
     """The one account that owns the home, its bin and its sqlplus."""
     path = f"{home}/{PROGRAM}"
     key = "program:" + path
-    if not host.has(key):
+    owner = attempt(host.program_owner, path)
+    if isinstance(owner, NotRecorded):
         return _owner_of_old(host, home)
-    argv = ["getent", "passwd", str(host.program_owner(path))]
+    argv = ["getent", "passwd", str(known(owner))]
     accounts = getent.parse_passwd(host.run(argv).stdout)
     if not accounts:
         raise Unanswered(key, f"the owner of {path} has no account")

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Se
 
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
-from ...errors import Absent, HostproofError, Unanswered
+from ...errors import Absent, HostproofError, NotRecorded, Unanswered
 from ...parsers import glob_pattern
 from ...parsers.kernel import kernel_cmdline, sysctl_number
 from ...parsers.systemd import boot_commands, conf_d, sysctl_d, tmpfiles_d, tuned
@@ -205,9 +205,8 @@ def _read_rc_local(host: Host, cmdline: Answer[boot_services.Params]) -> List[Co
 
 
 def _why_idle(host: Host, name: str, params: boot_services.Params) -> str:
-    attempt(host.list_dir, unit_files.FOLDERS[0])
-    # Recordings of earlier releases do not have the directories of units.
-    if not host.has("dir:" + unit_files.FOLDERS[0]):
+    # Recordings of 0.1.0 do not have the directories of units.
+    if isinstance(attempt(host.list_dir, unit_files.FOLDERS[0]), NotRecorded):
         return ""
     return boot_services.Units(host, params).why_idle(name)
 
@@ -730,11 +729,11 @@ def _read_sysctl(host: Host) -> SysctlTree:
         assignments.extend(sysctl_d.parse(text, path).assignments)
     credentials: List[Tuple[str, Optional[str]]] = []
     for path in SYSCTL_CREDENTIALS:
-        answer = attempt(host.read_text, path)
-        # Recordings of earlier releases do not have these files.
-        if not isinstance(answer, Absent) and host.has("file:" + path):
-            is_unknown = ".encrypted/" in path or isinstance(answer, HostproofError)
-            credentials.append((path, None if is_unknown else known(answer)))
+        # None: not there. A text that is encrypted or cannot be read is not known.
+        text = attempt(unless_absent, attempt(host.read_text, path), None)
+        if text is not None:
+            is_unknown = ".encrypted/" in path or isinstance(text, HostproofError)
+            credentials.append((path, None if is_unknown else known(text)))
     own = unless_absent(attempt(host.read_text, SYSCTL_CONF), "")
     rest = sysctl_d.parse(own, SYSCTL_CONF).assignments
     reapplied = attempt(_read_reapplied, host, paths, texts, own)

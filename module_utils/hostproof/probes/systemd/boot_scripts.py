@@ -11,7 +11,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import attempt, if_known, known, unless_absent
-from ...collect.host import Host
+from ...collect.host import FoundLines, Host
 from ...errors import Absent, Denied, Unanswered
 from ...parsers.systemd import boot_commands, systemd_unit
 from ...parsers.systemd.boot_commands import Effect
@@ -183,7 +183,8 @@ def read_rc_local(host: Host) -> List[Command]:
 
 def read_others(host: Host) -> List[Command]:
     """The commands of everything else that runs once the host is up, and of scripts it calls."""
-    search = host.find_lines("boot", PLACES, boot_commands.INTERESTING, True)
+    searched = attempt(host.find_lines, "boot", PLACES, boot_commands.INTERESTING, True)
+    search = unless_absent(searched, FoundLines({}, {}, []))
     if search.unread:
         path = sorted(search.unread)[0]
         raise Denied("file:" + path, f"{path} may not be read: it could set kernel values")
@@ -231,8 +232,7 @@ def _check_generators(host: Host) -> None:
     """Raise Unanswered for a program of the administrator that may create any unit at boot."""
     for folder in _GENERATORS:
         names = attempt(host.list_dir, folder)
-        # Recordings of earlier releases do not have these directories.
-        for name in unless_absent(names, []) if host.has("dir:" + folder) else []:
+        for name in unless_absent(names, []):
             path = f"{folder}/{name}"
             # An empty file and a link to /dev/null mask the generator of a package.
             if _is_executable(host, path) and host.stat(path).size:
@@ -254,9 +254,7 @@ def read_called(host: Host, scripts: List[str], actor: str) -> List[Command]:
     """The commands of scripts that some scripts call; whether it reaches them is unknown."""
     name = "called by " + actor
     search = attempt(host.find_lines, name, scripts, boot_commands.INTERESTING)
-    if not host.has("lines:" + name):
-        return []  # recordings of earlier releases
-    found = known(search)
+    found = unless_absent(search, FoundLines({}, {}, []))
     for path in found.unread:
         raise Denied("file:" + path, f"{path} may not be read: it could set kernel values")
     return [
@@ -404,8 +402,7 @@ def _dependents(host: Host, stem: str) -> List[str]:
         r"(?:\\\n|.){0,200}"
         rf"(?<![\w@-]){re.escape(stem)}(?![\w-])",
     )
-    # Recordings of earlier releases do not have it.
-    found = known(search).lines if host.has("lines:" + name) else {}
+    found = unless_absent(search, FoundLines({}, {}, [])).lines
     return [
         path
         for path in sorted(found)

@@ -11,7 +11,7 @@ OpenSSH, sshd opens no session of PAM (sshd_config(5)).
 import re
 from typing import Dict, Iterator, List, Sequence, Tuple
 
-from ....collect.answer import Answer, attempt, known
+from ....collect.answer import Answer, attempt, known, unless_absent
 from ....collect.host import Host, matching_lines
 from ....errors import Absent, Unanswered
 
@@ -52,10 +52,9 @@ def _sshd_uses_pam(host: Host) -> bool:
     for argv in (SETTINGS, SETTINGS + CONNECTION):
         key = "command:" + " ".join(argv)
         answer = attempt(host.run, list(argv), record=lambda text: matching_lines(text, USES_PAM))
-        # No program, or a recording of an earlier release.
-        if argv == SETTINGS and (isinstance(answer, Absent) or not host.has(key)):
+        output = unless_absent(answer, None) if argv == SETTINGS else known(answer)
+        if output is None:
             return True
-        output = known(answer)
         if output.rc == 0:
             return USES_PAM in output.stdout
         if "connection test" not in output.stderr:
@@ -84,9 +83,7 @@ def _session(host: Host, name: str, above: Tuple[str, ...]) -> Iterator[Tuple[st
     text = attempt(host.read_text, path)
     other = path.replace("/etc/", "/usr/lib/", 1)
     if isinstance(text, Absent):
-        by_vendor = attempt(host.read_text, other)
-        # Recordings of earlier releases do not have it.
-        text = by_vendor if host.has("file:" + other) else text
+        text = unless_absent(attempt(host.read_text, other), text)
     if isinstance(text, Absent) and above:
         raise Unanswered("file:" + path, f"{path}, which {above[-1]} includes, is not there")
     for line in str(known(text)).replace("\\\n", " ").split("\n"):

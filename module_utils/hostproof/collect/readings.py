@@ -1,0 +1,113 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The register of readings: since which release a key of the evidence is read.
+
+A recording by an older release does not have such a key. Its host then answers NotRecorded
+(errors.py) instead of "absent" or "unanswered". A key that is not in the register is read since the
+first release: a recording that lacks it is incomplete.
+
+A new reading is one line: its key, with * for what differs between hosts, and the next release.
+tests/unit/test_released_packs.py names each key that is missing here.
+"""
+
+import re
+from typing import Any, Optional, Tuple
+
+#: The first pattern that matches is the one that counts.
+SINCE = (
+    ("command:/usr/sbin/sshd -T*", "0.3.0"),
+    ("command:dpkg-query -W -f ${Package}*", "0.3.0"),
+    ("command:ethtool -g *", "0.3.0"),
+    ("command:id -G *", "0.3.0"),
+    ("command:ifconfig -a", "0.3.0"),
+    ("command:ip -4 -o route show exact *", "0.3.0"),
+    ("command:iptables-save", "0.3.0"),
+    ("command:nft -j list ruleset", "0.3.0"),
+    ("command:no -F -a", "0.3.0"),
+    ("command:no -r -a", "0.3.0"),
+    ("command:pgrep -l -f [O]SWatcher*", "0.3.0"),
+    ("command:readlink -v *", "0.2.0"),
+    ("command:rpm -qa --queryformat %{NAME}*", "0.3.0"),
+    ("command:sqlplus *: wait chains", "0.3.0"),
+    ("command:ss -lntup", "0.3.0"),
+    ("command:stat -L -c %u %a */bin/oradism", "0.3.0"),
+    ("command:systemctl is-enabled avahi-daemon.*", "0.3.0"),
+    ("command:systemctl is-enabled proxyt.service", "0.3.0"),
+    ("command:systemctl show --property=*.slice", "0.3.0"),
+    ("command:systemctl show -p Id -p UnitFileState firewalld.service *", "0.3.0"),
+    ("dir:*/systemd/system-environment-generators", "0.3.0"),
+    ("dir:*/systemd/system-generators", "0.3.0"),
+    ("dir:*/systemd/*", "0.2.0"),
+    ("dir:/etc/rc.d/rc3.d", "0.3.0"),
+    ("dir:/etc/rc3.d", "0.3.0"),
+    ("dir:/sys/class/fc_host", "0.3.0"),
+    ("dir:/sys/kernel/mm/hugepages", "0.2.0"),
+    ("dir:/sys/kernel/mm/transparent_hugepage", "0.3.0"),
+    ("dir:/tmp/.oracle", "0.3.0"),
+    ("dir:/var/tmp/.oracle", "0.3.0"),
+    ("file:*/credstore/sysctl.extra", "0.3.0"),
+    ("file:*/credstore.encrypted/sysctl.extra", "0.3.0"),
+    ("file:*/oracle/ocr.loc", "0.3.0"),
+    ("file:*/oracle/olr.loc", "0.3.0"),
+    ("file:*/ntp.conf", "0.2.0"),
+    ("file:*/oratab", "0.2.0"),
+    ("file:/etc/sysconfig/iptables", "0.3.0"),
+    ("file:/etc/sysconfig/nftables.conf", "0.3.0"),
+    ("file:/proc/net/ip_tables_names", "0.3.0"),
+    ("file:/proc/sys/net/ipv4/conf/*/arp_ignore", "0.3.0"),
+    ("file:/sys/class/net/*/operstate", "0.3.0"),
+    ("file:/sys/devices/system/cpu/vulnerabilities/spectre_v2", "0.3.0"),
+    ("file:/sys/fs/cgroup/cgroup.subtree_control", "0.3.0"),
+    ("file:/sys/fs/cgroup/cpu/system.slice/cpu.rt_runtime_us", "0.3.0"),
+    ("file:/usr/lib/pam.d/*", "0.3.0"),
+    ("file:^CONFIG_RT_GROUP_SCHED= in /boot/config-*", "0.3.0"),
+    ("lines:boot", "0.2.0"),
+    ("lines:called by *", "0.3.0"),
+    ("lines:clock_steps", "0.3.0"),
+    ("lines:disk_values", "0.3.0"),
+    ("lines:swap", "0.3.0"),
+    ("link:*/redo*.log", "0.3.0"),
+    ("link:/sys/class/net/*/device", "0.3.0"),
+    ("processes:avahi", "0.3.0"),
+    ("processes:proxyt", "0.3.0"),
+    ("processes:realtime", "0.3.0"),
+    ("program:*/bin/sqlplus", "0.2.0"),
+    ("sample:cpu_use", "0.3.0"),
+    ("stat:*/bin/oradism", "0.3.0"),
+    ("stat:/etc/sysconfig/network-scripts/ifup-eth", "0.3.0"),
+    ("stat:/run/ostree-booted", "0.3.0"),
+    ("stat:/usr/bin/scp", "0.3.0"),
+    ("stat:/usr/bin/ssh", "0.3.0"),
+    ("stat:/usr/sbin/cvuqdisk", "0.3.0"),
+    ("stat:/var/log/sa", "0.3.0"),
+    ("stat:/var/log/sysstat", "0.3.0"),
+)
+
+#: Keys that had another name in 0.1.0: name of today to that name.
+RENAMED = {"processes:pmon": r"processes:^(ora|asm|mdb|apx)_pmon_\S+$"}
+
+_RELEASE = re.compile(r"\d{1,4}\.\d{1,4}\.\d{1,4}\Z")
+
+
+def release_of(text: Any) -> str:
+    """The release in the field ``hostproof`` of an evidence pack; "" if it names none."""
+    return text if isinstance(text, str) and _RELEASE.match(text) else ""
+
+
+def newer_than(release: str, key: str) -> Optional[str]:
+    """The release since which the key is read, if ``release`` ("" for unknown) is older."""
+    since = _since(key)
+    return since if since and (not release or _order(release) < _order(since)) else None
+
+
+def _since(key: str) -> Optional[str]:
+    return next((since for pattern, since in SINCE if matches(pattern, key)), None)
+
+
+def matches(pattern: str, key: str) -> bool:
+    """Whether the key is one of the pattern."""
+    return bool(re.match(re.escape(pattern).replace(r"\*", ".*") + r"\Z", key, re.DOTALL))
+
+
+def _order(release: str) -> Tuple[int, ...]:
+    return tuple(int(number) for number in release.split("."))
