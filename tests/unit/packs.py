@@ -280,11 +280,16 @@ class Machine(RecordedHost):
         return super().holders(name, pattern, kind)
 
     def find_lines(
-        self, name: str, places: Sequence[str], pattern: str, only_as_root: bool = False
+        self,
+        name: str,
+        places: Sequence[str],
+        pattern: str,
+        only_as_root: bool = False,
+        record: Any = None,
     ) -> FoundLines:
         self.patterns[name], self.under[name] = pattern, list(places)
         self.only_as_root[name] = only_as_root
-        return super().find_lines(name, places, pattern, only_as_root)
+        return super().find_lines(name, places, pattern, only_as_root, record)
 
     def open_files(
         self, name: str, pattern: str, under: Iterable[str], kind: Kind

@@ -58,7 +58,7 @@ def of_chrony(text: str) -> Any:
 def of_script(text: str) -> Any:
     lines = boot_commands.joined(text)
     return [
-        (number, line, boot_commands.reached(lines, number))
+        (number, boot_scripts._effects(line), boot_commands.reached(lines, number))
         for number, line in enumerate(lines, 1)
         if boot_scripts._effects(line)
     ]

@@ -622,7 +622,12 @@ class Host:
         return held.of_reading(reading)
 
     def find_lines(
-        self, name: str, places: Sequence[str], pattern: str, only_as_root: bool = False
+        self,
+        name: str,
+        places: Sequence[str],
+        pattern: str,
+        only_as_root: bool = False,
+        record: Optional[Callable[[str, str], str]] = None,
     ) -> FoundLines:
         """Lines that match ``pattern`` in the files of ``places``, and in scripts that they call.
 
@@ -631,14 +636,21 @@ class Host:
         lines are recorded, because others can contain passwords. A line that is continued (\\)
         counts as one line. Files on network file systems are skipped, because an unreachable server
         would block the search. ``only_as_root``: in crontabs of other accounts, and in scripts that
-        they call, only lines with sudo or a similar program count.
+        they call, only lines with sudo or a similar program count. ``record`` gives, of a path and
+        a line, the part that is returned and recorded (kept_lines.needed_words).
         """
         key = "lines:" + name
-        reading = self._answer(
-            key,
-            "lines",
-            lambda: dict(self._read("lines", list(places), pattern, only_as_root), pattern=pattern),
-        )
+
+        def ask() -> Dict[str, Any]:
+            found = dict(self._read("lines", list(places), pattern, only_as_root), pattern=pattern)
+            if record is not None:
+                found["lines"] = {
+                    path: [[number, record(path, text)] for number, text in rows]
+                    for path, rows in found["lines"].items()
+                }
+            return found
+
+        reading = self._answer(key, "lines", ask)
         lines = {
             path: [(number, text) for number, text in rows]
             for path, rows in reading["lines"].items()

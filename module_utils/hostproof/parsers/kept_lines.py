@@ -9,12 +9,72 @@ and ``kept`` does not change its own result.
 """
 
 import re
-from typing import Callable, Dict, List
+from typing import Any, Callable, Dict, List
 
 #: File systems of other machines whose options hold accounts and passwords.
 _WITH_ACCOUNTS = re.compile(
     r"(?:cifs|smb\w*|ncpfs?|davfs\w*|afp\w*|ceph|glusterfs|9p|ftpfs|fuse|fuse\..+)\Z"
 )
+
+
+#: Stands for words that no control reads.
+LEFT_OUT = "***"
+#: A word of a command, and the parts of one. What separates them stays.
+_WORD = re.compile(r"[^\s;&|<>()\"'`$\\]+")
+_PART = re.compile(r"[\w.+-]+")
+_LEFT_OUT_WORDS = re.compile(r"\*\*\*(?:[ \t]+\*\*\*)+(?![^\s;])")
+#: Words that make a line readable and are no secrets.
+_PLAIN = frozenset(
+    (
+        *("-c", "-w", "sysctl", "sh", "bash", "echo", "tee", "sudo", "su", "root"),
+        *("if", "then", "fi", "for", "in", "do", "done", "usr", "bin", "sbin", "etc"),
+    )
+)
+#: Longer lines are left to the masking: the time grows with the number of words.
+_LONGEST = 4000
+
+
+def needed_words(line: str, reading: Callable[[str], Any]) -> str:
+    """The line of a command with LEFT_OUT for each word without which ``reading`` is the same.
+
+    Words, and parts of words, which decide nothing can be secrets, whatever the program is.
+    """
+    if len(line) > _LONGEST:
+        return line
+    wanted = reading(line)
+    before = None
+    while before != line:
+        before = line
+        for pattern in (_WORD, _PART):
+            line = _without_words(line, pattern, lambda text: bool(reading(text) == wanted))
+        squeezed = _LEFT_OUT_WORDS.sub(LEFT_OUT, line)
+        line = squeezed if reading(squeezed) == wanted else line
+    return line
+
+
+def _without_words(line: str, pattern: Any, is_same: Callable[[str], bool]) -> str:
+    pieces: List[str] = []
+    words: List[int] = []
+    end = 0
+    for match in pattern.finditer(line):
+        pieces += [line[end : match.start()], match.group()]
+        words.append(len(pieces) - 1)
+        end = match.end()
+    pieces.append(line[end:])
+    waiting = [words]
+    while waiting:
+        chosen = [number for number in waiting.pop() if pieces[number] not in (LEFT_OUT, *_PLAIN)]
+        if not chosen:
+            continue
+        trial = list(pieces)
+        for number in chosen:
+            trial[number] = LEFT_OUT
+        if is_same("".join(trial)):
+            pieces = trial
+        elif len(chosen) > 1:
+            half = len(chosen) // 2
+            waiting += [chosen[half:], chosen[:half]]
+    return "".join(pieces)
 
 
 def only(text: str, keep: Callable[[str], bool]) -> str:

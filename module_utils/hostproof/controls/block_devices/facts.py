@@ -9,7 +9,7 @@ from ...collect import identity
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import FoundLines, Host, Record, Stat
 from ...errors import Absent, Denied, HostproofError, Unanswered
-from ...parsers import glob_pattern
+from ...parsers import glob_pattern, kept_lines
 from ...parsers.kernel import kernel_cmdline
 from ...parsers.unix import getent
 from ...probes.kernel import block_storage
@@ -57,6 +57,11 @@ _LATER = (
     "/etc/udev/rules.d/*.rules",
 )
 _SETS = r"^[^#]*/(?:queue|device)/[a-z_]"
+#: What wanted.py reads of such a line.
+_SETTING = re.compile(
+    r"/(?:class/)?block/[\w-]+/|/(?:queue|device)/[a-z_]+"
+    r"|(?<![\w-])(?:\d{1,7}|none|noop|(?:mq-)?deadline|kyber|bfq|cfq|write|back|through)(?![\w-])"
+)
 _ASSIGNS = r"\b(OWNER|GROUP|MODE|ATTR\{(queue|device)/[a-z_]+\})\s*:?=\s*[ei]?\""
 
 DAEMON = "multipathd.service"
@@ -201,8 +206,13 @@ def _nothing(host: Host, policy: Policy) -> Facts:
     return Facts(False, True, [], {}, [], {}, {}, None, boot.NO_TUNED, {}, (), file, [], [])
 
 
+def _needed(_path: str, line: str) -> str:
+    """Without words that are no device, no setting and no value of one."""
+    return kept_lines.needed_words(line, _SETTING.findall)
+
+
 def _read_later(host: Host) -> List[Tuple[str, str]]:
-    search = attempt(host.find_lines, "disk_values", _LATER, _SETS)
+    search = attempt(host.find_lines, "disk_values", _LATER, _SETS, record=_needed)
     found = unless_absent(search, FoundLines({}, {}, []))
     if found.unread:
         path = found.unread[0]

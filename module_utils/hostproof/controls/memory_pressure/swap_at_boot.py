@@ -13,6 +13,7 @@ from typing import Iterator, List, NamedTuple, Sequence, Set, Tuple
 from ...collect.answer import Answer, attempt, if_known, unless_absent
 from ...collect.host import FoundLines, Host
 from ...errors import Absent, Denied, HostproofError, Unanswered
+from ...parsers import kept_lines
 from ...parsers.nfs import fstab
 from ...parsers.systemd import systemd_unit
 from ...probes.nfs.mount_needs import why_no_fstab
@@ -76,7 +77,7 @@ def read(
 def _by_scripts(host: Host, units: boot_services.Units) -> List[Source]:
     """The lines of rc.local, units and cron, and of scripts that they call, that may activate an
     area."""
-    search = attempt(host.find_lines, "swap", boot_scripts.PLACES, _CHANGES, True)
+    search = attempt(host.find_lines, "swap", boot_scripts.PLACES, _CHANGES, True, _needed)
     found = unless_absent(search, FoundLines({}, {}, []))
     sources = []
     for path in found.unread:
@@ -96,6 +97,12 @@ def _by_scripts(host: Host, units: boot_services.Units) -> List[Source]:
             unknown = Unanswered("file:" + path, f"the area of {place} is unknown")
             sources.append(Source(f"swapon ({place})", "", "", unknown))
     return sources
+
+
+def _needed(_path: str, line: str) -> str:
+    return kept_lines.needed_words(
+        line, lambda text: ("@reboot" in text, bool(re.search("swapoff|stop", text)))
+    )
 
 
 def _with_device(host: Host, source: Source, active: Set[str]) -> Source:

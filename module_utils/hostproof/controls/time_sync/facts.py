@@ -10,6 +10,7 @@ from ...collect import identity
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import FoundLines, Host, Process
 from ...errors import Absent, Denied, HostproofError, Unanswered
+from ...parsers.kept_lines import LEFT_OUT
 from ...probes.oracle import clusterware, releases
 from .parsers import chrony_conf, ntp_conf, time_sources, unit_properties
 from .policy import CHRONYD, NTPD, PTP, TIMESYNCD, Policy
@@ -185,7 +186,9 @@ def _read_thresholds(host: Host, keepers: Dict[str, Daemon]) -> List[ntp_conf.Th
 
 
 def _read_steppers(host: Host) -> List[str]:
-    search = attempt(host.find_lines, "clock_steps", _CRON, _STEPS, True)
+    search = attempt(
+        host.find_lines, "clock_steps", _CRON, _STEPS, True, lambda _path, _line: LEFT_OUT
+    )
     found = unless_absent(search, FoundLines({}, {}, []))
     places = [f"{path}:{line}" for path, lines in found.lines.items() for line, _text in lines]
     if found.unread and not places:

@@ -14,6 +14,7 @@ from collections import deque
 from itertools import dropwhile
 from typing import List, NamedTuple, Optional, Tuple
 
+from .. import kept_lines
 from . import sysctl_d
 
 #: Stands for what only the shell knows when it runs: a variable, a command's output.
@@ -247,6 +248,28 @@ def kept(text: str) -> str:
     return "\n".join(lines)
 
 
+def shortened(line: str) -> str:
+    """The words of a line of a script that decide its effects and whether it is reached."""
+    return kept_lines.needed_words(line, _reading)
+
+
+#: What no effect tells: the profile of TuneD, and the number of pages of hugeadm.
+NAMED = re.compile(r"\btuned-adm\s+\w+\s+[\w-]+|--pool-pages-\w+[=\s]+\w+:[\w+-]+")
+
+
+def _reading(line: str) -> object:
+    text = line.strip()
+    return (
+        NAMED.findall(line),
+        effects(line),
+        calls_unread(line),
+        is_plain(line),
+        _BRANCH.search(text) is not None,
+        re.match(r"exit\b|#", text) is not None,
+        re.search(INTERESTING, line) is not None,
+    )
+
+
 def _kept_line(number: int, line: str) -> str:
     text = line.strip()
     if number == 0 and text.startswith("#!"):
@@ -254,7 +277,7 @@ def _kept_line(number: int, line: str) -> str:
     if not text or text.startswith("#"):
         return ""
     if re.search(INTERESTING, line):
-        return line
+        return shortened(line)
     if re.match(r"exit\b", text):
         return "exit"
     if calls_unread(line):
@@ -649,12 +672,14 @@ def _mentioned(words: List[str]) -> List[Effect]:
     result = [
         _set(path + end, None) for path in _TARGET.findall(text) for end in ("", "/" + UNKNOWN)
     ]
-    inner = _INNER.search(text)
     # Other accounts lack the right.
-    if inner and words[0] not in ("su", "runuser"):
+    if words and words[0] not in ("su", "runuser"):
+        inner = [_INNER.search(part) for part in re.split("[;&|]+", text)]
         result += [
             effect._replace(value=None)
-            for effect in _of_sysctl(re.split("[]\\s,'\")]+", inner.group(1)))
+            for match in inner
+            if match is not None
+            for effect in _of_sysctl(re.split("[]\\s,'\")]+", match.group(1)))
         ]
     if not result:
         result = [_set("/proc/sys/vm/" + name, None) for name in _BARE.findall(text)]

@@ -8,11 +8,13 @@ networkd-dispatcher(8); dhclient-script(8); systemd.generator(7).
 """
 
 import re
+from functools import partial
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import attempt, if_known, known, unless_absent
 from ...collect.host import FoundLines, Host
 from ...errors import Absent, Denied, Unanswered
+from ...parsers import kept_lines
 from ...parsers.systemd import boot_commands, systemd_unit
 from ...parsers.systemd.boot_commands import Effect
 from . import conf_files, unit_files
@@ -170,7 +172,8 @@ def read_rc_local(host: Host) -> List[Command]:
         if real in real_paths:
             continue
         real_paths.add(real)
-        lines = boot_commands.joined(host.read_text(path, record=boot_commands.kept))
+        text = boot_commands.kept(host.read_text(path, record=boot_commands.kept))
+        lines = boot_commands.joined(text)
         for number, line in enumerate(lines, 1):
             effects = _effects(line) + _by_unread(line)
             is_reached = boot_commands.reached(lines, number) if effects else None
@@ -183,7 +186,7 @@ def read_rc_local(host: Host) -> List[Command]:
 
 def read_others(host: Host) -> List[Command]:
     """The commands of everything else that runs once the host is up, and of scripts it calls."""
-    searched = attempt(host.find_lines, "boot", PLACES, boot_commands.INTERESTING, True)
+    searched = attempt(host.find_lines, "boot", PLACES, boot_commands.INTERESTING, True, _shortened)
     search = unless_absent(searched, FoundLines({}, {}, []))
     if search.unread:
         path = sorted(search.unread)[0]
@@ -244,7 +247,7 @@ def of_script(path: str, text: str, actor: str) -> List[Command]:
     """The commands of a script that something else runs; whether it reaches them is not told."""
     return [
         Command(line.strip(), f"{path}:{number}", actor, False, found)
-        for number, line in enumerate(boot_commands.joined(text), 1)
+        for number, line in enumerate(boot_commands.joined(boot_commands.kept(text)), 1)
         for found in [_effects(line) + _by_unread(line)]
         if found
     ]
@@ -253,7 +256,9 @@ def of_script(path: str, text: str, actor: str) -> List[Command]:
 def read_called(host: Host, scripts: List[str], actor: str) -> List[Command]:
     """The commands of scripts that some scripts call; whether it reaches them is unknown."""
     name = "called by " + actor
-    search = attempt(host.find_lines, name, scripts, boot_commands.INTERESTING)
+    search = attempt(
+        host.find_lines, name, scripts, boot_commands.INTERESTING, record=_shortened_call
+    )
     found = unless_absent(search, FoundLines({}, {}, []))
     for path in found.unread:
         raise Denied("file:" + path, f"{path} may not be read: it could set kernel values")
@@ -324,6 +329,24 @@ def _of_cloud(line: str) -> List[Effect]:
     elif text[:1] in ("'", '"') and text.rstrip()[-1:] == text[0]:
         text = text.strip()[1:-1]
     return _effects(text)
+
+
+def _shortened(path: str, line: str) -> str:
+    """The line with the words alone that decide what it does, and how often."""
+    return kept_lines.needed_words(line, partial(_reading, path))
+
+
+def _reading(path: str, line: str) -> object:
+    named = boot_commands.NAMED.findall(line)
+    return (_of_line(path, line), _STOPS.match(line) is not None, named)
+
+
+def _shortened_call(_path: str, line: str) -> str:
+    return kept_lines.needed_words(line, _effects)
+
+
+def _is_comment(_path: str, line: str) -> str:
+    return "#" if line.lstrip().startswith("#") else kept_lines.LEFT_OUT
 
 
 def _is_unit(path: str) -> bool:
@@ -401,6 +424,7 @@ def _dependents(host: Host, stem: str) -> List[str]:
         r"|\bsystemctl\s.{0,50}start\s|\bservice\s)"
         r"(?:\\\n|.){0,200}"
         rf"(?<![\w@-]){re.escape(stem)}(?![\w-])",
+        record=_is_comment,
     )
     found = unless_absent(search, FoundLines({}, {}, [])).lines
     return [

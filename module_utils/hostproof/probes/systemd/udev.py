@@ -12,6 +12,7 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 from ...collect.answer import attempt, unless_absent
 from ...collect.host import Host
 from ...errors import Unanswered
+from ...parsers import kept_lines
 from ...parsers.systemd import udev_rules
 from ...parsers.systemd.conf_d import directories
 
@@ -51,12 +52,17 @@ def read_rules(host: Host, name: str, pattern: str) -> List[Tuple[str, str]]:
     ``name`` represents the search in the evidence (lines:NAME).
     """
     paths = files(host, RULE_FOLDERS, ".rules")
-    search = host.find_lines(name, paths, pattern)
+    search = host.find_lines(name, paths, pattern, record=_nothing)
     if search.unread:
         raise Unanswered("lines:" + name, f"{search.unread[0]} could not be read")
     holding = [path for path in paths if path in search.lines]
     # As a whole, for a rule may be continued, or be left out by another (GOTO).
     return [(path, host.read_text(path, record=udev_rules.kept)) for path in holding]
+
+
+def _nothing(_path: str, _line: str) -> str:
+    """The number of the line tells that the file has one."""
+    return kept_lines.LEFT_OUT
 
 
 def read_known(host: Host, name: str) -> Known:

@@ -8,7 +8,7 @@ Sources: tmpwatch(8); tmpreaper(8); find(1), EXPRESSION; rm(1); MOS 370605.1.
 import re
 from typing import Iterable, List, Optional
 
-from ....parsers import glob_pattern
+from ....parsers import glob_pattern, kept_lines
 from ....parsers.systemd import boot_commands
 
 _TMP = r"/(?:var/|usr/)?tmp\b"
@@ -20,6 +20,7 @@ _LOOP = re.compile(
 )
 _TMPWATCH = ("tmpwatch", "tmpreaper")
 #: A socket, a lock file and a named pipe, as Oracle's software names them. All are empty.
+_FOLDERS = ("/tmp/.oracle", "/var/tmp/.oracle")  # noqa: S108
 NAMES = ("sEXTPROC1521", "sEXTPROC1521_lock", "npohasd")
 _TYPES = ("s", "f", "p")
 _OWNERS = ("root", "0", "oracle", "grid")
@@ -47,6 +48,24 @@ def deletes(line: str, directory: str) -> Optional[bool]:
         then = [following.words for following in commands[at + 1 :]] if command.piped else []
         answers.append(_of_words(command.words, then, directory))
     return _or(answers)
+
+
+def kept(_path: str, line: str) -> str:
+    """The part of a line that evidence keeps (kept_lines.py)."""
+    return kept_lines.needed_words(line, _reading)
+
+
+def _reading(line: str) -> object:
+    texts = (line, re.sub(r"\$\{?\w+\}?", "/tmp", line))  # noqa: S108 (a path in cron)
+    return (
+        [deletes(text, folder) for text in texts for folder in _FOLDERS],
+        is_cleaner(line),
+        names_directory(line),
+        _LOOP.findall(line),
+        re.findall(r"\$\{?\w+\}?|\b\w+=", line),
+        line.lstrip()[:1] == "#",
+        re.search(INTERESTING, line) is not None,
+    )
 
 
 def with_loops(lines: List[str]) -> List[str]:

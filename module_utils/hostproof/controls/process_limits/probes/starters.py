@@ -9,11 +9,13 @@ listeners, the account "oracle", or a home. Sources: systemd.unit(5), "Specifier
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+from functools import partial
+from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ....collect.answer import attempt, if_known, unless_absent
 from ....collect.host import FoundLines, Host
 from ....errors import Absent, Denied
+from ....parsers import kept_lines
 from ....parsers.systemd import systemd_unit
 from ....probes.oracle import oracle_homes, oracle_parameters
 from ....probes.systemd import conf_files, unit_files
@@ -53,6 +55,12 @@ _ORACLE_IN_UNIT = r"^[ \t]*ExecStart(?:Pre|Post)?[ \t]*=[^\n]*(?<![\w./@-])oracl
 #: Programs that open a session of PAM for what they start.
 _BY_PAM = re.compile(
     r"(?:^|[\s\"'=@+!:;&|({-]|(?<![\w.])/(?:usr/)?s?bin/)(?:(su|runuser|sudo)\s|daemon\s+--user\b)"
+)
+#: The path of a program or script where a command begins.
+_CALLED = re.compile(
+    r"(?:^\s*\w+\s*=[-@:+!|\s]*|[;&|({`'\"]\s*|\b(?:su|runuser|[a-z]*sh)\s[^;&|]{0,64}?-\w*c\s+|\s--\s+|(?:^|[\s/;&|'\"])(?:[a-z]*sh"
+    r"|exec|sudo|su|runuser|nohup|env|daemon|source|\.)\s+(?:[\w-]{1,64}\s+){0,4}[\"']?)"
+    r"(/[\w./+@%-]+)"
 )
 _ULIMIT = re.compile(r"(?:^|[\s;&|(\"'])ulimit\s+-([HS]*)([lnsu])\s+([\w$]+)")
 #: Commands outside the directories of packages: what a unit runs tells whose a script is.
@@ -122,7 +130,9 @@ def read(host: Host) -> List[Starter]:
     scripts = _scripts_of_sysv(host, names)
     places = sorted({path for paths in files.values() for path in paths} | set(scripts.values()))
     of_homes = [re.escape(home) + r"(?![\w.-])" for home in sorted(homes)]
-    found = host.find_lines(NAME, places, "|".join([_PATTERN, *of_homes]))
+    found = host.find_lines(
+        NAME, places, "|".join([_PATTERN, *of_homes]), record=partial(_kept, homes)
+    )
     lines = {path: _lines(path, found) for path in found.lines}
     starters = []
     for unit in sorted(_with_wanted(wanted, files, lines)):
@@ -137,6 +147,30 @@ def read(host: Host) -> List[Starter]:
         if hits:
             starters.append(_starter(unit, "", hits, told, tuple(called), ""))
     return starters
+
+
+def _kept(homes: Iterable[str], _path: str, line: str) -> str:
+    """The line with the words alone that tell what it starts, as whom and with which limits."""
+    if re.match(r"[ \t]*(?!Exec|Environment)\w+[ \t]*=", line):
+        return line
+    return kept_lines.needed_words(line, partial(_reading, sorted(homes)))
+
+
+def _reading(homes: Sequence[str], line: str) -> object:
+    pam = _BY_PAM.search(line)
+    found = [match for _what, pattern in _PROGRAMS for match in re.finditer(pattern, line)]
+    return (
+        re.findall(r"^\s*[\w-]*\s*=?", line),
+        _CALLED.findall(line),
+        [re.findall(re.escape(home) + r"(?![\w.-])[\w./-]*", line) for home in homes],
+        [match.group() for match in found],
+        re.search(_ORACLE, line) is not None,
+        re.search(_ORACLE_IN_UNIT, line) is not None,
+        _ULIMIT.findall(line),
+        pam and (pam.group(1), [match.start() > pam.start() for match in found]),
+        "<<" in line,
+        line.lstrip()[:1] in ("#", ";"),
+    )
 
 
 def _homes(host: Host) -> Dict[str, str]:
