@@ -53,6 +53,7 @@ class ActionModule(ControllerAction):
             verbose=shown.verbose or transport.verbosity() > 0,
             severity=shown.severity,
             fail_on=shown.fail_on,
+            waits=params["waits"],
             strict=boolean(self.of_user("hostproof_strict", params["strict"]) or False),
         )
         answer = {

@@ -24,6 +24,11 @@ options:
   waivers:
     description: YAML file with the waivers to apply.
     type: path
+  waits:
+    description:
+      - Whether failures that only wait for an event, such as a reboot, do not decide the exit code.
+    type: bool
+    default: false
   strict:
     description: Treat warnings as failures.
     type: bool
@@ -65,6 +70,7 @@ ARGUMENT_SPEC = {
     "hosts": {"type": "list", "elements": "str", "default": []},
     "waivers": {"type": "path"},
     "strict": {"type": "bool", "default": False},
+    "waits": {"type": "bool", "default": False},
 }
 
 

@@ -23,6 +23,7 @@ The fix that apply makes is derived from the plan of the control, and from nothi
 prints the command of ``apply_line`` only where apply would change the host. Otherwise it is the
 reason why apply would not."""
 
+import re
 from typing import AbstractSet, Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..collect.answer import Answer, known
@@ -47,6 +48,19 @@ _SUBJECTS = {
     "instance_restart": "the instance",
     "cluster_restart": "Oracle Clusterware",
 }
+
+
+#: A fix that is only an event, by takes_effect.
+_ONLY = {
+    event: re.compile(re.escape(text).replace(re.escape("{0}"), "[^;]+") + r"\Z")
+    for event, text in _EVENTS.items()
+}
+
+
+def waits_for(takes_effect: Optional[str], fix: Optional[str]) -> Optional[str]:
+    """The event that a fix waits for; None if there is something else to do."""
+    pattern = _ONLY.get(takes_effect or "")
+    return takes_effect if pattern is not None and pattern.match(fix or "") else None
 
 
 class Step:

@@ -14,6 +14,7 @@ from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, LAYERS,
 
 from ..report.host_state import HostState
 from ..report.store import Results, merge, natural, read_entries
+from ..report.text import heading_of
 from ..report.verdict import actual_layer, host_verdict
 from . import options, terminal
 from .errors import complain
@@ -227,13 +228,15 @@ def _difference(
 
 
 def _text(old: dict[str, Any] | None, new: dict[str, Any] | None) -> str:
-    """The title, and what is found now, or what was where nothing is."""
+    """The problem, and what is found now, or what was where nothing is."""
     finding = new or old
     assert finding is not None
     layer = actual_layer(finding)
     actual = finding[layer] if layer else None
     was = old[layer] if old and new and layer else None
-    text = str(finding["title"])
+    # A title states what is required: the opposite of what a failure has found.
+    unwell = [entry for entry in (new, old) if entry and entry["status"] in PROBLEMS]
+    text = heading_of(unwell[0]) if unwell else str(finding["title"])
     if was is not None and actual is not None and was != actual:
         return f"{text}: {was} → {actual}"
     return f"{text}: {actual}" if actual is not None else text

@@ -24,7 +24,7 @@ MOST_RUNS = 50
 _SHOWN = 20
 
 _HEADS = ("started", "audited", *reversed(VERDICTS), "failures", "run")
-_FAILURE_HEADS = ("since", "age", "runs", "severity", "host", "check", "title")
+_FAILURE_HEADS = ("since", "age", "runs", "severity", "host", "check", "problem")
 
 
 @options.command("history")

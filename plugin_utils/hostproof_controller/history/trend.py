@@ -19,6 +19,7 @@ from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WAIVED, WARN
 
 from ..report.store import FINDINGS_FILE, Results, merge, natural, read_entries
+from ..report.text import heading_of
 from ..report.verdict import VERDICTS, host_verdict
 
 SOON_DAYS = 30
@@ -42,7 +43,7 @@ class Point(NamedTuple):
 
 
 class OpenFailure(NamedTuple):
-    """A failure that is still there; ``runs`` have seen it since."""
+    """A failure that is still there; ``runs`` have seen it since, ``title`` is its problem."""
 
     host: str
     check: str
@@ -140,7 +141,7 @@ class _Known:
                     was._replace(runs=was.runs + 1)
                     if was
                     else OpenFailure(
-                        host, finding["check"], finding["title"], finding["severity"], at, 1
+                        host, finding["check"], heading_of(finding), finding["severity"], at, 1
                     )
                 )
             elif was and finding["status"] in _FIXED:

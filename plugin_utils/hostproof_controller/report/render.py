@@ -92,6 +92,7 @@ def render_folder(
     verbose: bool = False,
     severity: str = SEVERITIES[-1],
     fail_on: str = SEVERITIES[-1],
+    waits: bool = False,
 ) -> Rendered:
     """Write report.json, report.xml, report.prom and report.html to the directory.
 
@@ -101,7 +102,8 @@ def render_folder(
     ``today``. Nodes of clusters are always compared afresh. findings.jsonl is rewritten if it
     differs. ``known_checks`` is called with waivers only: it imports every control.
     Every file is replaced atomically. A directory without findings.jsonl is a run without results.
-    Failures below ``fail_on`` do not decide the exit code. One host is in memory at a time.
+    Failures below ``fail_on`` do not decide the exit code, nor, with ``waits``, those that only
+    wait for an event such as a reboot. One host is in memory at a time.
     """
     results = _read(folder)
     instant = generated or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -120,6 +122,7 @@ def render_folder(
             for line in render_lines(merged_lines(results)):
                 lines.write(line)
         results.fail_on = fail_on
+        results.waits = waits
         many = len(results.hosts) > ALL_IN_ONE and not as_one_page
         names = page_names(results.hosts.names) if many else {}
         summary, pages = _write_forms(results, instant, strict, draft, files, folder, names)

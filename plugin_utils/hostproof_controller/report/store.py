@@ -414,6 +414,7 @@ class Results:
         self.notes = notes
         #: The least severity of a failure that decides the exit code.
         self.fail_on = SEVERITIES[-1]
+        self.waits = False
         self._tally: Tally | None = None
 
     @property

@@ -336,6 +336,9 @@ def _host_table(
     sentences = [
         f"{_named(names[:HOSTS_NAMED], len(names))}: {why}" for why, names in unchecked.items()
     ]
+    for event, names in sorted(results.tally.waiting_hosts.items()):
+        named = _named(names[:HOSTS_NAMED], len(names))
+        sentences.append(f"{named}: waiting for: {event.replace('_', ' ')}")
     if without:
         sentences.append(NO_DATABASE.format(_named(without[:HOSTS_NAMED], len(without))))
     for sentence in sentences:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
+from ansible.module_utils.hostproof.evaluate.advice import waits_for
 from ansible.module_utils.hostproof.evaluate.finding import (
     ACTUAL_LAYERS,
     ERROR,
@@ -161,6 +162,9 @@ class Tally:
         self.statuses = dict.fromkeys(STATUSES, 0)
         self.of_hosts = dict.fromkeys(STATUSES, 0)
         self.verdicts = dict.fromkeys(VERDICTS, 0)
+        #: Failures that only wait for an event, by severity, and the hosts that wait for it.
+        self.waiting: Counter[str] = Counter()
+        self.waiting_hosts: dict[str, list[str]] = {}
         #: Failures and warnings by status and severity.
         self.severities: Counter[tuple[str, str]] = Counter()
         self._known: dict[Any, Any] = {}
@@ -183,6 +187,12 @@ class Tally:
         alike = dict.fromkeys(controls, 0)
         for finding in findings:
             alike[finding["control"]] += finding["status"] == controls[finding["control"]]
+        for finding in findings:
+            event = waits_for(finding["takes_effect"], finding["fix"])
+            if finding["status"] == FAIL and event is not None and not finding["commands"]:
+                self.waiting[finding["severity"]] += 1
+                hosts = self.waiting_hosts.setdefault(event, [])
+                hosts += [state.name] if state.name not in hosts[-1:] else []
         verdict = host_verdict(findings)
         self.verdicts[verdict] += 1
         facts = (self._one_of(counts), self._one_of(controls), self._one_of(alike))
@@ -217,6 +227,8 @@ class Counted(Protocol):
 
     #: The least severity of a failure that decides the exit code.
     fail_on: str
+    #: Whether values that only wait for an event do not decide it: after an apply.
+    waits: bool
 
     @property
     def tally(self) -> Tally: ...
@@ -235,7 +247,12 @@ def exit_code(results: Counted, strict: bool = False) -> int:
     tally = results.tally
     counting = SEVERITIES[: SEVERITIES.index(results.fail_on) + 1]
     failing = (FAIL, WARN) if strict else (FAIL,)
-    if any(tally.severities[status, severity] for status in failing for severity in counting):
+    waiting = tally.waiting if results.waits else Counter()
+    if any(
+        tally.severities[status, severity] > (waiting[severity] if status == FAIL else 0)
+        for status in failing
+        for severity in counting
+    ):
         return EXIT_FAILED
     if any(host.outcome == "unreachable" for host in tally.hosts):
         return EXIT_UNREACHABLE
@@ -293,10 +310,18 @@ def actual_layer(finding: dict[str, Any]) -> str | None:
 _STARTED = ("async_io", "listener_rate_limit", "pool_validation", "pre_page_sga")
 
 
+#: Their persisted values apply without a reboot: each use reads them.
+_READ_AT_ONCE = ("accounts", "cluster_nodes", "name_resolution", "packages", "platform")
+
+
 def when_of_layer(finding: dict[str, Any], layer: str) -> str:
     """When the value of a layer applies: "after reboot", "running", "in use"."""
     if layer != "persisted":
         return layer.replace("_", " ")
     effect = finding["takes_effect"] or ""
+    if finding["control"] in _READ_AT_ONCE:
+        return "persisted"
+    if effect == "login":
+        return "at the next login"
     is_started = finding["control"] in _STARTED and effect.endswith("_restart")
     return "at the next start" if is_started else "after reboot"

@@ -8,6 +8,8 @@ from default_policies import default_policy
 from hostproof_controller.report.store import merge
 from hostproof_controller.report.verdict import (
     DATABASE_CONTROLS,
+    EXIT_FAILED,
+    EXIT_OK,
     actual_layer,
     controls_of,
     exit_code,
@@ -18,6 +20,7 @@ from hostproof_controller.report.verdict import (
     worst_by_control,
 )
 from report_samples import finding, fleet, make_line
+from whole_reports import render_summary
 
 
 def findings(*statuses):
@@ -201,7 +204,37 @@ def test_the_failing_layer_of_an_old_line_is_not_known():
         ("async_io", "persisted", "instance_restart", "at the next start"),
         ("async_io", "running", "instance_restart", "running"),
         ("async_io", "in_use", "instance_restart", "in use"),
+        ("process_limits", "persisted", "login", "at the next login"),
+        ("accounts", "persisted", "login", "persisted"),
+        ("name_resolution", "persisted", "listener_restart", "persisted"),
     ],
 )
 def test_when_the_value_of_a_layer_applies(control, layer, effect, words):
     assert when_of_layer(finding(control=control, takes_effect=effect), layer) == words
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"fix": "reboot the host", "takes_effect": "reboot"}, EXIT_OK),
+        ({"fix": "restart instance ORCL", "takes_effect": "instance_restart"}, EXIT_OK),
+        ({"fix": "reboot the host; then restart it", "takes_effect": "reboot"}, EXIT_FAILED),
+        ({"fix": "put 'a = 1' into /etc/x; then reboot the host", "takes_effect": "reboot"}, 2),
+        ({"fix": "reboot the host", "takes_effect": "now"}, EXIT_FAILED),
+        ({"fix": "reboot the host", "takes_effect": "reboot", "commands": ["umount /u"]}, 2),
+    ],
+)
+def test_after_an_apply_what_only_waits_is_no_failure(changes, code):
+    """An audit fails all the same: the host is not ready."""
+    waiting = finding(status="fail", **{"commands": [], **changes})
+    results = merge([make_line("db01", [waiting])])
+    assert exit_code(results) == EXIT_FAILED
+    results.waits = True
+    assert exit_code(results) == code
+    if code == EXIT_OK:
+        other = finding(check="hugepages.single_source", status="fail", fix="remove it")
+        results = merge([make_line("db01", [waiting, other])])
+        results.waits = True
+        assert exit_code(results) == EXIT_FAILED
+        event = changes["takes_effect"].replace("_", " ")
+        assert f"db01: waiting for: {event}" in render_summary(results)
