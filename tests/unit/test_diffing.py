@@ -236,3 +236,17 @@ class TestForms:
     def test_what_cannot_be_compared(self, capsys, typed, said):
         assert command.main(["diff", *typed]) == 1
         assert said in capsys.readouterr().err
+
+
+def test_a_problem_is_printed_by_its_problem(tmp_path, capsys):
+    """The title of a check states what is required: the opposite of what is found."""
+    title, problem = "ONE: Only one place sets it", "Several places set it"
+    well = [line("db1", finding("hugepages.a", "pass", title, problem=problem))]
+    unwell = [line("db1", finding("hugepages.a", "warn", title, problem=problem))]
+    for number, (before, after) in enumerate([(well, unwell), (unwell, well)]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        old, new = report(folder / "old", *before), report(folder / "new", *after)
+        command.main(["diff", old, new])
+        shown = capsys.readouterr().out
+        assert "ONE: Several places set it" in shown and "Only one place" not in shown
