@@ -228,6 +228,28 @@ class TestSteps:
         assert (step.effect, step.commands) == ("now", ("umount /a", "mount /a"))
         assert step.checks == ("hugepages.y", "hugepages.x")
 
+    def test_no_step_is_before_those_that_resolve_its_causes(self):
+        """A restart waits for everything that the next start needs; one apply is one step."""
+        own = ["./hostproof apply --tags hugepages --limit db1"]
+        findings = [
+            finding("hugepages.restart", "fail", takes_effect="now", fix="restart ONE",
+                    because_of=["hugepages.pool", "hugepages.memlock"]),
+            finding("hugepages.pool", "fail", takes_effect="instance_restart", commands=own),
+            finding("hugepages.memlock", "fail", takes_effect="reboot", commands=own),
+            finding("hugepages.other", "fail", takes_effect="now", fix="restart TWO"),
+        ]  # fmt: skip
+        steps = fixes.steps_of(findings)
+        assert [step.checks for step in steps] == [
+            ("hugepages.pool", "hugepages.memlock"),
+            ("hugepages.other",),
+            ("hugepages.restart",),
+        ]
+        ring = [
+            finding("a.a", "fail", because_of=["a.b"]),
+            finding("a.b", "fail", because_of=["a.a"]),
+        ]
+        assert len(fixes.steps_of([*ring, finding("a.c", "fail", fix="other")])) >= 2
+
     @pytest.mark.parametrize("status", ["pass", "skip", "error", "waived"])
     def test_only_what_fails_or_warns_is_fixed(self, status):
         assert fixes.steps_of([finding("hugepages.x", status, commands=["a"])]) == []
@@ -274,8 +296,10 @@ class TestFixes:
         assert done.returncode == 0, done.stderr
         assert (
             "1. takes effect: now (hugepages.a)\n   mend it\n     sysctl -w vm.nr_hugepages=1\n"
+            "   then check on the controller: ./hostproof audit --tags hugepages --limit db1\n"
             in done.stdout
         )
+        assert "   a person decides and does this: there is no command\n" in done.stdout
         assert "(hugepages.b)" in done.stdout
         assert not (written / "evil").exists()
         assert "\x1b" not in done.stdout

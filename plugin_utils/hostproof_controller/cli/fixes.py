@@ -15,14 +15,16 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof import VERSION
+from ansible.module_utils.hostproof.controls.registry import NAMES
 from ansible.module_utils.hostproof.evaluate.finding import FAIL, SEVERITIES, TAKES_EFFECT, WARN
 
 from ..commands import is_from_host, is_own
 from ..host_names import RULE, is_host_name
+from ..report.causes import limit_of, options_of
 from ..report.host_state import HostState
 from ..report.render import write_private
 from ..report.store import Results
@@ -31,13 +33,15 @@ from .errors import Refused, complain
 
 
 class Step(NamedTuple):
-    """Fixes one finding, or several with the same fix. ``commands`` run in order."""
+    """Fixes one finding, or several with the same fix. ``commands`` run in order on the host,
+    ``own`` on the controller. ``again`` is the command that checks the result."""
 
     effect: str
     checks: tuple[str, ...]
     what: str
     commands: tuple[str, ...]
     own: tuple[str, ...]
+    again: str = ""
 
 
 def write(results: Results, directory: str) -> int:
@@ -49,7 +53,9 @@ def write(results: Results, directory: str) -> int:
     except OSError as problem:
         raise Refused(f"{directory}: {problem.strerror}") from problem
     for state in results.hosts:
-        steps = steps_of(state.findings)
+        steps = [
+            step._replace(again=_again(state, step.checks)) for step in steps_of(state.findings)
+        ]
         if not is_host_name(state.name):
             complain(
                 f"{state.name[:100]!a}: its fixes are left out, because a host's name is {RULE}"
@@ -58,7 +64,7 @@ def write(results: Results, directory: str) -> int:
             name = state.name.replace(":", "_")
             write_private(os.path.join(directory, f"{name}.sh"), script(state, steps))
             write_private(os.path.join(directory, f"{name}.yml"), playbook(state, steps))
-            runs = sum(bool(step.commands) for step in steps)
+            runs = sum(bool(step.commands or step.own) for step in steps)
             path = os.path.join(directory, name)
             print(f"{path}.sh, .yml: {len(steps)} steps, {runs} with commands")
         else:
@@ -66,9 +72,16 @@ def write(results: Results, directory: str) -> int:
     return 0
 
 
-def steps_of(findings: Iterable[dict[str, Any]]) -> list[Step]:
-    """What to do, in the order in which it takes effect; causes before what they cause."""
-    steps: dict[tuple[tuple[str, ...], tuple[str, ...], str], list[str]] = {}
+def _again(state: HostState, checks: Iterable[str]) -> str:
+    controls = sorted({check.partition(".")[0] for check in checks} & {*NAMES})
+    words = ["./hostproof audit", f"--tags {','.join(controls)}" if controls else ""]
+    return " ".join(filter(None, [*words, options_of(state.findings), limit_of([state.name])]))
+
+
+def steps_of(findings: Sequence[dict[str, Any]]) -> list[Step]:
+    """What to do: what resolves a cause before what the cause has broken, then by the time at which
+    it takes effect. A restart thus comes when everything that it needs is in place."""
+    steps: dict[tuple[tuple[str, ...], tuple[str, ...], str], Step] = {}
     for finding in sorted(findings, key=_order):
         if finding["status"] not in (FAIL, WARN) or not (finding["fix"] or finding["commands"]):
             continue
@@ -81,15 +94,38 @@ def steps_of(findings: Iterable[dict[str, Any]]) -> list[Step]:
         what = one_line(finding["fix"] or "-")
         if not may_run:
             what += " (its commands are left out: they have no form that Hostproof knows)"
-        same = steps.setdefault(
-            (commands, own, "" if commands else what), [finding["takes_effect"] or "now", what]
+        key = (commands, own, "" if commands or own else what)
+        step = steps.setdefault(
+            key, Step(finding["takes_effect"] or "now", (), what, commands, own)
         )
-        if finding["check"] not in same:
-            same.append(finding["check"])
-    return [
-        Step(effect, tuple(checks), what, commands, own)
-        for (commands, own, _), (effect, what, *checks) in steps.items()
-    ]
+        if finding["check"] not in step.checks:
+            step = step._replace(checks=(*step.checks, finding["check"]))
+        if what not in step.what.split("; "):
+            step = step._replace(what=f"{step.what}; {what}")
+        steps[key] = step
+    causes = {finding["check"]: {*finding["because_of"]} for finding in findings}
+    return _in_order([*steps.values()], causes)
+
+
+def _in_order(steps: list[Step], causes: dict[str, set[str]]) -> list[Step]:
+    """The steps, each behind those that resolve its causes. A ring of causes keeps its order."""
+    ordered: list[Step] = []
+    left = list(steps)
+    while left:
+        open_checks = {check: number for number, step in enumerate(left) for check in step.checks}
+        free = [
+            step
+            for number, step in enumerate(left)
+            if all(
+                open_checks.get(cause, number) == number
+                for check in step.checks
+                for cause in causes.get(check, ())
+            )
+        ]
+        # apply restarts nothing, so that what it writes is there for the restarts of other steps.
+        ordered.append(next((step for step in free if step.own), (free or left)[0]))
+        left.remove(ordered[-1])
+    return ordered
 
 
 def _order(finding: dict[str, Any]) -> tuple[int, bool, int]:
@@ -132,13 +168,15 @@ begin() {{
   fi
 }}
 
-# step EFFECT CHECKS WHAT [COMMAND...]
+# step EFFECT CHECKS WHAT CHECK [COMMAND...]
 step() {{
   number=$((number + 1))
   [ "$mode" != --step ] || [ "$wanted" = "$number" ] || return 0
   printf '%s. takes effect: %s (%s)\\n   %s\\n' "$number" "$1" "$2" "$3"
-  shift 3
+  check=$4
+  shift 4
   for command in "$@"; do printf '     %s\\n' "$command"; done
+  printf '   then check on the controller: %s\\n' "$check"
   [ "$mode" != list ] && [ $# -gt 0 ] || return 0
   printf '   Run this step? [y/N] '
   read -r reply || reply=
@@ -165,14 +203,17 @@ def script(state: HostState, steps: Iterable[Step]) -> str:
         )
     ]
     for step in steps:
-        words = [step.effect.replace("_", " "), ", ".join(step.checks), _told(step)]
+        words = [step.effect.replace("_", " "), ", ".join(step.checks), _told(step), step.again]
         lines += ["step " + shlex.join([*words, *step.commands]), ""]
     return "\n".join(lines)
 
 
 def _told(step: Step) -> str:
-    """The instruction on one line, with the alternative commands for the controller."""
-    return "; or on the controller: ".join([step.what, *step.own])
+    """The instruction and the commands for the controller."""
+    lines = [step.what, *(f"on the controller: {line}" for line in step.own)]
+    if not (step.commands or step.own):
+        lines.append("a person decides and does this: there is no command")
+    return "\n   ".join(lines)
 
 
 def playbook(state: HostState, steps: Iterable[Step]) -> str:
@@ -213,11 +254,12 @@ def playbook(state: HostState, steps: Iterable[Step]) -> str:
         "      tags: [always]",
     ]
     for number, step in enumerate(steps, 1):
+        purpose = f"{', '.join(step.checks)}: {_told(step)}\n   then check: {step.again}"
         lines += [
             "",
             f"    - name: Show the purpose of step {number}",
             "      ansible.builtin.debug:",
-            f"        msg: {_scalar(', '.join(step.checks) + ': ' + _told(step))}",
+            f"        msg: {_scalar(purpose)}",
             *_only_there(step),
         ]
         for place, command in enumerate(step.commands, 1):

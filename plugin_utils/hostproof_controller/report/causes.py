@@ -262,10 +262,10 @@ class _Known:
         bounds = sorted({min(self.effects), max(self.effects)})
         effects = [TAKES_EFFECT[bound] for bound in bounds]
         what, heading, problem, check = self.texts
-        options = " ".join(filter(None, (self.options, _limit(self.hosts))))
+        options = " ".join(filter(None, (self.options, limit_of(self.hosts))))
         kind, again = self.kind, ""
         if self.command is not None:
-            what = f"{self.command} {_limit(self.hosts)}"
+            what = f"{self.command} {limit_of(self.hosts)}"
         elif what == DENIED:
             verb = "record" if recorded else "audit"
             become = "" if "--become" in options.split() else "--become "
@@ -305,7 +305,7 @@ def _names(controls: Iterable[str]) -> str:
     return f"{', '.join(names[:_CONTROLS_NAMED])} and {more} more control" + "s" * (more > 1)
 
 
-def _limit(hosts: list[str]) -> str:
+def limit_of(hosts: list[str]) -> str:
     if len(hosts) > LIMIT_HOSTS:
         return "--limit HOSTS"
     return f"--limit {shlex.quote(printable(','.join(map(pattern_of, hosts))))}"
@@ -342,7 +342,7 @@ class First:
                 self._known[key] = _Known(key[0], command)
             self._known[key].meet(group)
             needed.add(key)
-        options = _options(findings)
+        options = options_of(findings)
         for key in needed:
             self._known[key].meet_host(state.name, options)
         if needed and (len(self._needed) < _MOST_SETS or frozenset(needed) in self._needed):
@@ -409,7 +409,7 @@ def effect_of(first: First, ready: int, shown: int) -> str:
     return f"{subject} {hosts} ready"
 
 
-def _options(findings: Iterable[Record]) -> str:
+def options_of(findings: Iterable[Record]) -> str:
     """The options of the run that found this, as its own commands repeat them."""
     for finding in findings:
         for line in finding["commands"]:
