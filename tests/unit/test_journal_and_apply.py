@@ -296,7 +296,8 @@ class TestApply:
         plan = Plan([], [Refusal("too much", "allow_too_much", "pool")], [], [])
         with pytest.raises(apply.Refused, match="nothing was changed: too much"):
             apply.refuse(plan, "hugepages")
-        apply.refuse(plan._replace(changes=plan_of().changes), "hugepages")
+        change = ValueChange("/proc/sys/vm/swappiness", "1", "60")
+        apply.refuse(plan._replace(changes=[change]), "hugepages")
         assert apply.left_out(plan, "hugepages") == [
             "Not changed: too much (or accept that: hugepages_allow_too_much: true)."
         ]
