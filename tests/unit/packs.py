@@ -37,7 +37,7 @@ RECORDED_AT = "2026-11-21T03:15:00Z"
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 SYSCTL_FILE = "/etc/sysctl.d/99-zz-hostproof-hugepages.conf"
-LIMITS_FILE = "/etc/security/limits.d/99-zz-hostproof-hugepages.conf"
+LIMITS_FILE = "/etc/security/limits.d/zz-hostproof-hugepages.conf"
 TMPFILES_FILE = "/etc/tmpfiles.d/hostproof-hugepages.conf"
 THP_FILE = "/sys/kernel/mm/transparent_hugepage/enabled"
 UNITS = "/usr/lib/systemd/system"

@@ -16,23 +16,25 @@ from .change import FileChange, Refusal, ValueChange
 
 class Sysctl(NamedTuple):
     """A key of sysctl, its file, and what it should be and is. ``files`` are others, below /sys,
-    that reboot could set the same by."""
+    that reboot could set the same by. ``part`` is that of a Refusal."""
 
     key: str
     path: str
     value: str
     now: str
     files: Sequence[str] = ()
+    part: str = ""
 
 
 class File(NamedTuple):
     """A file of sysctl.d. ``before`` is what it holds, None if it is not there; ``variable`` is
-    the one that chooses it."""
+    the one that chooses it. Lines of our own file for the keys ``kept`` stay as they are."""
 
     path: str
     header: str
     before: Optional[str]
     variable: str
+    kept: Sequence[str] = ()
 
 
 class Planned(NamedTuple):
@@ -71,7 +73,8 @@ def plan(
     own = [
         sysctl for sysctl in sysctls if not is_enough(attempt(at_boot, others, sysctl.key), sysctl)
     ]
-    content = file.header + "".join(f"{sysctl.key} = {sysctl.value}\n" for sysctl in sorted(own))
+    lines = [f"{sysctl.key} = {sysctl.value}\n" for sysctl in own] + kept_lines(file)
+    content = file.header + "".join(sorted(lines))
     later = boot_probe.with_sysctl_file(boot, file.path, content)
     # An unknown state at boot is raised: it is not known which file would win.
     refusals = [
@@ -79,9 +82,17 @@ def plan(
         for sysctl in own
         if not is_enough(at_boot(later, sysctl.key), sysctl)
     ]
-    refusals += others_in(file.path, file.before, file.header, [sysctl.key for sysctl in sysctls])
+    refused = {refusal.part for refusal in refusals} - {""}
+    if refused:
+        # The others do not depend on a setting that would lose.
+        rest = [sysctl for sysctl in sysctls if sysctl.part not in refused]
+        kept = [*file.kept, *(sysctl.key for sysctl in sysctls if sysctl.part in refused)]
+        planned = plan(boot, file._replace(kept=kept), rest, enough, at_boot)
+        return planned._replace(refusals=refusals + planned.refusals)
+    managed = [sysctl.key for sysctl in sysctls] + list(file.kept)
+    refusals += others_in(file.path, file.before, file.header, managed)
     # A drop-in of ours that nothing is left for may hold an old value that still wins.
-    is_changed = (own or file.before is not None) and content != file.before
+    is_changed = (lines or file.before is not None) and content != file.before
     return Planned(
         [FileChange(file.path, content, file.before)] if is_changed else [],
         [
@@ -93,10 +104,24 @@ def plan(
     )
 
 
+def kept_lines(file: File) -> List[str]:
+    """The lines of our own file for the keys that this plan does not set."""
+    text = file.before or ""
+    keys = [sysctl_d.normalize(key) for key in file.kept]
+    return [
+        line + "\n"
+        for line in (text.splitlines() if text.startswith(file.header) else [])
+        for assignment in sysctl_d.parse(line, file.path).assignments
+        if assignment.key in keys
+    ]
+
+
 def _loses(boot: Boot, file: File, sysctl: Sysctl) -> Refusal:
     at_boot = boot_probe.sysctl_at_boot(boot, sysctl.key, sysctl.files)
     at_boot.settled()
-    return Refusal(boot_probe.why_it_loses(at_boot, file.path, sysctl.key, file.variable), None)
+    return Refusal(
+        boot_probe.why_it_loses(at_boot, file.path, sysctl.key, file.variable), None, sysctl.part
+    )
 
 
 def others_in(path: str, text: Optional[str], header: str, own: Sequence[str]) -> List[Refusal]:

@@ -96,12 +96,14 @@ class Edit(Step):
 class Apply(Step):
     """Apply a control. The plan shows whether this changes something, and if not, why.
 
-    ``part`` is the part of the plan (Refusal.part) that corrects the finding.
+    ``part`` is the part of the plan (Refusal.part) that corrects the finding. ``what`` is a clause
+    before it: what the host must have.
     """
 
-    def __init__(self, control: str, part: str = "", text: str = "apply the control") -> None:
+    def __init__(self, control: str, part: str = "", what: str = "") -> None:
         self.part = part
-        super().__init__(text, [apply_line(control)])
+        self.what = f"{what}: " if what else ""
+        super().__init__(self.what + "apply the control", [apply_line(control)])
 
 
 class Wait(Step):
@@ -178,9 +180,9 @@ def rendered(steps: Iterable[Step], planned: Planned) -> Tuple[Optional[str], Tu
     is_blocked = False
     for step in steps:
         reason = _why_not(planned(), step.part) if isinstance(step, Apply) else None
-        if reason is not None:
+        if isinstance(step, Apply) and reason is not None:
             is_blocked = True
-            texts.append(reason)
+            texts.append(step.what + reason)
         elif not (is_blocked and isinstance(step, Wait)):
             texts.append(step.text)
             commands += [command for command in step.commands if command not in commands]

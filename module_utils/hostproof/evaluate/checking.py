@@ -157,8 +157,17 @@ def by_layers(verdict: Verdict, layers: Iterable[Tuple[str, Any]]) -> Verdict:
         )
         if needed or not is_known:
             raise (needed or [unknown[0][1]])[0]
-    names = "; ".join(f"{name}: {str(problem).rstrip('.')}" for name, problem in unknown)
-    return verdict._replace(unknown=f"Not known: {names}.")
+    return verdict._replace(unknown=unknown_sentence(unknown))
+
+
+def unknown_sentence(answers: Iterable[Tuple[str, Answer[Any]]]) -> Optional[str]:
+    """The sentence about the answers that are not known; None if all are."""
+    names = "; ".join(
+        f"{name}: {str(answer).rstrip('.')}"
+        for name, answer in answers
+        if isinstance(answer, HostproofError)
+    )
+    return f"Not known: {names}." if names else None
 
 
 #: How a sentence calls a layer, if the rule does not name it; in the order of ``failing_layer``.
@@ -195,11 +204,12 @@ def layered(
             statuses[layer] = one.status
     unknown += [(name, answer) for name, answer in also if isinstance(answer, HostproofError)]
     wrong = [layer for layer in statuses if statuses[layer] in (FAIL, WARN)]
-    if unknown and not wrong:
-        verdict = undetermined(unknown[0][1], fields.get("of"))
+    # Known layers keep their verdict where the others are newer than the recording.
+    needed = [problem for _name, problem in unknown if not isinstance(problem, NotRecorded)]
+    if not wrong and (needed or (unknown and not statuses)):
+        verdict = undetermined((needed or [unknown[0][1]])[0], fields.get("of"))
         steps = advice.unknown if advice is not None else ()
         return verdict._replace(advice=Advice(steps)) if steps else verdict
-    names = "; ".join(f"{name}: {str(problem).rstrip('.')}" for name, problem in unknown)
     texts = {
         layer: "unknown" if isinstance(one.shown, HostproofError) else one.shown
         for layer, one in layers.items()
@@ -207,7 +217,7 @@ def layered(
     }
     return Verdict(
         worst(list(statuses.values()) or [PASS]),
-        unknown=f"Not known: {names}." if names else None,
+        unknown=unknown_sentence(unknown),
         failing_layer=wrong[0] if wrong else None,
         advice=advice,
         wrong=frozenset(wrong),

@@ -8,7 +8,7 @@ import pytest
     [
         ("/etc/sysctl.d/99-zz-hostproof-kernel_parameters.conf", "^vm.swappiness = "),
         ("/etc/sysctl.d/99-zz-hostproof-hugepages.conf", "^vm.nr_hugepages = "),
-        ("/etc/security/limits.d/99-zz-hostproof-hugepages.conf", "^oracle hard memlock "),
+        ("/etc/security/limits.d/zz-hostproof-hugepages.conf", "^oracle hard memlock "),
         ("/etc/security/limits.d/zz-hostproof-process_limits.conf", "^oracle hard nofile "),
     ],
 )

@@ -11,7 +11,7 @@ def test_the_pool_and_its_group_are_persisted(host):
 
 
 def test_memlock_is_persisted_in_the_file_that_was_there(host):
-    limits = host.file("/etc/security/limits.d/99-zz-hostproof-hugepages.conf")
+    limits = host.file("/etc/security/limits.d/zz-hostproof-hugepages.conf")
     assert limits.contains("^oracle soft memlock [0-9]*$")
     assert limits.contains("^oracle hard memlock [0-9]*$")
     assert not limits.contains("^oracle soft memlock 64$")

@@ -116,7 +116,7 @@ def test_apply_makes_the_pool(lab, host, by_reboot):
     assert host.sysctl("vm.nr_hugepages") == POOL
     assert host.sysctl("vm.hugetlb_shm_group") == 54321
     assert host.file("/sys/kernel/mm/transparent_hugepage/enabled").contains(r"\[never\]")
-    limits = host.file("/etc/security/limits.d/99-zz-hostproof-hugepages.conf")
+    limits = host.file("/etc/security/limits.d/zz-hostproof-hugepages.conf")
     assert (limits.mode, limits.group) == (0o640, "oinstall")
     assert host.file("/var/lib/hostproof/journal").mode == 0o700
     # What it persists is what the reboot of the other way has shown to last, if that step ran.

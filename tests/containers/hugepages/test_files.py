@@ -13,7 +13,7 @@ import pytest
 POOL = 32 + 4
 
 SYSCTL = "/etc/sysctl.d/99-zz-hostproof-hugepages.conf"
-LIMITS = "/etc/security/limits.d/99-zz-hostproof-hugepages.conf"
+LIMITS = "/etc/security/limits.d/zz-hostproof-hugepages.conf"
 TMPFILES = "/etc/tmpfiles.d/hostproof-hugepages.conf"
 
 

@@ -204,7 +204,7 @@ def test_an_instance_that_refuses_huge_pages_needs_no_pool():
     ]
     lies = findings["hugepages.sga_in_huge_pages"]
     assert lies.status == "fail"
-    assert lies.fix.startswith("first remove use_large_pages=FALSE from ORCL: as SYSDBA: ")
+    assert lies.fix.startswith("remove use_large_pages=FALSE from ORCL: as SYSDBA: ")
     assert "RESET use_large_pages SCOPE=SPFILE SID='ORCL'" in lies.fix
     # The next start asks for huge pages: then the pool has to be there.
     machine.evidence.clear()

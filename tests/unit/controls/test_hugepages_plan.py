@@ -1,5 +1,6 @@
 """What apply would do: the plan, its guards with their numbers, and that it is done only once."""
 
+import functools
 from typing import Any
 
 import packs
@@ -216,7 +217,42 @@ class TestOthersAreLeftAlone:
         machine = packs.database_host()
         machine.group("asmadmin", 54327, "grid")
         host_plan = plan(machine, group="asmadmin")
+        assert host_plan.refusals == [], "the group that counts now is one of ORCL's"
+        machine.file(GROUP_FILE, "0\n").evidence.clear()
+        host_plan = plan(machine, group="asmadmin")
         assert "ORCL does not run with the group asmadmin" in reasons(host_plan)[None]
+
+    def test_the_owner_needs_no_group_of_the_policy(self, plan, judge):
+        """The kernel accepts any group of the owner, and the host needs no oinstall."""
+        machine = packs.database_host().stop_instances()
+        machine.instance("ORCL", *packs.healthy_sga(), groups=(54322,), memlock=60 * GIB)
+        machine.file(GROUP_FILE, "54322\n").file(
+            packs.SYSCTL_FILE,
+            f"{HEADER}vm.hugetlb_shm_group = 54322\nvm.nr_hugepages = {packs.PAGES_NEEDED}\n",
+        )
+        assert plan(machine).changes == []
+        assert judge(machine)["shm_group"][0].status == "pass"
+
+    def test_the_file_of_earlier_releases_moves_behind_the_preinstallation_package(self, plan):
+        old = "/etc/security/limits.d/99-zz-hostproof-hugepages.conf"
+        machine = fresh_host().file(old, HEADER + "oracle soft memlock 1\n")
+        machine.file(
+            "/etc/security/limits.d/oracle-database-preinstall-19c.conf",
+            "oracle soft memlock 1\noracle hard memlock 1\n",
+        )
+        host_plan = plan(machine, instances=LISTED)
+        assert host_plan.refusals == []
+        assert changes(host_plan)[old] is None
+        assert "oracle hard memlock 6" in str(changes(host_plan)[packs.LIMITS_FILE])
+
+    def test_a_limit_that_covers_the_sga_rejects_nothing(self, plan):
+        machine = fresh_host().file(
+            "/etc/security/limits.d/zzz.conf",
+            "oracle soft memlock 33554432\noracle hard memlock 33554432\n",
+        )
+        host_plan = plan(machine, instances=LISTED)
+        assert host_plan.refusals == []
+        assert POOL_FILE in changes(host_plan) and packs.LIMITS_FILE not in changes(host_plan)
 
     def test_limit_of_another_place_is_not_lowered(self, plan):
         machine = fresh_host().account("grid", 54331, "oinstall")
@@ -227,7 +263,24 @@ class TestOthersAreLeftAlone:
         assert "oracle" not in content
 
 
+def test_a_pool_without_room_now_waits_for_the_reboot(plan):
+    """hugepages_activation is auto: everything else is changed now."""
+    machine = fresh_host().memory(MemAvailable=8 * MIB)
+    host_plan = plan(machine, instances=LISTED)
+    assert host_plan.refusals == []
+    assert POOL_FILE not in changes(host_plan)
+    assert "vm.nr_hugepages = 8196" in str(changes(host_plan)[packs.SYSCTL_FILE])
+    assert {packs.THP_FILE, packs.LIMITS_FILE, GROUP_FILE} <= set(changes(host_plan))
+    assert [value.path for value in host_plan.at_boot] == [POOL_FILE]
+    assert any("exceed the 8.0 GiB of available memory" in text for text in host_plan.pending)
+
+
 class TestGuards:
+    @pytest.fixture
+    def plan(self, plan):
+        """Without the reboot as a way out."""
+        return functools.partial(plan, activation="now")
+
     def test_share_of_memory(self, plan):
         host_plan = plan(fresh_host(), instances=[{"sid": "BIG", "sga": "45G"}])
         assert reasons(host_plan)["allow_over_memory_limit"] == (
@@ -506,7 +559,7 @@ class TestPolicy:
             ({"memlock": "\u00b2"}, "hugepages_memlock must be auto"),
             ({"memlock": 0}, "hugepages_memlock must be auto"),
             ({"transparent": "always"}, "hugepages_transparent must be one of auto, never, mad"),
-            ({"activation": "later"}, "hugepages_activation must be one of now, reboot"),
+            ({"activation": "later"}, "hugepages_activation must be one of auto, now, reboot"),
             ({"sysctl_file": "99-hp.conf"}, "hugepages_sysctl_file must be"),
             ({"sysctl_file": "/etc/sysctl.d/99-hp"}, "hugepages_sysctl_file must be"),
             ({"sysctl_file": "/etc/sysctl.conf"}, "hugepages_sysctl_file must be"),

@@ -20,7 +20,7 @@ from ...probes.systemd import boot as boot_probe
 from ...probes.systemd.boot import Setting
 from ...probes.unix import limits as limits_probe
 from .parsers import buddyinfo
-from .policy import Policy
+from .policy import OLD_LIMITS_FILE, Policy
 from .probes import huge_page_pool as pool_probe
 from .probes import transparent_hugepages as thp_probe
 from .probes.huge_page_pool import PagesOfSize
@@ -59,6 +59,7 @@ class Facts(NamedTuple):
     limit_entries: Answer[List[limits_conf.Entry]]
     accounts: Answer[Dict[str, limits_probe.Account]]
     files: Dict[str, Answer[str]]
+    limits_files: Dict[str, Answer[str]]
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -92,9 +93,20 @@ def read(host: Host, policy: Policy) -> Facts:
         accounts=attempt(limits_probe.read_accounts, host, _users(policy, running)),
         files={
             path: attempt(host.read_text, path)
-            for path in (policy.sysctl_file, policy.limits_file, policy.tmpfiles_file)
+            for path in (policy.sysctl_file, policy.tmpfiles_file)
+        },
+        limits_files={
+            path: _read_limits(host, path) for path in (policy.limits_file, OLD_LIMITS_FILE)
         },
     )
+
+
+def _read_limits(host: Host, path: str) -> Answer[str]:
+    """A drop-in of ours. Recordings of earlier releases do not have one of another name."""
+    key = "file:" + path
+    if not host.has(key):
+        return Absent(key, "it is not there")
+    return attempt(host.read_text, path)
 
 
 def _read_databases(host: Host, policy: Policy, running: Answer[List[Instance]]) -> List[Database]:

@@ -84,6 +84,15 @@ def need(facts: Facts, policy: Policy) -> Optional[Need]:
     )
 
 
+def sga_floor(facts: Facts, policy: Policy) -> int:
+    """Bytes in huge pages of all instances; 0 if none is known. Raises if it can be more."""
+    needed = need(facts, policy)
+    if needed is None:
+        return 0
+    known(needed.unknown)
+    return int(needed.pages * known(facts.pool).page_size)
+
+
 def least_need(facts: Facts, policy: Policy, page: int) -> Need:
     """Minimum need: the running databases at their next start, as far as it is known."""
     active = {instance.sid for instance in known(facts.instances)}
@@ -168,13 +177,19 @@ def _parts(
     if policy.instances is None:
         return _parts_that_run(facts, page, starts, grown)
     listed = {instance.sid: instance for instance in policy.instances}
+    active = {running.sid for running in known(facts.instances)}
+    # The segments of an instance that runs are known: it needs no margin for them.
+    exact = {
+        running.sid
+        for running in known(facts.instances)
+        if not isinstance(running.segments, HostproofError)
+    }
     parts: Dict[str, Part] = {
-        sid: _rounded_up(instance.sga, page, policy.extra_pages_per_instance)
+        sid: _rounded_up(instance.sga, page, 0 if sid in exact else policy.extra_pages_per_instance)
         for sid, instance in listed.items()
     }
     counted: List[Part] = []
     unread = False
-    active = {running.sid for running in known(facts.instances)}
     for sid in sorted(set(starts) - active):
         if grown:
             parts[sid] = max(parts[sid], starts[sid].growth)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plans the pool, limits and transparent huge pages, and rejects plans that would harm the host."""
 
-from typing import List, NamedTuple, Optional, Sequence, Tuple
+from typing import List, NamedTuple, Optional, Sequence
 
 from ...apply import sysctl_file
 from ...apply.change import (
@@ -15,8 +15,7 @@ from ...apply.change import (
 )
 from ...apply.sysctl_file import Sysctl
 from ...collect.answer import attempt, known, unless_absent
-from ...errors import Absent
-from ...evaluate.advice import apply_line, refusal_of
+from ...errors import Absent, HostproofError
 from ...parsers.size import human
 from ...parsers.systemd import tmpfiles_d
 from ...parsers.unix import getent, limits_conf
@@ -24,18 +23,20 @@ from ...probes.systemd import boot as boot_probe
 from ...probes.unix import limits as limits_probe
 from .capacity import most_pages, pages_set, pool_at_boot, taken_most
 from .facts import POOL_FILE, SHM_GROUP_FILE, Facts
-from .need import need
+from .need import need, sga_floor
 from .parsers import buddyinfo
-from .policy import AUTO, NAME, UNMANAGED, Policy
+from .policy import AUTO, NAME, OLD_LIMITS_FILE, UNMANAGED, Policy
 from .probes import huge_page_pool as pool_probe
 from .probes import transparent_hugepages as thp_probe
 from .probes.huge_page_pool import in_pages
 from .values import (
     NO_DATABASE,
     SHM_GROUP,
+    enough_memlock,
     groups_of,
     has_database,
     limit_text,
+    wanted_group,
     wanted_memlock,
     wanted_page_size,
     wanted_transparent,
@@ -44,59 +45,54 @@ from .values import (
 _HEADER = header(NAME)
 
 
-#: Fix of a finding: a text and commands.
-Remedy = Tuple[str, List[str]]
+#: The independent parts of the plan.
+POOL, GROUP, MEMLOCK, TRANSPARENT = "pool", "group", "memlock", "transparent"
 
 
-class Step(NamedTuple):
-    """A part of the plan: changes, rejections, and texts about changes that take effect later."""
+class Changes(NamedTuple):
+    """A part of the plan: changes, rejections, and texts about changes that take effect later.
+
+    ``later`` are values that only the reboot sets."""
 
     files: Sequence[FileChange] = ()
     values: Sequence[ValueChange] = ()
     refusals: Sequence[Refusal] = ()
     pending: Sequence[str] = ()
+    later: Sequence[ValueChange] = ()
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
     """The changes that make the host match the policy. Raises if required facts are unknown."""
     known(facts.meminfo)
     target = _target_pages(facts, policy)
-    steps = [
+    parts = [
         _plan_sysctl(facts, policy, target),
-        _plan_limits(facts, policy),
-        _plan_transparent(facts, policy),
+        _without_refused(_plan_limits(facts, policy), policy),
+        _without_refused(_plan_transparent(facts, policy), policy),
     ]
-    files = [change for step in steps for change in step.files]
-    values = [change for step in steps for change in step.values]
-    refusals = [refusal for step in steps for refusal in step.refusals]
-    pending = [words for step in steps for words in step.pending]
-    if target is not None:
-        refusals += _guard_pool(facts, policy, target)
-    refusals += _guard_other_settings(files, policy)
-    later = policy.activation == "reboot"
-    if later and values:
-        pending.append("A reboot sets: " + ", ".join(f"{v.path} = {v.value}" for v in values))
+    files = [change for part in parts for change in part.files]
+    values = [change for part in parts for change in part.values]
+    later = [change for part in parts for change in part.later]
+    pending = [words for part in parts for words in part.pending]
+    if policy.activation == "reboot":
+        values, later = [], later + values
+    if later:
+        pending.append("A reboot sets: " + ", ".join(f"{v.path} = {v.value}" for v in later))
     if files:
         pending += [
             f"{instance.sid} keeps its limits and pages until it is restarted."
             for instance in known(facts.instances)
         ]
-    if target is None and not (files or values or refusals or pending):
+    refusals = [refusal for part in parts for refusal in part.refusals]
+    if target is None and not (files or values or later or refusals or pending):
         return idle("No instance runs, and hugepages_instances lists none.")
-    return Plan([*files, *([] if later else values)], refusals, pending, values if later else [])
+    return Plan([*files, *values], refusals, pending, later if files else [])
 
 
-def by_apply(facts: Facts, policy: Policy) -> Remedy:
-    """(text, command) to apply the control, if apply would change something.
-
-    If apply would reject the plan, the text contains its reasons."""
-    planned = attempt(plan, facts, policy)
-    reason = refusal_of(planned)
-    if reason is not None:
-        return reason, []
-    if not known(planned).changes:
-        return "the policy requires no change: see the other findings", []
-    return "apply the control", [apply_line(NAME)]
+def _without_refused(part: Changes, policy: Policy) -> Changes:
+    """A part whose drop-in would lose settings of others, or that is rejected, changes nothing."""
+    refusals = [*part.refusals, *_guard_other_settings(part.files, policy)]
+    return Changes(refusals=refusals, pending=part.pending) if refusals else part
 
 
 def _target_pages(facts: Facts, policy: Policy) -> Optional[int]:
@@ -116,19 +112,17 @@ def _target_pages(facts: Facts, policy: Policy) -> Optional[int]:
 
 def _guard_other_settings(files: Sequence[FileChange], policy: Policy) -> List[Refusal]:
     """Rejections if a drop-in, which is replaced as a whole, contains settings of others."""
-    refusals = []
-    for change in files:
-        if not (change.before or "").startswith(_HEADER):
-            refusals += sysctl_file.lost_settings(change.path, _other_settings(change, policy))
-    return refusals
+    return [
+        refusal._replace(part=MEMLOCK if change.path == policy.limits_file else TRANSPARENT)
+        for change in files
+        if not (change.before or "").startswith(_HEADER)
+        for refusal in sysctl_file.lost_settings(change.path, _other_settings(change, policy))
+    ]
 
 
 def _other_settings(change: FileChange, policy: Policy) -> List[str]:
     """Settings in a file that this control does not manage."""
     text = change.before or ""
-    if change.path == policy.sysctl_file:
-        # sysctl_file has checked it.
-        return []
     if change.path == policy.limits_file:
         entries = limits_conf.parse(text, change.path).entries
         return [f"{entry.domain} {entry.item}" for entry in entries if entry.item != "memlock"]
@@ -139,34 +133,56 @@ def _other_settings(change: FileChange, policy: Policy) -> List[str]:
     ]
 
 
-def _plan_sysctl(facts: Facts, policy: Policy, target: Optional[int]) -> Step:
+def _plan_sysctl(facts: Facts, policy: Policy, target: Optional[int]) -> Changes:
     """The drop-in, and the values for the running kernel."""
     pool = known(facts.pool)
     size = pool.page_size
     sysctls: List[Sysctl] = []
     refusals: List[Refusal] = []
-    if has_database(facts, policy) and policy.group is not None:
-        if isinstance(facts.group, Absent):
-            reason = f"the host has no group {policy.group}: create it, or set hugepages_group to "
-            refusals.append(Refusal(reason + "the group of the instances' owner", None))
-        else:
-            group = known(facts.group)
-            now = str(known(facts.shm_group))
-            sysctls.append(Sysctl(SHM_GROUP, SHM_GROUP_FILE, str(group.gid), now))
-            refusals += _guard_group(facts, group)
+    kept: List[str] = []
+    wanted = wanted_group(facts, policy)
+    if isinstance(wanted, Absent):
+        reason = f"the host has no group {policy.group}: create it, or set hugepages_group to "
+        refusals.append(Refusal(reason + "the group of the instances' owner", None, GROUP))
+        kept.append(SHM_GROUP)
+    elif wanted is None and policy.group is not None and has_database(facts, policy):
+        # It fits, and stays: also where it is this file that sets it.
+        now = str(known(facts.shm_group))
+        sysctls.append(Sysctl(SHM_GROUP, SHM_GROUP_FILE, now, now, (), GROUP))
+    elif wanted is not None:
+        group = known(wanted)
+        now = str(known(facts.shm_group))
+        sysctls.append(Sysctl(SHM_GROUP, SHM_GROUP_FILE, str(group.gid), now, (), GROUP))
+        refusals += _guard_group(facts, group)
+    growth = 0
     if target is not None:
         files = pool_probe.sysfs_files(size)
         now = str(pages_set(pool))
-        sysctls.append(Sysctl(pool_probe.KEY, POOL_FILE, str(target), now, files))
+        growth = target - pages_set(pool)
+        sysctls.append(Sysctl(pool_probe.KEY, POOL_FILE, str(target), now, files, POOL))
+        refusals += _guard_pool(facts, policy, target)
+    refused = {refusal.part for refusal in refusals}
+    kept += [sysctl.key for sysctl in sysctls if sysctl.part in refused]
     path = policy.sysctl_file
     before = unless_absent(facts.files[path], None)
     planned = sysctl_file.plan(
         facts.boot,
-        sysctl_file.File(path, _HEADER, before, "hugepages_sysctl_file"),
-        sysctls,
+        sysctl_file.File(path, _HEADER, before, "hugepages_sysctl_file", kept),
+        [sysctl for sysctl in sysctls if sysctl.part not in refused],
         at_boot=lambda boot, key: _at_boot(boot, key, size),
     )
-    return Step(planned.files, planned.values, refusals + planned.refusals)
+    later: List[ValueChange] = []
+    pending: List[str] = []
+    if policy.activation == AUTO and any(value.path == POOL_FILE for value in planned.values):
+        pending = room_problems(facts, policy, growth)
+        later = [value for value in planned.values if pending and value.path == POOL_FILE]
+    return Changes(
+        planned.files,
+        [value for value in planned.values if value not in later],
+        refusals + planned.refusals,
+        [f"The pool grows at the next reboot: {'; '.join(pending)}."] if pending else [],
+        later,
+    )
 
 
 def _at_boot(boot: boot_probe.Boot, key: str, page_size: int) -> Optional[str]:
@@ -190,46 +206,65 @@ def _guard_group(facts: Facts, group: getent.Group) -> List[Refusal]:
         "pages at its next start: set hugepages_group to a group that every owner is in, then "
         "restart it"
     )
-    return [Refusal(reason, None)]
+    return [Refusal(reason, None, GROUP)]
 
 
-def _plan_limits(facts: Facts, policy: Policy) -> Step:
+def _plan_limits(facts: Facts, policy: Policy) -> Changes:
     """The drop-in with memlock limits for accounts that no other file grants enough."""
     if not has_database(facts, policy):
-        return Step(pending=[NO_DATABASE + " The pool and memlock stay as they are."])
+        return Changes(pending=[NO_DATABASE + " The pool and memlock stay as they are."])
     if policy.memlock is None:
-        return Step()
+        return Changes()
     accounts = known(facts.accounts)
     pending = [
         f"The host has no account {user}: its memlock limit waits for the account."
         for user in policy.users
         if user not in accounts
     ]
-    required = wanted_memlock(facts, policy)
+    required = enough_memlock(facts, policy)
     entries = known(facts.limit_entries)
-    if all(
-        limits_probe.grants_memlock(entries, account, required) for account in accounts.values()
-    ):
-        return Step(pending=pending)
     path = policy.limits_file
+    before = unless_absent(facts.limits_files[path], None)
+    moved = _old_limits(facts, policy)
     # Accounts with a sufficient limit in another file are excluded: the drop-in could lower it.
     others = limits_probe.with_file(entries, path, "")
+    for change in moved:
+        others = limits_probe.with_file(others, change.path, "")
+    is_enough = all(
+        limits_probe.grants_memlock(others if moved else entries, account, required)
+        for account in accounts.values()
+    )
+    if is_enough:
+        return Changes(files=moved, pending=pending)
     users = [
         accounts[user]
         for user in sorted(accounts)
         if not limits_probe.grants_memlock(others, accounts[user], required)
     ]
-    content = _limits_content(policy, users, required)
-    later = limits_probe.with_file(entries, path, content)
-    return Step(
-        files=[FileChange(path, content, unless_absent(facts.files[path], None))],
-        refusals=[
-            _guard_limits(later, path, user)
-            for user in users
-            if not limits_probe.grants_memlock(later, user, required)
-        ],
-        pending=pending,
-    )
+    content = _limits_content(policy, users, wanted_memlock(facts, policy))
+    later = limits_probe.with_file(others, path, content)
+    losing = [user for user in users if not limits_probe.grants_memlock(later, user, required)]
+    floor = attempt(sga_floor, facts, policy)
+    # A limit that covers every SGA is not worth a rejection.
+    refusals = [
+        _guard_limits(later, path, user)
+        for user in losing
+        if isinstance(floor, HostproofError)
+        or not floor
+        or not limits_probe.grants_memlock(later, user, -(-floor // 1024))
+    ]
+    if len(losing) == len(users) and not refusals:
+        return Changes(pending=pending)
+    files = [FileChange(path, content, before)] if content != before else []
+    return Changes(files=[*files, *moved], refusals=refusals, pending=pending)
+
+
+def _old_limits(facts: Facts, policy: Policy) -> List[FileChange]:
+    """Removes the drop-in of earlier releases, which Oracle's preinstallation package overrides."""
+    text = unless_absent(facts.limits_files[OLD_LIMITS_FILE], None)
+    if policy.limits_file == OLD_LIMITS_FILE or not (text or "").startswith(_HEADER):
+        return []
+    return [FileChange(OLD_LIMITS_FILE, None, text)]
 
 
 def _limits_content(
@@ -257,17 +292,20 @@ def _guard_limits(
         f"{path} would be overridden for {user.name}: {' and '.join(rivals)} is read later; remove "
         "it, or choose a hugepages_limits_file that is read after it",
         None,
+        MEMLOCK,
     )
 
 
-def _plan_transparent(facts: Facts, policy: Policy) -> Step:
+def _plan_transparent(facts: Facts, policy: Policy) -> Changes:
     if policy.transparent == UNMANAGED or isinstance(facts.thp_mode, Absent):
-        return Step()
+        return Changes()
     required, _because = wanted_transparent(facts, policy)
     mode = known(facts.thp_mode)
     at_boot = thp_probe.at_boot(facts.boot, facts.thp_default)
     at_boot.settled()
-    step = Step(values=[] if mode == required else [ValueChange(thp_probe.SYSFS, required, mode)])
+    step = Changes(
+        values=[] if mode == required else [ValueChange(thp_probe.SYSFS, required, mode)]
+    )
     if at_boot.winner is not None and at_boot.winner.value == required:
         return step
     path = policy.tmpfiles_file
@@ -276,7 +314,7 @@ def _plan_transparent(facts: Facts, policy: Policy) -> Step:
     off = known(facts.boot.tmpfiles_off)
     if off:
         reason = f"{path} would not be applied at boot: {off}; start the service at boot"
-        return step._replace(refusals=[Refusal(reason, None)])
+        return step._replace(refusals=[Refusal(reason, None, TRANSPARENT)])
     rivals = thp_probe.rivals(facts.boot, path)
     if not rivals:
         return step
@@ -284,7 +322,7 @@ def _plan_transparent(facts: Facts, policy: Policy) -> Step:
         f"{path} would be overridden at boot: {', '.join(rivals)} also sets transparent huge "
         "pages; change it there, or set hugepages_transparent to unmanaged"
     )
-    return step._replace(refusals=[Refusal(reason, None)])
+    return step._replace(refusals=[Refusal(reason, None, TRANSPARENT)])
 
 
 def _guard_pool(facts: Facts, policy: Policy, target: int) -> List[Refusal]:
@@ -297,27 +335,32 @@ def _guard_pool(facts: Facts, policy: Policy, target: int) -> List[Refusal]:
             f"the default huge page is {human(pool.page_size)}, the policy counts pages of "
             f"{human(policy.page_size)}: remove default_hugepagesz= from the kernel command line"
         )
-        refusals.append(Refusal(reason, None))
+        refusals.append(Refusal(reason, None, POOL))
     other_bytes = taken_most(facts)
     others = f", with {human(other_bytes)} of other huge pages" if other_bytes else ""
     requested = f"{in_pages(target)} ({human(target * pool.page_size)}{others})"
     if target > most_pages(facts, policy, 100):
         # No variable overrides this rejection, because the host could not boot.
-        refusals.append(Refusal(f"{requested} do not fit into {memory} memory", None))
+        refusals.append(Refusal(f"{requested} do not fit into {memory} memory", None, POOL))
     elif target > most_pages(facts, policy):
         reason = (
             f"{requested} are more than {policy.memory_limit_percent} percent of {memory} memory"
         )
-        refusals.append(Refusal(reason, "allow_over_memory_limit"))
+        refusals.append(Refusal(reason, "allow_over_memory_limit", POOL))
     if target < pool.committed and not policy.allow_shrink_below_use:
         reason = (
             f"{in_pages(pool.committed)} of the pool are in use or reserved, but the policy "
             f"requires a pool of {target}"
         )
-        refusals.append(Refusal(reason, "allow_shrink_below_use"))
+        refusals.append(Refusal(reason, "allow_shrink_below_use", POOL))
     if policy.activation == "now":
         refusals += _guard_growth(facts, policy, target - pages_set(pool))
     return refusals
+
+
+def room_problems(facts: Facts, policy: Policy, growth: int) -> List[str]:
+    """Why the running kernel cannot give ``growth`` more pages now without harm."""
+    return [refusal.reason.partition(":")[0] for refusal in _guard_growth(facts, policy, growth)]
 
 
 def _guard_growth(facts: Facts, policy: Policy, growth: int) -> List[Refusal]:
@@ -332,15 +375,15 @@ def _guard_growth(facts: Facts, policy: Policy, growth: int) -> List[Refusal]:
     if growth * size > available and not policy.allow_low_memory:
         reason = (
             f"{in_pages(growth)} more ({human(growth * size)}) exceed the {human(available)} of "
-            "available memory: set hugepages_activation to reboot, or free memory"
+            "available memory: set hugepages_activation to auto, or free memory"
         )
-        refusals.append(Refusal(reason, "allow_low_memory"))
+        refusals.append(Refusal(reason, "allow_low_memory", POOL))
     order = (size // known(facts.base_page)).bit_length() - 1
     contiguous = buddyinfo.contiguous(known(facts.zones), order)
     if growth > contiguous and not policy.allow_compaction:
         reason = (
             f"only {contiguous} of {in_pages(growth)} more are available without memory "
-            "compaction, which stalls a busy host: set hugepages_activation to reboot"
+            "compaction (which stalls a busy host): set hugepages_activation to auto"
         )
-        refusals.append(Refusal(reason, "allow_compaction"))
+        refusals.append(Refusal(reason, "allow_compaction", POOL))
     return refusals

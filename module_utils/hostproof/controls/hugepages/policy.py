@@ -27,6 +27,10 @@ from ...parsers.unix import limits_conf
 
 NAME = "hugepages"
 
+#: The default of hugepages_limits_file in earlier releases. Oracle's preinstallation package, whose
+#: file begins with "oracle", is read after it.
+OLD_LIMITS_FILE = limits_conf.LIMITS_D + "/99-zz-hostproof-hugepages.conf"
+
 AUTO = "auto"
 UNLIMITED = "unlimited"
 UNMANAGED = "unmanaged"
@@ -133,6 +137,8 @@ class Policy(NamedTuple):
     memory_limit_percent: int = whole_number(1, 100)
     """The largest share of memory, in percent, that the pool may take.
 
+    It is Hostproof's choice, not Oracle's: PGA, processes and the kernel need the rest.
+
     Default: 70
     """
     surplus_limit: int = whole_number()
@@ -163,10 +169,13 @@ class Policy(NamedTuple):
 
     Default: auto
     """
-    activation: str = one_of("now", "reboot")
+    activation: str = one_of(AUTO, "now", "reboot")
     """Whether to change the running kernel now, or only the values after reboot.
 
-    Default: now
+    C(auto) changes now what the kernel can grant now without harm, and leaves a pool that has no
+    room now to the reboot. C(now) rejects such a pool.
+
+    Default: auto
     """
     sysctl_file: str = drop_in(sysctl_d.DIRECTORIES[0])
     """The drop-in in C(/etc/sysctl.d) that sets the pool; its name must sort behind all others that
@@ -175,9 +184,10 @@ class Policy(NamedTuple):
     Default: /etc/sysctl.d/99-zz-hostproof-hugepages.conf
     """
     limits_file: str = drop_in(limits_conf.LIMITS_D)
-    """The drop-in in C(/etc/security/limits.d) that sets memlock.
+    """The drop-in in C(/etc/security/limits.d) that sets memlock. Its name must sort behind those
+    of others, for example Oracle's preinstallation package.
 
-    Default: /etc/security/limits.d/99-zz-hostproof-hugepages.conf
+    Default: /etc/security/limits.d/zz-hostproof-hugepages.conf
     """
     tmpfiles_file: str = drop_in(tmpfiles_d.DIRECTORIES[0])
     """The drop-in in C(/etc/tmpfiles.d) that sets transparent huge pages at boot.

@@ -2,17 +2,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of the kernel: page size, NUMA nodes, surplus pages, transparent huge pages."""
 
-from typing import Dict, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
-from ...collect.shell import line
-from ...errors import Absent
-from ...evaluate.checking import Rules, Skip, Verdict, by_layers, failing
+from ...errors import Absent, HostproofError
+from ...evaluate.advice import Advice, Apply, Ask, Run, Step
+from ...evaluate.checking import (
+    Layer,
+    Rules,
+    Skip,
+    Verdict,
+    failing,
+    layered,
+    unknown_sentence,
+)
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
-from ...probes.systemd.boot import setting_text
+from ...probes.systemd.boot import SysctlAtBoot, setting_text
 from .facts import OVERCOMMIT_FILE, Facts
-from .plan import by_apply
+from .plan import TRANSPARENT
 from .policy import NAME, UNMANAGED, Policy
 from .probes import huge_page_pool as pool_probe
 from .probes import transparent_hugepages as thp_probe
@@ -121,24 +129,28 @@ def no_overcommit(facts: Facts, _policy: Policy) -> Verdict:
     allowed = known(facts.overcommit)
     pool = known(facts.pool)
     at_boot = attempt(pool_probe.overcommit_at_boot, facts.boot, pool.page_size)
-    bad = bool(allowed or pool.surp)
-    if not bad:
-        winner = known(at_boot).winner
-        bad = winner is not None and winner.value != "0"
-    if not bad:
-        known(at_boot).settled()
-    return Verdict(
-        WARN if bad else PASS,
-        fix="set vm.nr_overcommit_hugepages to 0, now and where it is set at boot, and size the "
-        "pool for every SGA",
-        commands=[line("sysctl", "-w", pool_probe.OVERCOMMIT_KEY + "=0")],
+    later: Answer[str] = at_boot if isinstance(at_boot, HostproofError) else setting_text(at_boot)
+    is_bad_later = False
+    if isinstance(at_boot, SysctlAtBoot):
+        is_bad_later = at_boot.winner is not None and at_boot.winner.value != "0"
+        later = later if is_bad_later else at_boot.unknown or later
+    now = Run("sysctl", "-w", pool_probe.OVERCOMMIT_KEY + "=0", text="set it to 0 now")
+    place = Ask("set vm.nr_overcommit_hugepages to 0 where it is set at boot")
+    if isinstance(at_boot, SysctlAtBoot) and at_boot.winner is not None:
+        place = Ask(f"set vm.nr_overcommit_hugepages to 0 at {at_boot.winner.place}")
+    return layered(
+        persisted=Layer(later, WARN if is_bad_later else PASS, "after a reboot"),
+        running=Layer(f"up to {in_pages(allowed)}", WARN if allowed else PASS),
+        in_use=Layer(f"{in_pages(pool.surp)} surplus", WARN if pool.surp else PASS),
+        advice=Advice(
+            both=[now, place],
+            persisted=[place],
+            running=[now],
+            in_use=[Ask("size the pool for every SGA (hugepages.pool_covers_sga)")],
+        ),
         desired="0 pages",
-        persisted=setting_text(at_boot),
-        running=f"up to {in_pages(allowed)}",
-        in_use=f"{in_pages(pool.surp)} surplus",
         values={"allowed": allowed, "surplus": pool.surp, "unit": "pages"},
         evidence=MEMINFO + ("file:" + OVERCOMMIT_FILE,) + BOOT,
-        failing_layer=failing(in_use=bool(pool.surp), running=bool(allowed), persisted=bad),
     )
 
 
@@ -174,7 +186,10 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
         status = FAIL
         why = f"The mode of a size is always: {', '.join(by_size)}."
     database: Answer[bool] = attempt(has_database, facts, policy) if status == FAIL else True
-    if status != FAIL:
+    is_unknown_later = isinstance(at_boot, HostproofError)
+    if is_unknown_later and status == WARN and mode != required:
+        why = f"The mode is '{mode}' now."
+    elif status != FAIL:
         # A mode that is enabled for every process is wrong, independent of the mode after reboot.
         known(at_boot).settled()
         if status == PASS:
@@ -183,27 +198,33 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
     elif database is False:
         status = WARN
         why = (why or transparent_hugepages.check.why) + " The host has no database yet."
-    fix, commands = ("", []) if status == PASS else by_apply(facts, policy)
-    if by_size:
-        files = f"{thp_probe.FOLDER}/hugepages-*kB/enabled"
-        fix = f"set each of these sizes to inherit in {files}, now and at boot; {fix}"
-    layers = [("after a reboot", at_boot), ("whether the host has a database", database)]
+    is_wrong_now = bool(always) or _is_wrong_now(required, mode, boot_mode)
+    is_wrong_later = not is_unknown_later and (boot_mode != required or len(by_size) > len(always))
     anonymous = if_known(facts.meminfo, {}).get("AnonHugePages", 0)
-    verdict = Verdict(
+    return Verdict(
         status,
         why=why,
-        fix=f"{fix}, or boot with transparent_hugepage={required} on the kernel command line",
-        commands=commands,
         desired=f"{required} ({because})",
         persisted=setting_text(at_boot, "no setting found", remarks=False),
         running=f"{mode} ({human(anonymous)} in use)" if anonymous else mode,
         values={"in_use": anonymous, "unit": "bytes"},
         evidence=("file:" + thp_probe.SYSFS, "file:/proc/cmdline", "dir:/etc/tmpfiles.d") + MEMINFO,
-        failing_layer=failing(
-            running=bool(always) or _is_wrong_now(required, mode, boot_mode), persisted=True
+        failing_layer=failing(running=is_wrong_now, persisted=is_wrong_later),
+        advice=_advice_of_transparent(by_size),
+        wrong=frozenset(["running"] * is_wrong_now + ["persisted"] * is_wrong_later),
+        right=frozenset(() if is_unknown_later or is_wrong_later else ["persisted"]),
+        unknown=unknown_sentence(
+            [("after a reboot", at_boot), ("whether the host has a database", database)]
         ),
     )
-    return by_layers(verdict, layers)
+
+
+def _advice_of_transparent(by_size: List[str]) -> Advice:
+    steps: List[Step] = [Apply(NAME, TRANSPARENT)]
+    if by_size:
+        files = f"{thp_probe.FOLDER}/hugepages-*kB/enabled"
+        steps.insert(0, Ask(f"set each of these sizes to inherit in {files}, now and at boot"))
+    return Advice(steps)
 
 
 def _is_wrong_now(required: str, mode: str, boot_mode: Optional[str]) -> bool:

@@ -2,12 +2,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of permissions: memlock limits of logins and instances, and vm.hugetlb_shm_group."""
 
-import re
 from typing import List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
-from ...errors import Absent, Unanswered
-from ...evaluate.checking import Judged, Rules, Skip, Subjects, Verdict, by_layers, judged
+from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate.advice import Advice, Apply, Ask, Wait
+from ...evaluate.checking import (
+    Judged,
+    Layer,
+    Rules,
+    Skip,
+    Subjects,
+    Verdict,
+    by_layers,
+    judged,
+    layered,
+)
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from ...parsers.unix import limits_conf
@@ -18,20 +28,22 @@ from ...probes.unix import limits as limits_probe
 from ...probes.unix.limits import Account
 from .facts import SHM_GROUP_FILE, Facts
 from .need import Need, need, next_starts
-from .plan import by_apply
+from .plan import GROUP, MEMLOCK
 from .policy import NAME, Policy
 from .subjects import BOOT, INSTALLATION, NO_INSTANCE
-from .values import NO_DATABASE, SHM_GROUP, groups_of, has_database, limit_text, wanted_memlock
+from .values import (
+    FALLBACK_BEFORE,
+    NO_DATABASE,
+    SHM_GROUP,
+    enough_memlock,
+    has_database,
+    limit_text,
+    outsiders,
+    requires_group,
+    wanted_group,
+)
 
 rules = Rules(NAME)
-
-#: From this kernel a memlock limit no longer permits SHM_HUGETLB (fs/hugetlbfs/inode.c).
-GROUP_REQUIRED_SINCE = (5, 16)
-#: Distribution kernels that backported that change: Red Hat's of EL9, and SUSE's of SLES 15 SP4 and
-#: later. Oracle's UEK on EL9 (el9uek) is not among them.
-_GROUP_BACKPORTED = re.compile(r"\.el9(?:_\d+)?(?:[.+]|$)|-150[4-9]00\.")
-#: With this kernel and later, distributions can have backported the change.
-FALLBACK_BEFORE = (5, 14)
 
 
 @rules.check(
@@ -49,7 +61,7 @@ def memlock_persisted(facts: Facts, policy: Policy) -> Judged:
     database = attempt(has_database, facts, policy)
     if database is False:
         raise Skip(NO_DATABASE)
-    required = wanted_memlock(facts, policy)
+    required = enough_memlock(facts, policy)
     accounts = known(limits_probe.by_name(facts.accounts, policy.users))
     if not accounts:
         return Verdict(
@@ -66,10 +78,8 @@ def memlock_persisted(facts: Facts, policy: Policy) -> Judged:
     verdicts = [
         _judge_account(accounts[user], entries, required, floor) for user in sorted(accounts)
     ]
-    if any(verdict.status != PASS for verdict in verdicts):
-        fix, commands = by_apply(facts, policy)
-        fix += "; then log in again" if commands else ""
-        verdicts = [verdict._replace(fix=fix, commands=commands) for verdict in verdicts]
+    advice = Advice([Apply(NAME, MEMLOCK), Wait("login")])
+    verdicts = [verdict._replace(advice=advice) for verdict in verdicts]
     missing = [user for user in policy.users if user not in accounts]
     verdicts = [_missing_account(user, required) for user in missing] + verdicts
     layers = [("whether the host has a database", database), ("accounts", facts.accounts)]
@@ -174,9 +184,17 @@ def memlock_in_force(starting: Starting, _facts: Facts, _policy: Policy) -> Verd
     return Verdict(
         status,
         why=why,
-        fix="raise the limit where the instance is started (limits.d for a login, LimitMEMLOCK= "
-        "for a systemd unit, s_crsconfig_*_env.txt for Clusterware), then restart "
-        f"{instance.sid}",
+        advice=Advice(
+            in_use=[
+                Ask(
+                    f"allow {-(-later // 1024)} kB where the instance is started (limits.d for a "
+                    "login, LimitMEMLOCK= for a systemd unit, s_crsconfig_*_env.txt for "
+                    "Clusterware)"
+                ),
+                Wait("instance_restart", instance.sid),
+            ]
+        ),
+        wrong=frozenset(["in_use"]),
         desired=f"at least {later} bytes (the SGA)",
         in_use="unlimited" if limit.soft is None else f"{limit.soft} bytes",
         values={"wanted": later, "in_use": limit.soft, "unit": "bytes"},
@@ -200,50 +218,81 @@ def shm_group(facts: Facts, policy: Policy) -> Verdict:
     if not has_database(facts, policy):
         raise Skip(NO_DATABASE)
     running = known(facts.shm_group)
-    at_boot = boot_probe.sysctl_at_boot(facts.boot, SHM_GROUP)
-    persisted = at_boot.winner.value if at_boot.winner is not None else "0"
+    at_boot = attempt(boot_probe.sysctl_at_boot, facts.boot, SHM_GROUP)
+    wanted = attempt(wanted_group, facts, policy)
     evidence = ("file:" + SHM_GROUP_FILE, "command:getent group " + policy.group) + BOOT
-    if isinstance(facts.group, Absent):
+    if isinstance(wanted, Absent):
         return Verdict(
             FAIL,
-            why=f"The host has no group {policy.group}.",
+            why=f"The host has no group {policy.group}, and the present group is not one of every "
+            "owner.",
             fix="create the group, or set hugepages_group to the instance owner's group",
             desired=policy.group,
             running=str(running),
             evidence=evidence,
         )
-    group = known(facts.group)
-    outsiders = [
-        instance.sid for instance in known(facts.instances) if running not in groups_of(instance)
-    ] + [
-        user
-        for user, account in sorted(known(facts.accounts).items())
-        if group.name not in account.groups
-    ]
-    verdict = Verdict(PASS)
-    if outsiders or running != group.gid or persisted != str(group.gid):
-        verdict = Verdict(*_grade_shm_group(facts, outsiders), *by_apply(facts, policy))
-    if verdict.status != FAIL:
-        at_boot.settled()
-    return verdict._replace(
+    outside = outsiders(facts, running)
+    if wanted is None or isinstance(wanted, HostproofError):
+        return layered(
+            persisted=Layer(_settled_text(at_boot)),
+            running=Layer(str(running)),
+            also=[("group", wanted)],
+            desired=f"{running}, {_name_of(facts, running)}",
+            evidence=("file:" + SHM_GROUP_FILE, *BOOT),
+        )
+    group = known(wanted)
+    winner = None if isinstance(at_boot, HostproofError) else at_boot.winner
+    is_right_later = winner is not None and winner.value == str(group.gid)
+    status, why = _grade_shm_group(facts, outside)
+    return layered(
+        persisted=Layer(
+            _settled_text(at_boot) if is_right_later else _text_of(at_boot),
+            PASS if is_right_later else status,
+            "after a reboot",
+        ),
+        running=Layer(str(running), PASS if running == group.gid else status),
+        in_use=Layer("not a member: " + ", ".join(outside), status) if outside else None,
+        advice=Advice(
+            both=[Apply(NAME, GROUP)],
+            in_use=[
+                Ask(
+                    f"add the owner to the group {group.name}, then restart what runs without it: "
+                    + ", ".join(outside)
+                )
+            ]
+            if running == group.gid
+            else [Wait("instance_restart", ", ".join(outside))],
+        ),
+        why=why,
         desired=f"{group.gid} ({group.name})",
-        persisted=boot_probe.setting_text(at_boot),
-        running=str(running),
-        in_use="not a member: " + ", ".join(outsiders) if outsiders else None,
         evidence=evidence,
     )
+
+
+def _name_of(facts: Facts, gid: int) -> str:
+    group = if_known(facts.group, None)
+    return group.name if group is not None and group.gid == gid else "a group of every owner"
+
+
+def _text_of(at_boot: Answer[boot_probe.SysctlAtBoot]) -> Answer[str]:
+    if isinstance(at_boot, HostproofError):
+        return at_boot
+    return boot_probe.setting_text(at_boot)
+
+
+def _settled_text(at_boot: Answer[boot_probe.SysctlAtBoot]) -> Answer[str]:
+    """As _text_of, but unknown if something that was not read can change it."""
+    text = _text_of(at_boot)
+    return text if isinstance(at_boot, HostproofError) else at_boot.unknown or text
 
 
 def _grade_shm_group(facts: Facts, outsiders: List[str]) -> Tuple[str, str]:
     """Fail or warn. Old kernels accept a memlock limit instead of the group, so there only warn."""
     release = known(facts.release)
     who = f"Not in the group that may use huge pages: {', '.join(outsiders)}; " if outsiders else ""
-    version = (release.major, release.minor)
-    if version >= GROUP_REQUIRED_SINCE or (
-        version >= FALLBACK_BEFORE and _GROUP_BACKPORTED.search(release.text)
-    ):
+    if requires_group(release):
         return FAIL, f"{who}kernel {release.text} returns EPERM without it."
-    if version >= FALLBACK_BEFORE:
+    if (release.major, release.minor) >= FALLBACK_BEFORE:
         return WARN, (
             f"{who}whether kernel {release.text} accepts a memlock limit instead is not "
             "known, because distributions have backported the change of 5.16: do not rely on it."

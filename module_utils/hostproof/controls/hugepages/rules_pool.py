@@ -8,7 +8,8 @@ from typing import List, Optional, Tuple
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.shell import line
 from ...errors import HostproofError
-from ...evaluate.checking import Rules, Skip, Verdict, failing
+from ...evaluate.advice import Advice, Apply, Ask, Step, Wait
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, failing, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import meminfo
 from ...parsers.size import human
@@ -16,8 +17,8 @@ from ...probes.oracle import next_start
 from .capacity import Taken, most_pages, pages_set, pool_at_boot, taken_at_boot, taken_now
 from .facts import Facts
 from .need import Need, least_need, need, pages_of, pages_that_run
-from .plan import Remedy, by_apply
-from .policy import NAME, Policy
+from .plan import POOL, room_problems
+from .policy import AUTO, NAME, Policy
 from .probes.huge_page_pool import PoolAtBoot, in_pages
 from .subjects import BOOT, INSTALLATION, KERNEL, MEMINFO, PMON
 from .values import NO_DATABASE, has_database
@@ -26,6 +27,8 @@ rules = Rules(NAME)
 
 #: CVU requires huge pages above it.
 _LITTLE_MEMORY = 4 << 30
+#: Percent of memory in huge pages with which a host hardly starts.
+_NO_ROOM = 90
 
 
 @rules.check(
@@ -49,24 +52,31 @@ def pool_covers_sga(facts: Facts, policy: Policy) -> Verdict:
     if needed is None:
         raise Skip(NO_DATABASE)
     at_boot = attempt(pool_at_boot, facts)
-    return _judge_covers(facts, policy, pool, needed)._replace(
+    return _judge_covers(facts, policy, pool, needed, at_boot)._replace(
         desired=needed.text,
         persisted="unknown" if isinstance(at_boot, HostproofError) else at_boot.text(),
         running=in_pages(pool.total) + (f" ({pool.surp} of them surplus)" if pool.surp else ""),
         in_use=f"{pool.committed} of {in_pages(pool.total)} committed (total {pool.total} - free "
         f"{pool.free} + reserved {pool.rsvd})",
-        evidence=MEMINFO + PMON + ("file:/proc/sysvipc/shm",) + _start_evidence(facts),
+        evidence=MEMINFO + PMON + _segments_evidence(policy) + _start_evidence(facts),
         values={"needed": needed.pages, "pool": pages, "unit": "pages"},
     )
 
 
-def _judge_covers(facts: Facts, policy: Policy, pool: meminfo.Pool, needed: Need) -> Verdict:
+def _judge_covers(
+    facts: Facts, policy: Policy, pool: meminfo.Pool, needed: Need, at_boot: Answer[PoolAtBoot]
+) -> Verdict:
     pages = pages_set(pool)
     if pages < needed.pages:
-        fix, commands = _larger_pool(facts, policy, needed)
-        if commands:
-            fix += "; then restart the instance"
-        return Verdict(FAIL, _cost_of_small_pages(facts, needed, pages), fix, commands)
+        is_right_later = isinstance(at_boot, PoolAtBoot) and at_boot.pages >= needed.pages
+        return Verdict(
+            FAIL,
+            _cost_of_small_pages(facts, needed, pages),
+            failing_layer="running",
+            wrong=frozenset(["running"] if is_right_later else ["running", "persisted"]),
+            right=frozenset(["persisted"] if is_right_later else []),
+            advice=_advice_of_pool(facts, policy, needed),
+        )
     held = _held_by_others(facts, pool)
     if pages - held < needed.pages:
         return Verdict(
@@ -74,6 +84,7 @@ def _judge_covers(facts: Facts, policy: Policy, pool: meminfo.Pool, needed: Need
             f"{in_pages(held)} of the pool are used by programs other than running instances.",
             "find the program that uses the pages, or enlarge the pool",
             ["grep -l huge /proc/[0-9]*/numa_maps"],
+            failing_layer="in_use",
         )
     known(needed.unknown)
     missing = needed.pages + needed.stopped - pages + held
@@ -107,6 +118,11 @@ def _cost_of_small_pages(facts: Facts, needed: Need, pages: int) -> str:
     cost = f"each process that touches all of it costs {human(needed.sga // 512)} of page tables"
     now = "" if page_tables is None else f" (PageTables is {human(page_tables)} now)"
     return f"{missing}; in 4 KiB pages {cost}{now}."
+
+
+def _segments_evidence(policy: Policy) -> Tuple[str, ...]:
+    """The segments of the host count where no instance is listed."""
+    return ("file:/proc/sysvipc/shm",) if policy.instances is None else ()
 
 
 def _start_evidence(facts: Facts) -> Tuple[str, ...]:
@@ -184,59 +200,83 @@ def pool_persisted(facts: Facts, policy: Policy) -> Verdict:
         why = f"A reboot makes {in_pages(at_boot.pages)}, {least - at_boot.pages} too few."
     else:
         at_boot.settled()
-    remedy = ("", []) if status == PASS else _fix_of_persisted(facts, policy, at_boot, needed)
-    return Verdict(
-        status,
-        why,
-        *remedy,
+    waits = _waits_for_reboot(at_boot, running, needed, policy)
+    return layered(
+        persisted=Layer(at_boot.text(), PASS if waits else status),
+        running=Layer(in_pages(pool.total), status if waits else PASS),
+        why=why,
+        advice=Advice(
+            persisted=_steps_of_persisted(facts, policy, at_boot, needed),
+            running=[Wait("reboot")],
+        ),
         desired=needed.text if needed is not None else "as the running kernel has it",
-        persisted=at_boot.text(),
-        running=in_pages(pool.total),
         values={"running": running, "next_boot": at_boot.pages, "least": least, "unit": "pages"},
         evidence=BOOT + _place_evidence(at_boot.place) + MEMINFO,
-        failing_layer="persisted",
     )
 
 
-def _larger_pool(facts: Facts, policy: Policy, needed: Need) -> Remedy:
-    """The fix for a pool that is too small. It never proposes a pool that apply would reject."""
+def _waits_for_reboot(
+    at_boot: PoolAtBoot, running: int, needed: Optional[Need], policy: Policy
+) -> bool:
+    """Whether the setting is right and only the reboot is missing."""
+    if needed is None:
+        is_ours = (at_boot.place or "").startswith(policy.sysctl_file + ":")
+        return is_ours and at_boot.pages > running
+    return at_boot.pages > running and at_boot.pages >= needed.pages > running
+
+
+def _advice_of_pool(facts: Facts, policy: Policy, needed: Need) -> Advice:
+    """The steps for a pool that is too small. They never propose what apply would reject."""
+    small = _too_small_for(facts, policy, needed)
+    if small is not None:
+        return Advice([small], running=[small])
+    restart = Wait("instance_restart")
+    more = attempt(room_problems, facts, policy, needed.pages - pages_set(known(facts.pool)))
+    if policy.activation == "reboot" or (policy.activation == AUTO and if_known(more, [])):
+        return Advice([_apply(needed), Wait("reboot")], running=[Wait("reboot")])
+    return Advice([_apply(needed), restart], running=[_apply(needed), restart])
+
+
+def _apply(needed: Need) -> Apply:
+    return Apply(NAME, POOL, f"the pool must have {in_pages(needed.pages)}")
+
+
+def _too_small_for(facts: Facts, policy: Policy, needed: Need) -> Optional[Step]:
+    """The step if the host has too little memory for the pool."""
     page = known(facts.pool).page_size
     # If other huge pages are unknown, assume none: the result is an upper limit.
     share = 100 if policy.allow_over_memory_limit else policy.memory_limit_percent
     whole = known(facts.meminfo)["MemTotal"] * share // 100 // page
     most = if_known(attempt(most_pages, facts, policy), whole)
-    if needed.pages > most:
-        return (
-            f"the host has memory for at most {in_pages(most)} ({human(most * page)}): make the "
-            "SGAs smaller (sga_max_size and sga_target), or add memory",
-            [],
-        )
-    how, commands = by_apply(facts, policy)
-    return f"the pool must have {in_pages(needed.pages)}: {how}", commands
+    if needed.pages <= most:
+        return None
+    return Ask(
+        f"the host has memory for at most {in_pages(most)} ({human(most * page)}): make the "
+        "SGAs smaller (sga_max_size and sga_target), or add memory"
+    )
 
 
-def _fix_of_persisted(
+def _steps_of_persisted(
     facts: Facts, policy: Policy, at_boot: PoolAtBoot, needed: Optional[Need]
-) -> Remedy:
+) -> List[Step]:
     place = _fix_of_place(at_boot)
     if needed is None:
-        return place or f"no setting persists the pool: set it in {policy.sysctl_file}", []
-    fix, commands = _larger_pool(facts, policy, needed)
-    if commands or place is None:
-        return fix, commands
-    return f"{fix}; {place}", []
+        running = pages_set(known(facts.pool))
+        where = at_boot.place or policy.sysctl_file
+        default = f"put 'vm.nr_hugepages = {running}', as the kernel has it, into {where}"
+        return [Ask(place if at_boot.refused and place else default)]
+    small = _too_small_for(facts, policy, needed)
+    if small is not None:
+        return [small]
+    return [_apply(needed)]
 
 
 def _fix_of_place(at_boot: PoolAtBoot) -> Optional[str]:
-    """The fix at the place with the effective setting. None without such a place."""
+    """The fix where the kernel rejects a setting. None without such a place."""
     if at_boot.refused:
         rejected = " and ".join(at_boot.refused)
         return f"set vm.nr_hugepages to a number that the kernel accepts instead of {rejected}"
-    if at_boot.place is None:
-        return None
-    if at_boot.place.startswith("tuned profile"):
-        return f"remove vm.nr_hugepages from {at_boot.place}, the effective setting"
-    return f"correct vm.nr_hugepages at {at_boot.place}, the effective setting"
+    return None
 
 
 def _place_evidence(place: Optional[str]) -> Tuple[str, ...]:
@@ -307,11 +347,11 @@ def _look_at(losers: List[str]) -> List[str]:
     "hugepages.ram_share",
     "Huge page pool leaves enough memory for the host",
     "Huge page pool takes too much memory",
-    severity="critical",
+    severity="high",
     takes_effect="now",
     why="PGA, processes and page cache run short of memory. The host swaps, then the OOM "
     "killer ends processes.",
-    reference=INSTALLATION + ", Configuring HugePages (at most 70% of memory)",
+    reference="Hostproof, hugepages_memory_limit_percent: a choice, not a value of Oracle",
 )
 def ram_share(facts: Facts, policy: Policy) -> Verdict:
     memory = known(facts.meminfo)["MemTotal"]
@@ -343,8 +383,11 @@ def ram_share(facts: Facts, policy: Policy) -> Verdict:
         known(beside_later).settled()
         known(needed)
     most = attempt(most_pages, facts, policy, policy.memory_limit_percent)
+    status = WARN if over else PASS
+    if max(sizes.values()) * 100 > memory * _NO_ROOM:
+        status = FAIL
     return Verdict(
-        FAIL if over else PASS,
+        status,
         why=f"Too much of memory: {', '.join(over)}. {ram_share.check.why}",
         fix=_fix_of_share(pool, most, beside, required),
         desired=f"at most {policy.memory_limit_percent} percent of memory ({human(limit)})",
@@ -403,7 +446,8 @@ def pool_not_wasted(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if wasteful else PASS,
         f"{in_pages(surplus)} ({human(surplus * pool.page_size)}) are not required.",
-        *_smaller_pool(facts, policy, kept),
+        advice=_smaller_pool(policy, kept),
+        wrong=frozenset(["running"]),
         desired=f"at most {in_pages(kept + allowed)}",
         running=in_pages(pool.total),
         in_use=f"{pool.committed} committed, {in_pages(pool.unpromised)} neither used nor reserved",
@@ -413,13 +457,13 @@ def pool_not_wasted(facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _smaller_pool(facts: Facts, policy: Policy, kept: int) -> Remedy:
+def _smaller_pool(policy: Policy, kept: int) -> Advice:
     """The fix for a pool that is too large. An instance that is not listed can need its pages."""
     if policy.instances is None:
-        return (
+        step: Step = Ask(
             f"list every instance of this host in hugepages_instances; if {in_pages(kept)} cover "
-            "them, apply the control to reduce the pool",
-            [],
+            "them, apply the control to reduce the pool"
         )
-    how, commands = by_apply(facts, policy)
-    return f"the pool can have {in_pages(kept)}: {how}", commands
+    else:
+        step = Apply(NAME, POOL, f"the pool can have {in_pages(kept)}")
+    return Advice([step])

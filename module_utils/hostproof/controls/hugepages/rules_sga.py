@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of running SGAs: their page size, and the cost of page tables."""
 
-from typing import Optional
+from typing import Dict, List, Optional
 
 from ...collect.answer import attempt, if_known, known
+from ...errors import HostproofError
+from ...evaluate.advice import Advice, Ask, Step, Wait
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
@@ -12,9 +14,12 @@ from ...probes.oracle import instances as instances_probe
 from ...probes.oracle import next_start
 from ...probes.oracle.instances import Instance
 from ...probes.oracle.next_start import Database
+from .capacity import pages_set
 from .facts import Facts
+from .need import need
 from .policy import NAME, Policy
 from .subjects import INSTANCES, MEMINFO
+from .values import groups_of, requires_group
 
 rules = Rules(NAME)
 
@@ -39,7 +44,7 @@ PAGE_TABLES_SHARE = 0.01
         "pre_page_sga.memory_target",
     ),
 )
-def sga_in_huge_pages(instance: Instance, facts: Facts, _policy: Policy) -> Verdict:
+def sga_in_huge_pages(instance: Instance, facts: Facts, policy: Policy) -> Verdict:
     pages = instances_probe.sga_pages(known(instance.segments), known(facts.pool).page_size)
     huge, small = pages.huge, pages.small
     status = WARN if instance.kind == "asm" and not huge else FAIL
@@ -53,16 +58,67 @@ def sga_in_huge_pages(instance: Instance, facts: Facts, _policy: Policy) -> Verd
     database = _database_of(instance, facts)
     if not huge and database is not None and next_start.runs_without_large_pages(database):
         why = f"It runs with use_large_pages=FALSE: {why[0].lower()}{why[1:]}"
+    causes = _causes(instance, facts, policy, huge + small)
     return Verdict(
         status,
         why=why,
-        fix=_fix_of_parameter(instance, database)
-        + f"check hugepages.pool_covers_sga, memlock and shm_group, then restart {instance.sid}; "
-        "its alert log shows requested and allocated pages",
+        advice=Advice(in_use=_steps_of_sga(instance, database, causes)),
+        wrong=frozenset(["in_use"]),
+        because_of=tuple(
+            check for check in sga_in_huge_pages.check.because_of if causes.get(check) is not False
+        ),
         desired=f"{human(huge + small)} in huge pages" if huge + small else "in huge pages",
         in_use=f"{huge} bytes huge, {small} bytes in 4 KiB pages",
         values={"huge": huge, "small": small, "unit": "bytes"},
     )
+
+
+#: What keeps an SGA out of huge pages, in the order in which it is corrected without an outage.
+_CAUSES = {
+    "hugepages.memlock_in_force": "allow memlock where it is started",
+    "hugepages.shm_group": "set the group that may use huge pages",
+    "hugepages.no_amm": "end Automatic Memory Management",
+    "hugepages.pool_covers_sga": "size the pool",
+}
+
+
+def _causes(
+    instance: Instance, facts: Facts, policy: Policy, sga: int
+) -> Dict[str, Optional[bool]]:
+    """Whether each of _CAUSES keeps this SGA out of huge pages; None: not known."""
+    limits = if_known(instance.limits, {}).get("Max locked memory")
+    soft = None if limits is None else limits.soft
+    covers = attempt(_pool_covers, facts, policy)
+    group = attempt(_is_outside, instance, facts)
+    return {
+        "hugepages.memlock_in_force": None if limits is None else soft is not None and soft < sga,
+        "hugepages.shm_group": if_known(group, None),
+        "hugepages.no_amm": not sga,
+        "hugepages.pool_covers_sga": None if isinstance(covers, HostproofError) else not covers,
+    }
+
+
+def _pool_covers(facts: Facts, policy: Policy) -> bool:
+    needed = need(facts, policy)
+    return needed is not None and pages_set(known(facts.pool)) >= needed.pages
+
+
+def _is_outside(instance: Instance, facts: Facts) -> bool:
+    """Whether the kernel requires the group, and the instance is not in it."""
+    if not requires_group(known(facts.release)):
+        return False
+    return known(facts.shm_group) not in groups_of(instance)
+
+
+def _steps_of_sga(
+    instance: Instance, database: Optional[Database], causes: Dict[str, Optional[bool]]
+) -> List[Step]:
+    parameter = _fix_of_parameter(instance, database)
+    steps: List[Step] = [Ask(parameter)] if parameter else []
+    steps += [Ask(f"{_CAUSES[cause]} ({cause})") for cause in _CAUSES if causes[cause]]
+    if not steps:
+        steps = [Ask("compare its alert log, which shows requested and allocated pages")]
+    return [*steps, Wait("instance_restart", instance.sid)]
 
 
 def _database_of(instance: Instance, facts: Facts) -> Optional[Database]:
@@ -80,7 +136,7 @@ def _fix_of_parameter(instance: Instance, database: Optional[Database]) -> str:
     if not refuses:
         return ""
     how = next_start.change_of_parameter(database, "use_large_pages", "TRUE")
-    return f"first remove use_large_pages=FALSE from {instance.sid}: {how}; then "
+    return f"remove use_large_pages=FALSE from {instance.sid}: {how}"
 
 
 @rules.check(

@@ -3,11 +3,14 @@
 """Values of the policy on this host: page size, memlock limit, mode of transparent huge pages."""
 
 import re
-from typing import Optional, Tuple
+from typing import List, Optional, Tuple
 
-from ...collect.answer import if_known, known
-from ...parsers.unix import limits_conf
+from ...collect.answer import Answer, if_known, known
+from ...parsers.kernel import kernel_release
+from ...parsers.unix import getent, limits_conf
 from ...probes.oracle.instances import Instance
+from ...probes.systemd import boot as boot_probe
+from ...probes.unix.limits import Account
 from .facts import Facts
 from .policy import AUTO, UNLIMITED, Policy
 
@@ -35,6 +38,23 @@ def wanted_page_size(facts: Facts, policy: Policy) -> int:
     return policy.page_size
 
 
+#: From this kernel a memlock limit no longer permits SHM_HUGETLB (fs/hugetlbfs/inode.c).
+GROUP_REQUIRED_SINCE = (5, 16)
+#: Distribution kernels that backported that change: Red Hat's of EL9, and SUSE's of SLES 15 SP4 and
+#: later. Oracle's UEK on EL9 (el9uek) is not among them.
+_GROUP_BACKPORTED = re.compile(r"\.el9(?:_\d+)?(?:[.+]|$)|-150[4-9]00\.")
+#: With this kernel and later, distributions can have backported the change.
+FALLBACK_BEFORE = (5, 14)
+
+
+def requires_group(release: kernel_release.Release) -> bool:
+    """Whether a memlock limit no longer permits huge pages without the group."""
+    version = (release.major, release.minor)
+    return version >= GROUP_REQUIRED_SINCE or (
+        version >= FALLBACK_BEFORE and _GROUP_BACKPORTED.search(release.text) is not None
+    )
+
+
 def has_database(facts: Facts, policy: Policy) -> bool:
     return bool(policy.instances or known(facts.instances) or if_known(facts.databases, []))
 
@@ -46,6 +66,53 @@ def wanted_memlock(facts: Facts, policy: Policy) -> Optional[int]:
     if policy.memlock == AUTO:
         return known(facts.meminfo)["MemTotal"] // 1024 * 9 // 10
     return int(policy.memlock or 0)
+
+
+def wanted_group(facts: Facts, policy: Policy) -> Optional[Answer[getent.Group]]:
+    """The group to set for vm.hugetlb_shm_group, Absent if the host does not have it. None if
+    nothing has to be set.
+
+    The kernel accepts any group of which the owner is a member (in_group_p): a value that fits
+    every instance and account stays.
+    """
+    if policy.group is None or not has_database(facts, policy):
+        return None
+    now = known(facts.shm_group)
+    if now and not outsiders(facts, now) and boot_keeps(facts, now):
+        return None
+    return facts.group
+
+
+def outsiders(facts: Facts, gid: int) -> List[str]:
+    """The running instances that are not in the group, and the accounts without an instance."""
+    running = known(facts.instances)
+    owners = {instance.user for instance in running}
+    return [instance.sid for instance in running if gid not in groups_of(instance)] + [
+        user
+        for user, account in sorted(known(facts.accounts).items())
+        if user not in owners and not _is_member(account, gid, facts)
+    ]
+
+
+def _is_member(account: Account, gid: int, facts: Facts) -> bool:
+    group = if_known(facts.group, None)
+    name = group.name if group is not None and group.gid == gid else None
+    return gid == account.gid or name in account.groups
+
+
+def boot_keeps(facts: Facts, gid: int) -> bool:
+    at_boot = boot_probe.sysctl_at_boot(facts.boot, SHM_GROUP)
+    at_boot.settled()
+    return at_boot.winner is not None and at_boot.winner.value == str(gid)
+
+
+def enough_memlock(facts: Facts, policy: Policy) -> Optional[int]:
+    """The limit in kB that needs no change. MemTotal varies a little from boot to boot, and other
+    tools round: 1% less than 90% of memory is enough."""
+    required = wanted_memlock(facts, policy)
+    if required is None or policy.memlock != AUTO:
+        return required
+    return required * 99 // 100
 
 
 def wanted_transparent(facts: Facts, policy: Policy) -> Tuple[str, str]:

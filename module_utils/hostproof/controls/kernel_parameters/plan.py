@@ -5,13 +5,12 @@
 A parameter that another file already sets as required is left to that file. A parameter whose line
 would be overridden by another file is rejected. A value above a minimum is never lowered."""
 
-from typing import List, Set, Tuple
+from typing import List, Tuple
 
 from ...apply.change import FileChange, Plan, Refusal, ValueChange, header, idle
-from ...apply.sysctl_file import others_in
+from ...apply.sysctl_file import File, kept_lines, others_in
 from ...collect.answer import unless_absent
 from ...evaluate.checking import Skip
-from ...parsers.systemd import sysctl_d
 from ...probes.systemd import boot as boot_probe
 from .facts import Facts
 from .policy import NAME, Policy
@@ -57,21 +56,12 @@ def _drop_in(
     refusals = others_in(path, before, _HEADER, managed)
     if is_ours:
         refused = {step.parameter.key for step in steps if step.refusals}
-        lines += _left_alone(before or "", policy, refused | set(policy.unmanaged))
+        kept = sorted(refused | set(policy.unmanaged))
+        lines += kept_lines(File(path, _HEADER, before, "", kept))
     content = _HEADER + "".join(sorted(lines))
     if content == before or (before is None and not lines) or not (is_ours or lines):
         return [], []
     return [FileChange(path, content, before)], refusals
-
-
-def _left_alone(text: str, policy: Policy, keys: Set[str]) -> List[str]:
-    """The lines of our own file for parameters that this plan does not set: they stay."""
-    return [
-        line + "\n"
-        for line in text.splitlines()
-        for assignment in sysctl_d.parse(line, policy.sysctl_file).assignments
-        if assignment.key in keys
-    ]
 
 
 def _pending(now: List[ValueChange], later: List[ValueChange]) -> List[str]:

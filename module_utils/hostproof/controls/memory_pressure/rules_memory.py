@@ -7,7 +7,8 @@ from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import HostproofError, ParseError, kind_of
-from ...evaluate.checking import Rules, Skip, Verdict, failing, known_or_skip
+from ...evaluate.advice import Advice, Ask, Edit
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, known_or_skip, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import kernel_cmdline
 from ...parsers.number import clipped
@@ -57,24 +58,26 @@ def dev_shm(facts: Facts, policy: Policy) -> Verdict:
         problems.append(f"it will have {human(coming)} after a reboot")
     if "noexec" in options:
         problems.append("it is mounted noexec")
-    if not problems:
-        known(unknown)
-        known(facts.shm_files)
-    return Verdict(
-        FAIL if problems else PASS,
+    edit = Edit(
+        FSTAB, what=f"set size={-(-need // _UNITS['m'])}m for {SHM} in {FSTAB}, without noexec"
+    )
+    remount = Ask(f"run mount -o remount {SHM}, which does not affect instances")
+    in_use = ", ".join(f"{sid} {human(target)}" for sid, target in taken if sid in running)
+    is_low = now - others < need or "noexec" in options
+    return layered(
+        persisted=Layer(f"{human(coming)} ({place})", FAIL if coming < need else PASS),
+        running=Layer(human(now), FAIL if is_low else PASS),
+        in_use=Layer(in_use) if in_use else None,
+        also=[("next starts", unknown), ("files there", facts.shm_files)],
         why=f"{'; '.join(problems)}, and the instances require {human(need)}.",
-        fix=f"set size= of {SHM} in {FSTAB} and run mount -o remount {SHM}, which does not "
-        "affect instances; or disable automatic memory management",
-        desired=f"at least {human(need)} ({', '.join(sid for sid, _target in taken)})",
-        persisted=f"{human(coming)} ({place})",
-        running=human(now),
-        values={"wanted": need, "running": now, "persisted": coming, "unit": "bytes"},
-        in_use=", ".join(f"{sid} {human(target)}" for sid, target in taken if sid in running)
-        or None,
-        evidence=["file:" + MOUNTS, "file:" + FSTAB],
-        failing_layer=failing(
-            running=now - others < need or "noexec" in options, persisted=coming < need
+        advice=Advice(
+            both=[edit, remount, Ask("or disable automatic memory management")],
+            persisted=[edit],
+            running=[remount],
         ),
+        desired=f"at least {human(need)} ({', '.join(sid for sid, _target in taken)})",
+        values={"wanted": need, "running": now, "persisted": coming, "unit": "bytes"},
+        evidence=["file:" + MOUNTS, "file:" + FSTAB],
     )
 
 

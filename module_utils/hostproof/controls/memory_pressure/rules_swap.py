@@ -4,9 +4,10 @@
 
 from typing import Dict, Tuple
 
-from ...collect.answer import if_known, known
-from ...errors import Unanswered
-from ...evaluate.checking import Rules, Verdict, by_layers, failing
+from ...collect.answer import Answer, if_known, known
+from ...errors import HostproofError, Unanswered
+from ...evaluate.advice import Advice, Ask, Edit
+from ...evaluate.checking import Layer, Rules, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from . import swap_at_boot
@@ -76,17 +77,27 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
         problems.extend(
             f"{source.text}: {source.inactive}" for source in sources or () if source.inactive
         )
-    verdict = Verdict(
-        WARN if problems else PASS,
+    later: Answer[str] = "unknown"
+    if sources is not None:
+        later = ", ".join(source.text for source in sources if not source.inactive) or "nothing"
+    elif isinstance(facts.swap_sources, HostproofError):
+        later = facts.swap_sources
+    more = Ask("add a swap area (mkswap, swapon) and its line in /etc/fstab")
+    less = Ask("if less is intended, set memory_pressure_swap")
+    return layered(
+        persisted=Layer(later, WARN if after_reboot * 100 < enough else PASS, "after reboot"),
+        running=Layer(
+            ", ".join(_text(area) for area in areas) or "no swap", WARN if is_low else PASS
+        ),
+        in_use=Layer(human(sum(area.used for area in areas))),
         why=f"{'; '.join(problems)}.",
-        fix="add a swap area (mkswap, swapon) and its line in /etc/fstab; if less is intended, set "
-        "memory_pressure_swap",
+        # An area that is active needs its line only: mkswap would fail, or destroy it.
+        advice=Advice(
+            both=[more, less],
+            running=[more, less],
+            persisted=[Edit(FSTAB, f"{area.path} none swap sw 0 0") for area in unmatched],
+        ),
         desired=f"at least {human(required)}: {how}",
-        persisted="unknown"
-        if sources is None
-        else ", ".join(source.text for source in sources if not source.inactive) or "nothing",
-        running=", ".join(_text(area) for area in areas) or "no swap",
-        in_use=human(sum(area.used for area in areas)),
         evidence=["file:" + SWAPS, "file:" + FSTAB, "file:/proc/meminfo"],
         values={
             "wanted": required,
@@ -94,9 +105,7 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
             "persisted": None if sources is None else after_reboot,
             "unit": "bytes",
         },
-        failing_layer=failing(running=is_low, persisted=after_reboot * 100 < enough),
     )
-    return by_layers(verdict, [("after reboot", facts.swap_sources)])
 
 
 def _text(area: proc_swaps.Area) -> str:

@@ -12,7 +12,7 @@ from ...evaluate.finding import ERROR, FAIL, PASS, WARN
 from ...parsers.number import clipped
 from ...parsers.oracle import pfile
 from ...parsers.size import human
-from ...probes.oracle.next_start import change_of_parameter
+from ...probes.oracle.next_start import change_of_parameter, running_sga
 from .facts import Facts, Subject
 from .policy import AUTO, NAME, UNMANAGED, Policy
 from .subjects import INSTANCES, REFERENCE
@@ -250,7 +250,11 @@ def _fix_of_pre_page(subject: Subject, facts: Facts, policy: Policy, at_each_log
     "uses huge pages. An unknown value prevents the next start (ORA-27107).",
     reference=REFERENCE + ", USE_LARGE_PAGES; ORA-27107",
     each=INSTANCES,
-    because_of=("hugepages.pool_covers_sga", "hugepages.shm_group"),
+    because_of=(
+        "hugepages.memlock_in_force",
+        "hugepages.pool_covers_sga",
+        "hugepages.shm_group",
+    ),
 )
 def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     if policy.use_large_pages == UNMANAGED:
@@ -290,8 +294,27 @@ def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _fix_of_large_pages(subject: Subject, policy: Policy) -> str:
+    """The order in which no start fails: with ONLY, a start without memlock or pages ends with
+    ORA-27125 or ORA-27102."""
     value = "ONLY" if policy.use_large_pages == AUTO else policy.use_large_pages
-    return "size the pool (control hugepages), then " + _change_of_large_pages(subject, value)
+    change = _change_of_large_pages(subject, value)
+    if value == FALSE:
+        return change
+    return (
+        f"{_memlock_step(subject)}; then size the pool (hugepages.pool_covers_sga); then {change}"
+    )
+
+
+def _memlock_step(subject: Subject) -> str:
+    running = subject.database.running
+    limit = None if running is None else if_known(running.limits, {}).get("Max locked memory")
+    sga = running_sga(subject.database) or 0
+    if limit is not None and (limit.soft is None or limit.soft >= sga):
+        return "keep the memlock limit that it has"
+    return (
+        "first allow the memlock limit where the instance is started "
+        "(hugepages.memlock_in_force): without it a start with ONLY fails"
+    )
 
 
 def _change_of_large_pages(subject: Subject, value: str) -> str:

@@ -7,7 +7,8 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
-from ...evaluate.checking import Rules, Skip, Subjects, Verdict, failing
+from ...evaluate.advice import Advice, Ask, Wait
+from ...evaluate.checking import Layer, Rules, Skip, Subjects, Verdict, failing, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.number import clipped
 from ...parsers.systemd import systemd_unit
@@ -105,26 +106,48 @@ def units(service: Service, facts: Facts, policy: Policy) -> Verdict:
     now = [attempt(_now, service, demand) for demand in required]
     coming = [attempt(_at_boot, service, facts, demand) for demand in required]
     grades_now = _grades(required, now, "now ")
-    is_wrong_now = any(result[0] != PASS for result in grades_now)
-    status, wrong = worst(grades_now + _grades(required, coming, "at boot "))
-    if status == PASS:
-        for answer in now + coming:
-            known(answer)
+    grades_later = _grades(required, coming, "at boot ")
+    _, wrong = worst(grades_now + grades_later)
     is_clusterware = starter is not None and starters.CLUSTERWARE in starter.starts
-    if (is_clusterware or service.name in OF_CLUSTERWARE) and status == FAIL:
-        status = WARN
+    most = FAIL
+    if is_clusterware or service.name in OF_CLUSTERWARE:
+        most = WARN
         wrong += "; Clusterware may set others for what it starts, which in_force shows"
-    return Verdict(
-        status,
+    return layered(
+        persisted=Layer(*_layer(required, coming, worst(grades_later)[0], most), "at boot"),
+        running=Layer(*_layer(required, now, worst(grades_now)[0], most), "now"),
+        also=[("a limit", answer) for answer in now + coming],
         why=wrong + "." + (f" Started at boot time: {starter.why}." if starter is not None else ""),
-        fix=f"systemctl edit {service.name}: a [Service] section with "
-        + " ".join(_line(demand) for demand in required)
-        + (", then restart the service when its databases may stop" if is_wrong_now else ""),
+        advice=_advice(service, required, now, coming),
         desired="; ".join(f"{demand.row.item} {demand.text()}" for demand in required),
-        persisted=_texts(required, coming),
-        running=_texts(required, now),
-        failing_layer=failing(running=is_wrong_now, persisted=True),
     )
+
+
+def _layer(
+    required: List[Demand], answers: List[Answer[Limit]], status: str, most: str
+) -> Tuple[Answer[str], str]:
+    """What the layer shows, and its status: an unknown limit matters if no other is wrong."""
+    unknown = [answer for answer in answers if isinstance(answer, HostproofError)]
+    if unknown and status == PASS:
+        return unknown[0], status
+    return _texts(required, answers), most if status == FAIL else status
+
+
+def _advice(
+    service: Service,
+    required: List[Demand],
+    now: List[Answer[Limit]],
+    coming: List[Answer[Limit]],
+) -> Advice:
+    """Only the limits that are wrong, and none below what the unit has."""
+    lines = []
+    for demand, *answers in zip(required, now, coming):
+        pairs = [answer.pair for answer in answers if not isinstance(answer, HostproofError)]
+        if any(grade(demand, pair, "")[0] != PASS for pair in pairs):
+            lines.append(_line(demand, pairs))
+    edit = Ask(f"systemctl edit {service.name}: a [Service] section with {' '.join(lines)}")
+    restart = Wait("service_restart", f"{service.name} when its databases may stop")
+    return Advice([edit, restart], persisted=[edit], running=[restart])
 
 
 def _grades(
@@ -174,11 +197,19 @@ def _sets_limits(program: str, facts: Facts) -> bool:
     return not answers or any(answer is not False for answer in answers)
 
 
-def _line(demand: Demand) -> str:
-    soft, hard = (
-        "infinity" if limit >= 1 << 64 else str(limit * demand.row.size) for limit in demand.good
-    )
-    return f"Limit{demand.row.unit}={soft}:{hard}"
+def _line(demand: Demand, pairs: List[Pair]) -> str:
+    hard = _raised(demand.hard, demand.good[1], demand.most, [pair.hard for pair in pairs])
+    soft = _raised(demand.soft, demand.good[0], hard, [pair.soft for pair in pairs])
+    texts = [
+        "infinity" if limit >= UNLIMITED else str(limit * demand.row.size) for limit in (soft, hard)
+    ]
+    return f"Limit{demand.row.unit}={':'.join(texts)}"
+
+
+def _raised(least: int, good: int, most: int, there: List[Optional[int]]) -> int:
+    """The value to set: the highest that is there, if it is enough."""
+    highest = max([value for value in there if value is not None] or [0])
+    return min(highest if highest >= least else good, most)
 
 
 def _shown(
