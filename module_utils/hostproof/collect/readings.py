@@ -51,6 +51,7 @@ SINCE = (
     ("file:*/oracle/olr.loc", "0.3.0"),
     ("file:*/ntp.conf", "0.2.0"),
     ("file:*/oratab", "0.2.0"),
+    ("file:/etc/security/limits.d/zz-hostproof-hugepages.conf", "0.3.0"),
     ("file:/etc/sysconfig/iptables", "0.3.0"),
     ("file:/etc/sysconfig/nftables.conf", "0.3.0"),
     ("file:/proc/net/ip_tables_names", "0.3.0"),

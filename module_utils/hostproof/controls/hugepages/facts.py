@@ -6,7 +6,7 @@ from typing import Dict, List, NamedTuple, Optional
 
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
-from ...errors import Absent, Unanswered
+from ...errors import Absent, NotRecorded, Unanswered
 from ...parsers.kernel import kernel_release, meminfo, sysvipc_shm
 from ...parsers.oracle import oratab
 from ...parsers.unix import getent, limits_conf
@@ -103,10 +103,8 @@ def read(host: Host, policy: Policy) -> Facts:
 
 def _read_limits(host: Host, path: str) -> Answer[str]:
     """A drop-in of ours. Recordings of earlier releases do not have one of another name."""
-    key = "file:" + path
-    if not host.has(key):
-        return Absent(key, "it is not there")
-    return attempt(host.read_text, path)
+    answer = attempt(host.read_text, path)
+    return Absent(answer.key, "it is not there") if isinstance(answer, NotRecorded) else answer
 
 
 def _read_databases(host: Host, policy: Policy, running: Answer[List[Instance]]) -> List[Database]:

@@ -150,19 +150,19 @@ def read_boot(host: Host) -> Boot:
     for some in (rc_local, others, by_tuned):
         commands.extend([] if isinstance(some, HostproofError) else some)
     units = attempt(lambda: boot_services.Units(host, known(cmdline)))
-    # Earlier releases did not read the services where TuneD adds a parameter.
-    is_early = (
-        bool(added)
-        and not of_services
-        and not host.has("link:/usr/lib/systemd/system/" + SYSCTL_SERVICE)
-    )
+    off = {name: attempt(_why_off, units, name) for name in (SYSCTL_SERVICE, TMPFILES_SERVICE)}
+    read = host.evidence
+    for name in off:
+        # Earlier releases did not read the services where TuneD adds a parameter.
+        if added and not of_services and f"link:/usr/lib/systemd/system/{name}" not in read:
+            off[name] = ""
     return Boot(
         sysctl=attempt(_read_sysctl, host),
-        sysctl_off="" if is_early else attempt(_why_off, units, SYSCTL_SERVICE),
+        sysctl_off=off[SYSCTL_SERVICE],
         cmdline=cmdline_now,
         added=added,
         tmpfiles=attempt(conf_files.read_tmpfiles, host),
-        tmpfiles_off="" if is_early else attempt(_why_off, units, TMPFILES_SERVICE),
+        tmpfiles_off=off[TMPFILES_SERVICE],
         tuned=active,
         rc_local=rc_local,
         others=others,
