@@ -357,7 +357,7 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (oracle_inventory.parse, "oracle_inventory/inventory.xml"),
     (lambda text: oracle_net_data.as_data(oracle_net.parse(text)), "oracle_net/good/14-quotes.ora"),
     (
-        lambda text: oracle_net_data.as_data(oracle_net.parse(text, strict=False)),
+        lambda text: oracle_net_data.as_data(oracle_net.parse(text)),
         "oracle_net/good/29-parenthesis-before-the-keyword.ora",
     ),
     (oracle_inventory.parse_pointer, "inventory_loc=/u01/app/oraInventory\n"),

@@ -339,7 +339,7 @@ def test_there_is_no_ring_of_imports(package):
 #: Ansible, Python and its libraries call these by their names.
 CALLED_BY_NAME = [
     *("ActionModule", "CallbackModule", "FilterModule", "v2_*"),
-    *("find_spec", "create_module", "exec_module", "visit_*", "_handle_error"),
+    *("find_spec", "create_module", "exec_module", "visit_*", "handle_*", "_handle_error"),
     *("load_bytecode", "dump_bytecode"),
     *("_parse_returned_data", "__init_subclass__"),
     "_imports_for_ansible",

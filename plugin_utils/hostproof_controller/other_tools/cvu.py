@@ -61,14 +61,14 @@ _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 
 #: Titles of a column that holds what CVU requires, in the locales that real runs showed.
 _REQUIRED = ("required", "necessário")
-#: Titles of columns that say nothing about the value.
+#: Titles of columns without a value.
 _OF_NO_VALUE = ("status", "node", "node name", "nome do nó", "comment", "comentário", "required")
-#: What the message says instead, if there is no table.
+#: The same in the text of a message.
 _IN_MESSAGE = re.compile(
     r"\[Required[^=\]]*= (?P<required>[^;\]]+?)\s*(?:; Found = (?P<actual>[^\]]+?)\s*)?\]"
 )
 
-#: The check of Hostproof that judges the same, by the name of the task in small letters.
+#: The check of Hostproof for the same requirement, by the name of the task in small letters.
 _OUR_CHECKS = {
     "physical memory": "memory_pressure.physical",
     "available physical memory": "memory_pressure.available",
@@ -305,7 +305,7 @@ def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
     findings = []
     for host in hosts:
         if _PATH_OF_NODE.match(subject) and f"{host}:/" not in subject:
-            # A task for the paths of one node; the others have a task of their own.
+            # A task for the paths of one node; other nodes have another task.
             continue
         notes = about[host] or ([] if any(about.values()) else shared)
         numbers = [*task.ids, *(number for number, _text in notes)]
@@ -349,16 +349,8 @@ def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
     return findings
 
 
-def our_checks() -> set[str]:
-    """The checks that a finding may name."""
-    return {
-        *_OUR_CHECKS.values(),
-        *(f"kernel_parameters.{part}" for part in _OF_PARAMETERS.values()),
-    }
-
-
 def _our_check(name: str, subject: str) -> str:
-    """The check that judges the same; "" if there is none."""
+    """The check for the same requirement; "" if there is none."""
     if name.lower() == "os kernel parameter":
         for part, check in _OF_PARAMETERS.items():
             if subject.startswith(part):

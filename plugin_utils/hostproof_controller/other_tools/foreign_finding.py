@@ -28,7 +28,7 @@ class NotUnderstood(HostproofError):
 
 class Foreign(NamedTuple):
     """``subject`` is what the check is about besides the host: a path, a database; "" for none.
-    ``told`` is the message of the tool, ``our_check`` the check of Hostproof of the same thing."""
+    ``told`` is the message of the tool, ``our_check`` that of Hostproof for the same value."""
 
     host: str
     name: str

@@ -143,8 +143,8 @@ class TestEdit:
         assert rates == [("1521", "10"), ("1522", "3")]
 
     def test_broken_file_is_not_touched(self):
-        with pytest.raises(HostproofError, match="line 8, column 1: expected"):
-            plan(running(OPEN.replace("\n  )\n", "\n)\n")), **wants())
+        with pytest.raises(HostproofError, match="line 9, column 1: expected"):
+            plan(running(OPEN.replace("\n  )\n", "\n\n")), **wants())
 
 
 class TestGuards:

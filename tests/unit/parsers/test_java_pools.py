@@ -26,6 +26,7 @@ def test_each_data_source_of_tomcat_with_its_pool():
     assert sources["jdbc/orders"].values == {
         "driverClassName": "oracle.jdbc.OracleDriver",
         "validationQuery": "select 1 from dual",
+        "database": "jdbc:oracle",
     }
     assert "sqlForValidateConnection" not in sources["jdbc/ucp"].values
     assert sources["jdbc/plain"].values == {}
@@ -83,7 +84,7 @@ def test_spring_s_names_in_any_form_and_no_one_else_s():
         ),
     ):
         [source] = pool_properties.parse(SPRING + f"\nspring.datasource.type={java}\n")
-        assert (source.kind, source.values) == (kind, values)
+        assert (source.kind, source.values) == (kind, {**values, "database": "jdbc:oracle"})
 
 
 def test_a_prefix_of_the_application_s_own_is_a_pool_that_is_not_known():

@@ -88,7 +88,7 @@ def config_file(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
 @rules.check(
     "listener_rate_limit.syntax",
     "listener.ora has no syntax errors",
-    "listener.ora has a syntax error",
+    "Syntax or layout of listener.ora is not that of the manual",
     severity="critical",
     takes_effect="listener_restart",
     why="The listener does not start at its next restart.",
@@ -120,7 +120,6 @@ def syntax(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN if notes else PASS,
         severity="low" if notes else None,
-        title="listener.ora has a layout that the manual forbids" if notes else None,
         why="The manual forbids this layout ({}). No listener is known to reject it.".format(
             "; ".join(notes[:_MOST_NOTES])
         ),

@@ -29,8 +29,8 @@ MEASURED = "windows:"
 #: A server that has changes which it does not work by yet.
 WAITING = ("reload-required", "restart-required")
 
-#: What jboss-cli reports of a server that does not run, and Java of a home without a server.
-_STOPPED = r"Connection refused|WFLYPRT0053|JBAS012174|Unable to access jarfile"
+#: Reports of jboss-cli on a server that does not run, and of Java on a home without a server.
+_STOPPED = r"Connection re\w+ed\b|WFLYPRT0053|JBAS012174|Unable to access jarfile"
 
 DEPLOYED, FAILED, NOT_DEPLOYED = "deployed", "failed", "not deployed"
 

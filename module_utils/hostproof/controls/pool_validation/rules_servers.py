@@ -78,7 +78,7 @@ def _running(app: App) -> Running:
     """What the server shows; Skip if it does not run."""
     if isinstance(app.running, HostproofError) and app.file and is_stopped(app.running):
         raise Skip(
-            f"The server does not run: its pools are judged by {app.file}.", evidence_of(app)
+            f"The server does not run: its pools are checked by {app.file}.", evidence_of(app)
         )
     return known(app.running)
 

@@ -8,7 +8,7 @@ CHECKER, SQL = "valid-connection-checker-class-name", "check-valid-connection-sq
 SORTER, FLUSH = "exception-sorter-class-name", "flush-strategy"
 MATCH, BEHIND, MILLIS = "validate-on-match", "background-validation", "background-validation-millis"
 
-#: Of IronJacamar. The other pools have words of their own (file_pools.py).
+#: For IronJacamar. The texts of the other pools are in file_pools.py.
 AFTER_FAILURE = ", 1 with EntirePool and a sorter that knows the error"
 BOTH_SIDES = (
     "the foreground costs a round trip at each checkout and hands out no dead connection. The "

@@ -43,7 +43,7 @@ def contents(text: str) -> str:
     words, _nul, rest = b"".join(bodies[first:]).partition(b"\0")
     if not words:
         raise ParseError(_WHAT, "no block holds a parameter")
-    # What follows the stated length is left from a longer text.
+    # Text after the stated length is left from a longer one.
     if rest.strip(b"\0") and len(words) + 1 not in _stated_lengths(blocks[0]):
         raise ParseError(_WHAT, f"text follows the NUL after {len(words)} bytes of text")
     if not _is_text(words):

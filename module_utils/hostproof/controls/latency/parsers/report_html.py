@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """AWR reports as HTML, and Statspack text in ``<pre>``, written as the text form that awr.py reads.
 
-A table is known by its headings, which say the same as those of the text form; other tables are
-left out. Cells are not cut off, unlike the columns of the text form.
+A table is known by its headings, which match those of the text form; other tables are left out.
+Cells are not cut off, unlike the columns of the text form.
 Source: real reports of 11.2.0.3 and 12.1 (tests/fixtures/latency/SOURCES.md); for 10g, 12.2 and
 later the headings that their text form has.
 """

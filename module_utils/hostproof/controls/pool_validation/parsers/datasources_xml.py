@@ -54,7 +54,7 @@ class DataSource(NamedTuple):
     enabled: bool
     profile: Optional[str]
     attributes: Dict[str, str]
-    #: Major version of the schema urn:jboss:domain, which tells old releases apart.
+    #: Major version of the schema urn:jboss:domain: 1 up to JBoss AS 7 and EAP 6.
     schema: Optional[int] = None
 
 
