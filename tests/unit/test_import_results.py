@@ -2,6 +2,8 @@
 read where the shared data is there."""
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import packs
@@ -329,3 +331,71 @@ def test_names_become_ids():
     assert slug("/dev/shm mounted") == "dev_shm_mounted"
     assert slug("") == "check_without_name"
     assert slug("7zip") == "check_7zip"
+
+
+def _of_nodes(count):
+    return "".join(f"n{number}: PRVF-7573 : too little\n" for number in range(count))
+
+
+def _tasks(count):
+    return "".join(f"Verifying Task {number} ...PASSED\n" for number in range(count))
+
+
+#: What grew with the product of two of its parts, or with the square of one.
+HOSTILE = {
+    "tasks and nodes": ("cvu", "Verifying A ...FAILED\n" + _of_nodes(3000) + _tasks(3000)),
+    "ids of one task": ("cvu", "Verifying A ...FAILED (PRVF-1, PRVF-2)\n" * 20000),
+    "a long line": ("cvu", "Verifying " + " " * 200_000 + "...PASSED\n"),
+    "many lines": ("cvu", "x\n" * 500_000),
+    "lists of nodes": (
+        "cvu",
+        "Verifying A ...PASSED\n"
+        + "Check will proceed with remaining nodes: "
+        + ",".join(f"n{number}" for number in range(2000)),
+    ),
+    "results of all nodes": (
+        "orachk",
+        json.dumps(
+            [
+                {"orachkName": f"a{number}", "NodeName": f"n{number}"} if number % 2 else
+                {"orachkName": f"a{number}"}
+                for number in range(15000)
+            ]
+        ),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_the_product_of_a_hostile_file_is_bounded_first(name):
+    tool, text = HOSTILE[name]
+    parse = {"cvu": cvu.parse, "orachk": orachk.parse}[tool]
+    lines = 0
+
+    def count(_frame, event, _argument):
+        nonlocal lines
+        lines += event == "call"
+        assert lines < 3_000_000
+
+    sys.setprofile(count)
+    try:
+        with pytest.raises(NotUnderstood) as raised:
+            parse(text)
+    finally:
+        sys.setprofile(None)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", ["fifo", "zero", "directory", "link to a fifo", "gone"])
+def test_only_regular_files_are_read(tmp_path, capsys, kind):
+    path = tmp_path / "x"
+    if "fifo" in kind:
+        os.mkfifo(tmp_path / "fifo")
+    targets = {"fifo": "fifo", "link to a fifo": "fifo", "zero": "/dev/zero", "directory": "."}
+    if kind in targets:
+        path.symlink_to(targets[kind])
+    code = command.main(["import-results", "--from", "cvu", "--host", "db1", str(path)])
+    told = capsys.readouterr().err
+    assert code != 0
+    assert str(path) in told
+    assert "Traceback" not in told

@@ -68,8 +68,11 @@ def command(tool: str, host: str | None, out: str | None, files: tuple[str, ...]
 
 
 def _read(file: str) -> str:
-    with open_regular(file) as stream:
-        content = stream.read(MOST_BYTES + 1)
+    try:
+        with open_regular(file) as stream:
+            content = stream.read(MOST_BYTES + 1)
+    except OSError as problem:
+        raise Refused(f"{file}: {problem.strerror or problem}") from None
     if len(content) > MOST_BYTES:
         raise Refused(f"{file}: it has more than {MOST_BYTES} bytes")
     return content.decode("utf-8", "replace")

@@ -121,6 +121,15 @@ class _Row(NamedTuple):
     actual: str = ""
 
 
+#: Of Oracle Clusterware, and what no output of CVU comes near to: the time must not grow with the
+#: square of a hostile file.
+_MOST_NODES, _MOST_LINES, _LONGEST_LINE, _LONGEST_NAME = 2000, 400_000, 100_000, 2000
+#: Messages of a task about one node.
+_MOST_NOTES = 20
+#: Nodes, ids and texts that lines repeat.
+_MOST_WORK = 2_000_000
+
+
 class _Task(NamedTuple):
     name: str
     status: str
@@ -145,6 +154,8 @@ def parse(text: str, host: str | None = None) -> Run:
     """
     named = _NODES.search(text)
     known = [node for node in named["nodes"].split(",") if node != "all"] if named else []
+    if len(known) > _MOST_NODES:
+        raise NotUnderstood(f"it names {len(known)} nodes, and a cluster has at most {_MOST_NODES}")
     read = _read(_whole_lines(text), known)
     if not read.tasks:
         raise NotUnderstood("no line of the form 'NAME ...STATUS' exists: not output of CVU")
@@ -156,9 +167,11 @@ def parse(text: str, host: str | None = None) -> Run:
         hosts = hosts or [host]
     if not hosts:
         raise NotUnderstood("the output of CVU names no node: name the host with --host")
+    if len(hosts) * len(read.tasks) > MOST:
+        raise NotUnderstood(
+            f"{len(read.tasks)} tasks on {len(hosts)} nodes are more than {MOST} results"
+        )
     foreign = [finding for task in read.tasks.values() for finding in _of_task(task, hosts, read)]
-    if len(foreign) > MOST:
-        raise NotUnderstood(f"it has more than {MOST} results")
     version = _VERSION.search(text)
     return Run(version[1] if version else "", foreign)
 
@@ -167,6 +180,11 @@ def _whole_lines(text: str) -> list[str]:
     """The lines without the installer's prefix, and wrapped names of tasks in one line."""
     lines: list[str] = []
     for raw in text.splitlines():
+        if len(raw) > _LONGEST_LINE or len(lines) >= _MOST_LINES:
+            raise NotUnderstood(
+                f"it has a line of more than {_LONGEST_LINE} characters, or more than "
+                f"{_MOST_LINES} lines: not output of CVU"
+            )
         line = raw.expandtabs() if raw.startswith("\t") else raw
         prefix = _PREFIX.match(line)
         if prefix is not None:
@@ -177,7 +195,8 @@ def _whole_lines(text: str) -> list[str]:
                     lines.append("")
                 continue
         if " ..." in line and not line.lstrip().startswith("Verifying "):
-            while lines and _goes_on(lines[-1], line):
+            # The name of a task has few lines.
+            while lines and len(line) < _LONGEST_NAME and _goes_on(lines[-1], line):
                 line = f"{lines.pop()} {line.strip()}"
         lines.append(line)
     return lines
@@ -205,7 +224,10 @@ def _read(lines: list[str], known: list[str]) -> _Read:
     head: list[str] = []
     task = node = before = ""
     in_table = is_message = proceeds = False
+    work = 0
     for line in lines:
+        if work > _MOST_WORK:
+            raise NotUnderstood("its lists of nodes are repeated too often")
         ended = _TASK.match(line)
         old = _OLD.match(line)
         message = _MESSAGE.match(line)
@@ -215,10 +237,12 @@ def _read(lines: list[str], known: list[str]) -> _Read:
         if left_out is not None or remaining is not None or proceeds:
             listed = (left_out or remaining or {"nodes": line})["nodes"]
             nodes = re.findall(r"[\w.-]+", listed)
+            work += len(known) + len(nodes)
             if left_out is not None:
                 excluded.update((each, task or _USER_EQUIVALENCE) for each in nodes)
             elif nodes and _LIST_OF_NODES.match(listed):
-                gone = [each for each in known if each not in nodes]
+                staying = set(nodes)
+                gone = [each for each in known if each not in staying]
                 excluded.update(
                     (each, excluded.get(each, task or _USER_EQUIVALENCE)) for each in gone
                 )
@@ -230,19 +254,22 @@ def _read(lines: list[str], known: list[str]) -> _Read:
             ids = tuple(re.findall(r"[A-Z]{3,5}-\d+", (ended and ended["ids"]) or ""))
             result = _Task(task, _status(match["word"]), ids, rows)
             tasks[task] = _together(tasks.get(task), result)
+            work += len(tasks[task].nodes) + len(tasks[task].ids)
             rows, in_table, is_message = {}, False, False
         elif _BEGINS.match(line) or line.startswith("Check: "):
             rows, in_table, is_message = {}, False, False
         elif message:
             node, is_message = message["node"] or "", True
-            messages.setdefault((task, node), []).append((message["id"], message["text"]))
+            messages.setdefault((task, node), []).append(
+                (message["id"], message["text"][:_LONGEST_NAME])
+            )
         elif _RULE.match(line):
             in_table, head = True, re.split(r"\s{2,}", before.strip())
         elif not line.strip():
             in_table = is_message = False
         elif is_message and line[:1].isspace():
             number, text = messages[(task, node)][-1]
-            messages[(task, node)][-1] = (number, f"{text} {line.strip()}")
+            messages[(task, node)][-1] = (number, f"{text} {line.strip()}"[:_LONGEST_NAME])
         elif in_table:
             cells = re.split(r"\s{2,}", line.strip())
             place = next((cell for cell in cells[:2] if _NODE.match(cell)), None)
@@ -296,18 +323,20 @@ def _together(old: _Task | None, new: _Task) -> _Task:
 
 def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
     name, _, subject = task.name.partition(": ")
-    about = {host: read.messages.get((task.name, host), []) for host in hosts}
-    shared = read.messages.get((task.name, ""), [])
+    about = {host: read.messages.get((task.name, host), [])[:_MOST_NOTES] for host in hosts}
+    shared = read.messages.get((task.name, ""), [])[:_MOST_NOTES]
+    has_notes = any(about.values())
     rows = {host: task.nodes[host] for host in hosts if host in task.nodes}
     failed = {
         host for host in hosts if about[host] or (host in rows and rows[host].status == FAIL)
     } or {host for host, left_at in read.excluded.items() if left_at == task.name}
+    has_excluded = bool(set(read.excluded) & failed)
     findings = []
     for host in hosts:
         if _PATH_OF_NODE.match(subject) and f"{host}:/" not in subject:
             # A task for the paths of one node; other nodes have another task.
             continue
-        notes = about[host] or ([] if any(about.values()) else shared)
+        notes = about[host] or ([] if has_notes else shared)
         numbers = [*task.ids, *(number for number, _text in notes)]
         text = "; ".join(f"{number}: {text}" for number, text in notes)
         row = rows.get(host, _Row(None))
@@ -325,7 +354,7 @@ def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
             status, text = ERROR, "Not checked: the table of this task does not name the node."
         elif status == FAIL and failed and host not in failed:
             # The task failed on other nodes. Without a row this node may have failed as well.
-            is_fine = row.status == PASS or any(about.values()) or set(read.excluded) & failed
+            is_fine = row.status == PASS or has_notes or has_excluded
             status = PASS if is_fine else FAIL
         for number in numbers:
             status = _NOT_RUN.get(number, status) if host not in read.excluded else status

@@ -29,6 +29,8 @@ def parse(text: str, host: str | None = None) -> Run:
     everywhere = [host] if host is not None else nodes
     if not everywhere:
         raise NotUnderstood("the results name no node: name the host with --host")
+    if sum(1 if record.get("NodeName") else len(everywhere) for record in records) > MOST:
+        raise NotUnderstood(f"it has more than {MOST} results of its nodes")
     foreign = [
         _foreign(record, node)
         for record in records

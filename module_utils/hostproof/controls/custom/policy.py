@@ -199,7 +199,7 @@ def _allowed(policy: Policy, values: PolicyValues) -> Policy:
         return policy
     places = [place for place, _item in values.places("checks")]
     for place, check in zip(places, policy.checks):
-        problem = refusal(check.command) if check.command else None
+        problem = refusal(check.command, check.as_root) if check.command else None
         if problem is not None:
             with values.entry("checks", place):
                 raise values.error("checks", f"{check.id}: command {problem}")
