@@ -9,9 +9,11 @@ adds its form here; a unit test compares every command of every control with thi
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.controls.packages.table import PREINSTALL, ROWS
 from ansible.module_utils.hostproof.controls.registry import NAMES
@@ -20,12 +22,14 @@ from ansible.module_utils.hostproof.controls.registry import NAMES
 _VALUES = {
     "path": r"(?:/[A-Za-z0-9_@%+=:,./-]*|'/[\w@%+=:,./ ~#-]*')",
     "plain-path": r"/[A-Za-z0-9_@%+=:,./-]*",
-    "library": r"/[A-Za-z0-9_+./-]*/libnetsnmp\.so(?:\.[0-9]+)*",
+    "library": r"/(?:usr/)?(?:local/)?lib(?:64|32)?/(?:[A-Za-z0-9_+.-]+/)*"
+    r"libnetsnmp\.so(?:\.[0-9]+)*",
     "device": r"[A-Za-z0-9_][A-Za-z0-9_.:@-]*",
     "attribute": r"[a-z][a-z0-9_]*=[A-Za-z0-9_.-]+",
     "listener": r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*|'[A-Za-z0-9_][A-Za-z0-9_.$#-]*')",
     "options": r"""(?:[A-Za-z0-9_][A-Za-z0-9_=,.:/@%+-]*|'[A-Za-z0-9_][\w=,.:/@%+" -]*')""",
     "unit": r"(?:[A-Za-z0-9_][A-Za-z0-9_:.@-]*|'[A-Za-z0-9_\\][A-Za-z0-9_:.@\\-]*')",
+    "account": r"(?!root |toor )[A-Za-z_][A-Za-z0-9_.@-]{0,63}",
     "address": r"[A-Za-z0-9][A-Za-z0-9._:%-]*",
     "number": r"[0-9]{1,20}",
     "entry": r"'[\w@%+=:,./\[\]\\~#-]+(?: [\w@%+=:,./\[\]\\~#\"-]+){3} [0-9] [0-9]'",
@@ -49,7 +53,6 @@ _OF_SYSTEM = (
     r"dnf install net-snmp-(utils|libs net-snmp-devel)",
     r"(apt-get|dnf|yum|zypper) install <package>( <package>)*",
     r"dpkg --audit",
-    r"env ORACLE_HOME=<plain-path> make -C <plain-path> -f ins_rdbms\.mk dnfs_(on|off)",
     r"ethtool -G <device> rx <number>",
     r"ethtool -g <device>",
     r"ethtool -s <device> autoneg on",
@@ -61,7 +64,6 @@ _OF_SYSTEM = (
     r"ip link set dev <device> (arp|multicast) on",
     r"ip route del 169\.254\.0\.0/16 scope link proto boot",
     r"ln -sfn <library> <library>",
-    r"lsnrctl (start|stop) <listener>",
     r"mkdir -p <path>",
     r"mount( -o <options>)? <path>",
     r"multipath -ll",
@@ -79,6 +81,12 @@ _OF_SYSTEM = (
     r"systemctl set-default multi-user\.target",
     r"systemctl (enable( --now)?|restart|start) <unit>",
     r"umount <path>",
+)
+
+#: Programs that another account than root can change. Root runs them as that account, never itself.
+_OF_ACCOUNT = (
+    r"runuser -u <account> -- env ORACLE_HOME=(?P<home><plain-path>) "
+    r"(?P=home)/bin/lsnrctl (?:start|stop) <listener>",
 )
 
 #: What ./hostproof does for a finding: the verb is the id of the fix, the controls are its values.
@@ -110,7 +118,10 @@ def _pattern(forms: tuple[str, ...]) -> re.Pattern[str]:
     )
 
 
-_FROM_HOST = _pattern(_OF_HOST + _OF_SYSTEM)
+_FROM_HOST = _pattern(_OF_HOST + _OF_SYSTEM + _OF_ACCOUNT)
+_BY_ACCOUNT = re.compile(r"runuser -u (\S+) -- (.+)")
+#: Paths of the system in a command, in which no other account can change a directory.
+_FIXED = ("/proc/", "/etc/fstab", "/etc/sysctl.d/90-dirty.conf")
 _OWN = _pattern(_WRITTEN)
 
 
@@ -153,6 +164,33 @@ def _has_form(line: str) -> bool:
         and "/.." not in line
         and _FROM_HOST.fullmatch(line) is not None
     )
+
+
+class Execution(NamedTuple):
+    """How root runs a command: as ``account``, None for root itself, which then runs ``line``.
+
+    ``directories`` are those that no other account may be able to change, because what the command
+    is about is in them.
+    """
+
+    account: str | None
+    line: str
+    directories: tuple[str, ...]
+
+
+def execution(line: str) -> Execution:
+    """How root runs a line that is_from_host accepts."""
+    match = _BY_ACCOUNT.fullmatch(line)
+    if match:
+        return Execution(match[1], match[2], ())
+    paths = [word for word in shlex.split(line) if word[0:1] == "/" and "libnetsnmp" not in word]
+    parents = {
+        str(parent)
+        for path in paths
+        if not path.startswith(_FIXED)
+        for parent in PurePosixPath(path).parents
+    }
+    return Execution(None, line, tuple(sorted(parents)))
 
 
 @lru_cache(maxsize=4096)

@@ -329,7 +329,7 @@ class TestFixes:
     @pytest.mark.usefixtures("any_command")
     def test_the_playbook_refuses_what_nobody_has_read(self, tmp_path, capsys):
         mark = tmp_path / "{{ 7 * 7 }}"
-        failure = finding("hugepages.a", "fail", commands=[f"touch '{mark}'"])
+        failure = finding("hugepages.a", "fail", commands=[f"dd if=/dev/null of='{mark}'"])
         folder = report(tmp_path / "r", line("db1", failure))
         assert command.main(["report", folder, "--fixes", str(tmp_path / "fixes")]) == 0
 

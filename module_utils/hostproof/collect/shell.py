@@ -15,6 +15,11 @@ def line(*words: Any) -> str:
     return " ".join(quoted(word) for word in words)
 
 
+def line_as(account: str, *words: Any) -> str:
+    """A program that this account can change: root must run it with the rights of the account."""
+    return line("runuser", "-u", account, "--", *words)
+
+
 def quoted(word: Any) -> str:
     """A word that a POSIX shell takes for just this text (bash, ksh for control characters)."""
     text = str(word)

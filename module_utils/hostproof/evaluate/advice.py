@@ -27,7 +27,7 @@ import re
 from typing import AbstractSet, Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..collect.answer import Answer, known
-from ..collect.shell import line
+from ..collect.shell import line, line_as
 from ..errors import HostproofError
 from .finding import Finding
 
@@ -78,9 +78,8 @@ class Run(Step):
     """
 
     def __init__(self, *argv: Any, account: Optional[str] = None, text: str = "") -> None:
-        if account not in (None, "root"):
-            argv = ("runuser", "-u", account, "--") + argv
-        super().__init__(text, [line(*argv)])
+        is_other = account is not None and account != "root"
+        super().__init__(text, [line_as(account, *argv) if is_other else line(*argv)])
 
 
 class Edit(Step):

@@ -8,6 +8,10 @@ step, and stops on any other machine than its host. A playbook requires the name
 Answers of a host remain text. In a script, each text and the hostname is one quoted word. In a
 playbook, each is a scalar marked ``!unsafe``, which Ansible never templates. Neither occurs in a
 comment, in ``hosts:`` or in a name. Only commands of known forms are run (commands.py).
+
+Root never runs a program that another account can change. A program of an Oracle home runs as its
+owner. Programs of the system are searched for in its own directories only, and a command is not
+run if another account can change a directory on the way to the path that it is about.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.controls.registry import NAMES
 from ansible.module_utils.hostproof.evaluate.finding import FAIL, SEVERITIES, TAKES_EFFECT, WARN
 
-from ..commands import is_from_host, is_own
+from ..commands import execution, is_from_host, is_own
 from ..host_names import RULE, is_host_name
 from ..report.causes import limit_of, options_of
 from ..report.host_state import HostState
@@ -147,6 +151,9 @@ _HEAD = """\
 #
 # The script runs only on this host; if uname -n returns another name, add --any-host.
 set -u
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+export PATH
+unset LD_LIBRARY_PATH LD_PRELOAD LD_AUDIT LIBPATH BASH_ENV ENV
 host={quoted}
 mode=${{1:-list}} wanted=${{2:-}} number=0
 case $mode in
@@ -166,6 +173,21 @@ begin() {{
     echo "each step requires confirmation, but there is no terminal: no changes made" >&2
     exit 1
   fi
+}}
+
+# only_root DIRECTORY...: fails if another account can change one of them, or if it is a link
+only_root() {{
+  for place in "$@"; do
+    [ -e "$place" ] || [ -L "$place" ] || continue
+    # shellcheck disable=SC2012
+    case $(LC_ALL=C ls -ldn "$place" | awk '{{ print $1, $3 }}') in
+      d????-??-*" 0") ;;
+      *)
+        echo "another account can change $place: root must not run the next command" >&2
+        return 1
+        ;;
+    esac
+  done
 }}
 
 # step EFFECT CHECKS WHAT CHECK [COMMAND...]
@@ -204,8 +226,15 @@ def script(state: HostState, steps: Iterable[Step]) -> str:
     ]
     for step in steps:
         words = [step.effect.replace("_", " "), ", ".join(step.checks), _told(step), step.again]
-        lines += ["step " + shlex.join([*words, *step.commands]), ""]
+        commands = [line for command in step.commands for line in _guarded(command)]
+        lines += ["step " + shlex.join([*words, *commands]), ""]
     return "\n".join(lines)
+
+
+def _guarded(command: str) -> list[str]:
+    """The command for a shell of root, after the check of the directories that it depends on."""
+    directories = execution(command).directories
+    return [*([shlex.join(["only_root", *directories])] if directories else []), command]
 
 
 def _told(step: Step) -> str:
@@ -245,6 +274,8 @@ def playbook(state: HostState, steps: Iterable[Step]) -> str:
         """  hosts: "{{ fixes_reviewed | default('localhost') | replace(':', '[:]') }}\"""",
         "  gather_facts: false",
         "  become: true",
+        "  environment:",
+        "    PATH: /usr/sbin:/usr/bin:/sbin:/bin",
         "  vars: *fixes",
         "  tasks:",
         "    - name: Reject another host",
@@ -263,14 +294,43 @@ def playbook(state: HostState, steps: Iterable[Step]) -> str:
             *_only_there(step),
         ]
         for place, command in enumerate(step.commands, 1):
+            run = execution(command)
             lines += [
+                *_checked(f"{number}.{place}", run.directories, step),
                 f"    - name: Step {number}.{place}",
                 "      ansible.builtin.shell:",
-                f"        cmd: {_scalar(command)}",
+                f"        cmd: {_scalar(run.line)}",
+                *([f"      become_user: {_scalar(run.account)}"] if run.account else []),
                 "      changed_when: true",
                 *_only_there(step),
             ]
     return "\n".join(lines) + "\n"
+
+
+def _checked(name: str, directories: tuple[str, ...], step: Step) -> list[str]:
+    """The tasks that stop if another account can change one of the directories."""
+    if not directories:
+        return []
+    return [
+        f"    - name: Look at the directories of step {name}",
+        "      ansible.builtin.stat:",
+        '        path: "{{ item }}"',
+        "        get_checksum: false",
+        f"      loop: [{', '.join(map(_scalar, directories))}]",
+        "      register: fixes_directories",
+        *_only_there(step),
+        f"    - name: Reject step {name} if another account can change a directory",
+        "      ansible.builtin.assert:",
+        "        that:",
+        "          - not item.stat.exists or (item.stat.isdir and item.stat.uid == 0",
+        "            and not item.stat.wgrp and not item.stat.woth)",
+        "        fail_msg: another account can change this directory; root must not run the step",
+        "        quiet: true",
+        '      loop: "{{ fixes_directories.results | default([]) }}"',
+        "      loop_control:",
+        "        label: \"{{ item.stat.path | default('') }}\"",
+        *_only_there(step),
+    ]
 
 
 def _only_there(step: Step) -> list[str]:

@@ -238,8 +238,8 @@ def _plan_restart(
         work.pending.append(waits + ": a reload does not read endpoints and rates.")
     else:
         work.pending.append(
-            f"{waits}: lsnrctl stop {listener.name} and lsnrctl start {listener.name} (sessions "
-            "stay), or listener_rate_limit_allow_restart: true."
+            f"{waits}: lsnrctl stop {listener.name} and lsnrctl start {listener.name} as its owner "
+            "(sessions stay), or listener_rate_limit_allow_restart: true."
         )
 
 

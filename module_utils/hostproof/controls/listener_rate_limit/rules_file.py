@@ -49,7 +49,6 @@ def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         else "pid {0} of {1}".format(listener.pid, listener.home or "an unknown home"),
         fix="start it with the lsnrctl of its home, as its owner, or remove it from "
         "listener_rate_limit_listeners",
-        commands=[shell.line("lsnrctl", "start", subject.name)],
         evidence=[probe.PROCESSES],
     )
 
@@ -237,7 +236,11 @@ def _restart_commands(listener: Listener) -> List[str]:
     unit = if_known(listener.unit, None)
     if unit is not None:
         return [shell.line("systemctl", "restart", unit)]
-    return [shell.line("lsnrctl", verb, listener.name) for verb in ("stop", "start")]
+    user = if_known(listener.user, None)
+    if user is None or not listener.home:
+        return []
+    program = (f"ORACLE_HOME={listener.home}", listener.home + "/bin/lsnrctl")
+    return [shell.line_as(user, "env", *program, verb, listener.name) for verb in ("stop", "start")]
 
 
 def _utc(seconds: float) -> str:

@@ -104,20 +104,14 @@ def _grade(
 
 
 def _relinked(home: HomeDirectNfs, on: bool) -> Fix:
-    """make needs the home that it links. The command includes the directory, so that it can be run
-    from any place."""
-    text = "stop every instance of the home, then link its ODM library {0} as its owner"
-    make = line(
-        "env",
-        "ORACLE_HOME=" + home.home.path,
-        "make",
-        "-C",
-        home.home.path + "/rdbms/lib",
-        "-f",
-        "ins_rdbms.mk",
-        "dnfs_on" if on else "dnfs_off",
+    """There is no command: the owner of a home can change its makefile, so root must not run it."""
+    make = line("make", "-C", home.home.path + "/rdbms/lib", "-f", "ins_rdbms.mk")
+    return Fix(
+        "stop every instance of the home, then link its ODM library {0} as its owner, with this "
+        "ORACLE_HOME: {1} dnfs_{2}".format(
+            "again" if on else "without Direct NFS", make, "on" if on else "off"
+        )
     )
-    return Fix(text.format("again" if on else "without Direct NFS"), (make,))
 
 
 def _instances_of(home: HomeDirectNfs, facts: Facts) -> _States:
