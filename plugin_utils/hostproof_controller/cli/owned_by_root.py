@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether root alone can change what root runs or reads at fixed times.
+"""Whether only root can change the files that root runs or reads at fixed times.
 
-``schedule`` imports this file, and writes a copy beside the units of root, which runs before each
+``schedule`` imports this file, and writes a copy next to the units of root, which runs before each
 audit with the interpreter of the system: python3 -I -S FILE PLACE... -- TREE... It must not depend
 on anything that it checks, so it imports the standard library only (Python 3.6 or newer).
 """
@@ -23,7 +23,7 @@ def refuse(places: Sequence[str], trees: Sequence[str]) -> None:
     """Raises Foreign for the first of them, their parents and their links' targets.
 
     ``places`` are files, and directories whose content is not read. ``trees`` are read with
-    everything below them. For what does not exist, nobody else may be able to create it.
+    everything below them. Only root may be able to create a path that does not exist.
     """
     known: Set[str] = set()
     walked: Set[str] = set()
@@ -122,7 +122,7 @@ def _foreign(path: str) -> NoReturn:
 
 
 def main(words: List[str]) -> int:
-    """The exit status: 0 if root alone can change everything."""
+    """The exit status: 0 if only root can change everything."""
     middle = words.index("--") if "--" in words else len(words)
     try:
         refuse(words[:middle], words[middle + 1 :])

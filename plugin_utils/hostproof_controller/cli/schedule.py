@@ -57,15 +57,15 @@ WantedBy=timers.target
 
 #: Before the audit of root; no directory where a site installs programs is searched for them.
 _OF_ROOT = "Environment=PATH=/usr/sbin:/usr/bin:/sbin:/bin\nExecStartPre={0}\n"
-#: What a checkout imports and executes, and the inventory of a run without one.
+#: Files that a checkout imports and executes, and the inventory of a run without one.
 _OF_CHECKOUT = (
     *("hostproof", "ansible.cfg", "requirements.txt", "requirements-slices.txt", ".venv"),
     *("plugin_utils", "module_utils", "library", "playbooks", "roles", "action_plugins"),
     *("callback_plugins", "filter_plugins", "inventories"),
 )
-#: What Ansible and Hostproof read in the working directory and beside an inventory.
+#: What Ansible and Hostproof read in the working directory and next to an inventory.
 _BESIDE = ("ansible.cfg", project_file.NAME, "group_vars", "host_vars", "checks.d")
-#: Where Ansible looks for collections and plugins of any project.
+#: Directories in which Ansible searches for collections and plugins of any project.
 _OF_ANSIBLE = ("/etc/ansible", "/usr/share/ansible", "~root/.ansible/collections")
 #: The system's own Python makes the check before each run, if there is one.
 _PYTHON = Path("/usr/bin/python3")

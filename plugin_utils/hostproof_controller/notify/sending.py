@@ -154,7 +154,7 @@ def _try_repeatedly(address: str, content: dict[str, Any], pauses: Sequence[floa
 
 
 def _reason(problem: Exception) -> str:
-    """What happened, without the text of an exception, which may have a part of the address."""
+    """The cause, without the text of an exception, which may have a part of the address."""
     cause = getattr(problem, "reason", problem)
     if isinstance(cause, ssl.SSLError):
         return "no TLS connection (certificate, host name or protocol)"

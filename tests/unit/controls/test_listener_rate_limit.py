@@ -404,7 +404,9 @@ class TestLoaded:
     def test_says_by_how_much_and_what_to_do(self, one):
         finding = one("loaded", ready_host().ora(LIMITED, changed=8000))
         assert "2 hours before" in finding.why
-        assert finding.commands == ("lsnrctl stop LISTENER", "lsnrctl start LISTENER")
+        home = "/u01/app/oracle/product/19.0.0/dbhome_1"
+        as_owner = f"runuser -u oracle -- env ORACLE_HOME={home} {home}/bin/lsnrctl"
+        assert finding.commands == (f"{as_owner} stop LISTENER", f"{as_owner} start LISTENER")
         assert finding.running == "started 2026-11-18 11:15:00 UTC"
 
     def test_service_of_systemd(self, one):
