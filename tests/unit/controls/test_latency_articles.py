@@ -292,6 +292,32 @@ class TestLobsAndRedo:
         assert "log buffer space mean 75" in database.why
         assert "log file switch (checkpoint incomplete) mean 16" in database.why
 
+    @pytest.mark.parametrize(
+        ("log_write", "fix"),
+        [
+            (None, "compare with 'log file parallel write'"),
+            (("1,000", "0"), "a log write takes only 0.4 ms, so faster storage does not help"),
+            (("1,000", "12"), "a log write takes 12 ms: latency.redo_members names the slowest"),
+        ],
+    )
+    def test_storage_is_blamed_for_slow_log_writes_only(self, judge, log_write, fix):
+        text = article("awr-11.2.0.3-top-and-statistics-cache.txt")
+        if log_write is not None:
+            waits, average = log_write
+            seconds = {"0": "0.4", "12": "12"}[average]
+            text += (
+                "\nBackground Wait Events\n\n"
+                "                                             Total\n"
+                "                                 %Time Wait  Avg\n"
+                "Event                            Waits -outs Time (s) (ms)    /txn     time\n"
+                "-------------------------- ----------- ----- -------- ------- -------- ------\n"
+                f"log file parallel write    {waits:>11}     0 {seconds:>8} {average:>7}      1.0"
+                "   50.0\n\n"
+            )
+        (finding,) = judge(text)["redo_waits"]
+        assert str(finding.fix).startswith(fix)
+        assert "make the online logs larger" in str(finding.fix)
+
     def test_no_redo_wait_in_the_first_test(self, judge):
         (finding,) = judge(article("awr-11.2.0.3-top-enq-hw.txt"))["redo_waits"]
         assert finding.status == "skip"

@@ -161,7 +161,9 @@ class TestWaitChains:
         finding = self.judge_rows(judge, *rows)
         assert finding.status == "warn"
         assert "2 sessions wait for session 10,1, which waits for 'log file" in finding.why
-        assert finding.fix == "give redo faster storage; see latency.redo_waits"
+        assert finding.fix == (
+            "check what the log writes take: see latency.redo_waits and latency.redo_members"
+        )
 
     def test_few_that_wait_for_a_moment_pass(self, judge):
         rows = [row(f"{sid},1", "99,7", "enq: TX - row lock contention", "x") for sid in (1, 2)]

@@ -81,7 +81,7 @@ def _fix(blocker: Blocker) -> str:
     if blocker.event.startswith("SQL*Net message from client"):
         return who + ": it holds a lock and is idle, so its application must commit earlier"
     if blocker.event.startswith("log file"):
-        return "give redo faster storage; see latency.redo_waits"
+        return "check what the log writes take: see latency.redo_waits and latency.redo_members"
     if blocker.event.startswith(("db file", "direct path", "cell ")):
         return (
             "give the data files faster storage, and for LOBs consider CACHE; see "
