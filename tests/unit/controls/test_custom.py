@@ -185,6 +185,27 @@ class TestPackage:
         assert judge(machine, package="glibc", **comparison).status == status
 
     @pytest.mark.parametrize(
+        ("version", "comparison", "status"),
+        [
+            ("3.0.1-20.el9", {"at_least": "1:3.0.7-28.el9_4"}, "fail"),
+            ("3.0.7-28.el9_4", {"at_least": "1:3.0.7-28.el9_4"}, "pass"),
+            ("3.0.7-28.el9_4", {"equals": "1:3.0.7-28.el9_4"}, "pass"),
+            ("3.0.7-29.el9_4", {"equals": "1:3.0.7-28.el9_4"}, "fail"),
+            ("3.0.7-28.el9_4", {"one_of": ["1:3.0.7-28.el9_4", "9"]}, "pass"),
+            ("1:9.2p1", {"at_least": "9.0"}, "pass"),
+            ("1:9.2p1", {"at_least": "9.3"}, "fail"),
+            ("1:9.2p1", {"at_most": "9.0"}, "fail"),
+            ("1:9.2p1", {"at_least": "2:1.0"}, "fail"),
+            ("2:1.0", {"at_least": "1:9.2p1"}, "pass"),
+            ("1:9.2p1", {"equals": "2:9.2p1"}, "fail"),
+            ("0:1.5-1", {"equals": "1.5-1"}, "pass"),
+        ],
+    )
+    def test_epochs(self, judge, version, comparison, status):
+        machine = packs.linux().command(RPM_COMMAND, f"openssl\t{version}\tx86_64\tinstalled\n")
+        assert judge(machine, package="openssl", **comparison).status == status
+
+    @pytest.mark.parametrize(
         ("comparison", "status"),
         [
             ({"equals": "not installed"}, "pass"),

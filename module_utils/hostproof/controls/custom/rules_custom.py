@@ -111,10 +111,10 @@ def is_met(custom: CustomCheck, value: str) -> bool:
     if comparison == "matches":
         return patterns.are_found(str(custom.matches), (value,))
     if comparison == "one_of":
-        return any(_is_equal(choice, value) for choice in custom.one_of)
+        return any(_is_wanted(custom, choice, value) for choice in custom.one_of)
     if comparison == "equals":
         is_any = custom.package is not None and custom.equals == INSTALLED
-        return is_any or _is_equal(str(custom.equals), value)
+        return is_any or _is_wanted(custom, str(custom.equals), value)
     expected = str(getattr(custom, comparison))
     if custom.package is not None:
         order = package_version.compare(value, expected)
@@ -126,6 +126,11 @@ def is_met(custom: CustomCheck, value: str) -> bool:
     if number is None or other is None:
         return False
     return number >= other if comparison == "at_least" else number <= other
+
+
+def _is_wanted(custom: CustomCheck, expected: str, value: str) -> bool:
+    is_version = custom.package is not None and package_version.is_same(value, expected)
+    return is_version or _is_equal(expected, value)
 
 
 def _is_equal(expected: str, value: str) -> bool:

@@ -3,17 +3,35 @@
 """Versions of packages, compared as rpm compares them (rpmvercmp in rpm-version(7))."""
 
 import re
-from typing import List
+from typing import List, Optional, Tuple
 
 
 def compare(first: str, other: str) -> int:
     """-1, 0 or 1: the versions, and where they are equal the releases behind the hyphen.
 
-    Every release of a version meets an ``other`` that names none ("2.17")."""
+    Every release of a version meets an ``other`` that names none ("2.17"). Epochs ("1:2.17") are
+    compared first where both have one; rpm -qa as Hostproof asks it shows none, dnf and dpkg do."""
+    (epoch, first), (other_epoch, other) = _epoch(first), _epoch(other)
+    if epoch is not None and other_epoch is not None and epoch != other_epoch:
+        return 1 if epoch > other_epoch else -1
     version, _hyphen, release = first.partition("-")
     required, hyphen, wanted_release = other.partition("-")
     order = _compare(_parts(version), _parts(required))
     return order if order or not hyphen else _compare(_parts(release), _parts(wanted_release))
+
+
+def is_same(first: str, other: str) -> bool:
+    """Whether it is the same version and release, with its epoch where both have one."""
+    (epoch, first), (other_epoch, other) = _epoch(first), _epoch(other)
+    return first == other and (None in (epoch, other_epoch) or epoch == other_epoch)
+
+
+def _epoch(version: str) -> Tuple[Optional[int], str]:
+    """The epoch, None where the version has none, and what follows it."""
+    epoch, colon, rest = version.partition(":")
+    if colon and re.match(r"[0-9]{1,10}\Z", epoch):
+        return int(epoch), rest
+    return None, version
 
 
 def _parts(version: str) -> List[str]:
