@@ -131,3 +131,24 @@ def test_the_inventory_overrides_the_profile_of_the_file(monkeypatch):
 
     assert profile() == "rac_asm"
     assert profile(hostproof_profile="none") == "none"
+
+
+@pytest.mark.parametrize("what", ["grandparent", "target", "middle"])
+def test_who_can_change_a_directory_above_or_a_target_is_seen(tmp_path, what):
+    open_folder = tmp_path / "open"
+    inner = open_folder / "inner"
+    inner.mkdir(parents=True)
+    (inner / "hostproof.yml").write_text("strict: true\n")
+    path = inner / "hostproof.yml"
+    if what == "target":
+        path = tmp_path / "hostproof.yml"
+        path.symlink_to(inner / "hostproof.yml")
+    if what == "middle":
+        (tmp_path / "real.yml").write_text("strict: true\n")
+        (inner / "link").symlink_to(tmp_path / "real.yml")
+        path = tmp_path / "hostproof.yml"
+        path.symlink_to(inner / "link")
+    assert project_file.read(path) == {"strict": "true"}
+    open_folder.chmod(0o777)
+    with pytest.raises(Refused, match="other accounts can change"):
+        project_file.read(path)

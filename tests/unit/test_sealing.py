@@ -290,3 +290,49 @@ def test_the_pages_of_many_hosts_are_sealed_too(tmp_path, keys, capsys):
     assert f"hosts/{pages[0].name} was changed" in output
     assert f"hosts/{pages[1].name} is missing" in output
     assert "hosts/other.html was added" in output
+
+
+@pytest.mark.parametrize("name", ["new", "windows/new", "new/inside"])
+def test_an_added_empty_directory_no_longer_verifies(sealed, keys, capsys, name):
+    (sealed / name).mkdir(parents=True)
+    code, output = verified(sealed, keys, capsys)
+    assert (code, f"{name} was added" in output) == (2, True)
+
+
+def test_a_directory_that_was_empty_when_it_was_signed_verifies(tmp_path, keys, capsys):
+    folder = Path(report(tmp_path / "report", line("db1", finding("hugepages.a", "fail"))))
+    (folder / "empty").mkdir()
+    assert sign(folder, keys / "dana", capsys)[0] == 0
+    assert verified(folder, keys, capsys)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda manifest: manifest.pop("code"),
+        lambda manifest: manifest.update(code="x"),
+        lambda manifest: manifest["code"].pop("sha256"),
+        lambda manifest: manifest["files"].pop("findings.jsonl"),
+        lambda manifest: manifest.pop("policy"),
+        lambda manifest: manifest.update(policy=[{"path": "x"}]),
+        lambda manifest: manifest.update(policy=5),
+        lambda manifest: manifest.pop("report"),
+        lambda manifest: manifest.pop("signed"),
+        lambda manifest: manifest.update(empty_directories=[5]),
+        lambda manifest: manifest.update(empty_directories=5),
+        lambda manifest: manifest.update(files=[]),
+        lambda manifest: manifest.pop("who"),
+    ],
+)
+def test_a_signed_manifest_of_another_form_is_one_sentence(sealed, keys, capsys, change):
+    place = sealed / signing.MANIFEST
+    manifest = json.loads(place.read_text())
+    change(manifest)
+    text = json.dumps(manifest) + "\n"
+    place.write_text(text)
+    done = signing._ssh_keygen(
+        "sign", "-f", str(keys / "dana"), "-n", signing.NAMESPACE, content=text.encode()
+    )
+    (sealed / signing.SIGNATURE).write_bytes(done.stdout)
+    code, output = verified(sealed, keys, capsys)
+    assert (code, "unknown format" in output, "Traceback" in output) == (2, True, False)

@@ -119,15 +119,36 @@ def read(path: Path) -> dict[str, str]:
 
 
 def _refuse_foreign(path: Path) -> None:
-    for place, advice in ((path, f"chmod go-w {path}"), (path.parent, "move the file")):
-        state = place.stat()
+    """Refused where another account can change the file, a directory above it or a link to it."""
+    real = path.resolve()
+    for place in _places(path):
+        state = place.lstat()
         if state.st_uid not in (0, os.geteuid()):
             raise Refused(f"{place} belongs to another account: {path.name} is not used")
         # The private group of an account has no other member.
         is_private = state.st_gid in (0, os.getegid())
         others = stat.S_IWOTH if is_private else stat.S_IWGRP | stat.S_IWOTH
-        if state.st_mode & others:
+        # A link has no mode. In a directory such as /tmp only the owner replaces an entry.
+        is_sticky = stat.S_ISDIR(state.st_mode) and state.st_mode & stat.S_ISVTX
+        is_safe = stat.S_ISLNK(state.st_mode) or (is_sticky and place != real.parent)
+        if state.st_mode & others and not is_safe:
+            advice = f"chmod go-w {path}" if place == real else "move the file"
             raise Refused(f"other accounts can change {place}: {path.name} is not used; {advice}")
+
+
+def _places(path: Path) -> list[Path]:
+    """The file, what its links lead to, and every directory above them."""
+    places: dict[Path, None] = {}
+    waiting = [path.absolute(), path.resolve()]
+    while waiting:
+        place = waiting.pop(0)
+        for each in (place, *place.parents):
+            if each not in places:
+                places[each] = None
+                if each.is_symlink():
+                    target = Path(os.path.normpath(each.parent / os.readlink(each)))
+                    waiting.append(target)
+    return list(places)
 
 
 def _as_variable(path: Path, name: str, value: Any) -> str:

@@ -168,6 +168,7 @@ def manifest_of(directory: str, policy: Iterable[str], who: str) -> dict[str, An
             "schema": SCHEMA,
             "report": os.path.basename(os.path.realpath(directory)),
             "files": files,
+            "empty_directories": _empty_below(directory, ""),
             "policy": [_policy(path) for path in policy],
             "code": code(),
             "who": who,
@@ -198,6 +199,18 @@ def _below(directory: str, inside: str) -> Iterator[str]:
             yield from _below(directory, path)
         elif path not in (MANIFEST, SIGNATURE):
             yield path
+
+
+def _empty_below(directory: str, inside: str) -> list[str]:
+    """Paths of the directories that hold nothing."""
+    with os.scandir(os.path.join(directory, inside)) as entries:
+        names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+    found = []
+    for name in names:
+        path = os.path.join(inside, name)
+        is_empty = not os.listdir(os.path.join(directory, path))
+        found += [path] if is_empty else _empty_below(directory, path)
+    return found
 
 
 def _hash(path: str) -> str:
@@ -299,11 +312,18 @@ def _problems(directory: str, text: bytes, signer: str) -> tuple[list[str], dict
     try:
         manifest = json.loads(text.decode("ascii"))
         expected, who = manifest["files"], manifest["who"]
-        if manifest["schema"] != SCHEMA or not all(isinstance(v, str) for v in expected.values()):
+        empty = manifest.get("empty_directories", [])
+        texts = [*expected.values(), *empty, who, manifest["report"], manifest["signed"]]
+        if manifest["schema"] != SCHEMA or not all(isinstance(text, str) for text in texts):
             raise ValueError
+        # All that is told of a valid signature.
+        [*described(manifest)]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return [f"{MANIFEST} has a valid signature but an unknown format"], {}
-    problems = []
+    problems = [
+        f"{one_line(path)} was added"
+        for path in sorted(set(_empty_below(directory, "")).difference(empty))
+    ]
     if who != signer:
         problems.append(f"{MANIFEST} names the signer {one_line(str(who))}, but {signer} signed it")
     files, others = hashes(directory)
