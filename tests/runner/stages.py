@@ -71,7 +71,6 @@ PROGRAMS = (
     "tests/matrix/run",
     "tests/attack/run",
     "tests/fuzz/run",
-    "tests/mutation/run",
     "tests/bench/async_io.py",
     "tests/bench/latency_disk.py",
     "tests/bench/latency_tcp.py",
