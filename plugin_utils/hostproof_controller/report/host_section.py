@@ -22,7 +22,7 @@ from .memory_bars import memory_bars
 from .shared_findings import once
 from .store import recorded_apart
 from .templating import moment, parts
-from .text import fix_of, heading_of, one_line, printable
+from .text import as_typed, heading_of, one_line, printable
 from .verdict import (
     STATUS_CLASSES,
     STATUS_GLYPHS,
@@ -53,23 +53,28 @@ class _Shown(NamedTuple):
 _NOTHING = _Shown("", {}, {}, {}, set())
 
 
-def host_section(state: HostState, several_runs: bool, whole_evidence: bool) -> str:
+def host_section(state: HostState, several_runs: bool) -> str:
     """Findings that need attention, then passed and skipped findings, folded, then evidence.
 
-    Without ``whole_evidence``, the evidence of passed findings is only in findings.jsonl.
+    A passed or skipped finding is one line, and hosts with the same lines share their markup. The
+    rest of it, and its evidence, is in findings.jsonl. Only one with a chart is whole.
     """
     section = host_anchor(state.name)
     ordered = by_urgency(state.findings)
     groups = groups_of(ordered)
     quiet = [finding for finding in ordered if finding["status"] in (PASS, SKIP)]
-    findings = ordered
-    if not whole_evidence:
-        findings = [finding for finding in ordered if finding["status"] != PASS]
+    figures = figures_of(state, ordered)
+    findings = [
+        finding
+        for finding in ordered
+        if finding["status"] not in (PASS, SKIP) or id(finding) in figures
+    ]
+    drawn = [finding for finding in quiet if id(finding) in figures]
     readings = _readings(state, findings)
     shown = _Shown(
         section,
-        finding_anchors(state.name, [*by_page(groups), *quiet]),
-        figures_of(state, findings),
+        finding_anchors(state.name, [*by_page(groups), *drawn]),
+        figures,
         {key: f"{section}/e{number}" for number, key in enumerate(readings, 1)},
         _cited(ordered) - _cited(findings),
     )
@@ -102,7 +107,34 @@ def _folded(quiet: list[dict[str, Any]], shown: _Shown) -> Any:
         for status, words in ((PASS, "passed"), (SKIP, "not applicable"))
         if counts[status]
     )
-    return parts().quiet(label, _table(_finding(finding, shown) for finding in quiet))
+    drawn = [finding for finding in quiet if id(finding) in shown.figures]
+    lines = [finding for finding in quiet if id(finding) not in shown.figures]
+    rows = [_finding(finding, shown) for finding in drawn]
+    return parts().quiet(label, _table([*rows, _lines(tuple(map(_line_of, lines)))]))
+
+
+def _line_of(finding: dict[str, Any]) -> tuple[str, ...]:
+    """Texts of a passed or skipped finding: its value, or the reason where it has none."""
+    values = [finding[layer] for layer in reversed(LAYERS) if finding[layer] is not None]
+    return (
+        finding["status"],
+        heading_of(finding),
+        finding["check"],
+        finding["severity"],
+        values[0] if values and finding["status"] == PASS else finding["why"],
+    )
+
+
+@lru_cache(maxsize=64)
+def _lines(rows: tuple[tuple[str, ...], ...]) -> str:
+    """The markup of these lines: most hosts of a fleet have the same."""
+    return "".join(map(_line, rows))
+
+
+@lru_cache(maxsize=4096)
+def _line(row: tuple[str, ...]) -> str:
+    status = row[0]
+    return str(parts().line(STATUS_CLASSES[status], STATUS_GLYPHS[status], *row))
 
 
 def when_recorded(state: HostState) -> str:
@@ -227,10 +259,13 @@ def _words(
     finding: dict[str, Any] = dict(zip(_TEXTS, texts, strict=True))
     finding |= {"failing_layer": failing_layer, "commands": list(commands)}
     finding |= dict(zip(_OF_WAIVER, waiver or (None,) * len(_OF_WAIVER), strict=True))
-    advice = fix_of(finding)
+    advice = as_typed(finding["fix"] or "")
+    typed = as_typed("\n".join(commands))
     finding["title"] = heading_of(finding)
     bare = finding["status"] == SKIP and not any(finding[layer] for layer in LAYERS)
-    return str(parts().finding(finding, STATUS_GLYPHS[finding["status"]], advice, bare, has_figure))
+    return str(
+        parts().finding(finding, STATUS_GLYPHS[finding["status"]], advice, typed, bare, has_figure)
+    )
 
 
 def _citations(links: list[tuple[str, str | None]]) -> str:

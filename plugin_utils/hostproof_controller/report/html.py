@@ -43,9 +43,6 @@ from .verdict import (
 #: Up to this number of hosts are shown on one page.
 ALL_IN_ONE = 100
 
-#: With more hosts than these a page has the evidence of findings that did not pass alone.
-WHOLE_EVIDENCE = 500
-
 #: Maximum number of causes in the list of causes with their hosts.
 MOST_CAUSES = 100
 
@@ -85,14 +82,13 @@ def one_page(report: Report) -> Iterator[str]:
     """The text of a report of any number of hosts as one page, in pieces."""
     results = report.results
     order = results.tally.worst_first()
-    whole_evidence = len(order) <= WHOLE_EVIDENCE
     yield page_head(headline(results), results, "report.js")
     yield from summary(report, lambda host: "#" + host_anchor(host), single_page=True)
     yield "<section id=findings>"
     if order:
         yield "<h2>Findings by host</h2>"
         for place in order:
-            yield host_section(results.hosts[place], len(results.runs) > 1, whole_evidence)
+            yield host_section(results.hosts[place], len(results.runs) > 1)
     yield "</section></main>"
     yield page_end("report.js")
 

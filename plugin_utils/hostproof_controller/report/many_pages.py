@@ -20,7 +20,7 @@ from ansible.module_utils.hostproof.errors import HostproofError
 from .anchors import HOSTS_FOLDER, host_anchor
 from .host_section import host_section, when_recorded
 from .host_state import HostState
-from .html import WHOLE_EVIDENCE, Report, filters, headline, page_end, page_head, summary
+from .html import Report, filters, headline, page_end, page_head, summary
 from .templating import moment, parts
 from .text import one_line
 from .totals import Causes
@@ -86,7 +86,7 @@ def host_page(report: Report, state: HostState) -> Iterator[str]:
     yield parts().host_header(title, run, at, moment(report.generated))
     yield filters(counts, severities, controls, None)
     yield "<section id=findings><h2>Findings</h2>"
-    yield host_section(state, len(results.runs) > 1, len(results.hosts) <= WHOLE_EVIDENCE)
+    yield host_section(state, len(results.runs) > 1)
     yield "</section></main>"
     yield page_end("report.js")
 

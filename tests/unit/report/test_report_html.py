@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
 import pytest
-from hostproof_controller.report import html
 from hostproof_controller.report.store import merge
 from report_samples import RUN, finding, fleet, make_line, pack
 from whole_reports import render_html
@@ -64,7 +63,9 @@ def test_a_small_report_holds_everything_in_line():
     page = page_of(lines)
     for line in lines:
         for item in line["findings"]:
-            for name in ("title", "check", "why", "fix", "reference", "desired", "running"):
+            # What passed is one line.
+            loud = ("why", "fix", "reference", "desired", "running")
+            for name in ("title", "check", *(() if item["status"] in ("pass", "skip") else loud)):
                 assert " ".join((item[name] or "").split()) in page.text
     assert "MemTotal: 131915804 kB" in page.text
     assert "2026-11-21T03:15:20Z, exit code 0" in page.text
@@ -243,22 +244,38 @@ def test_a_reading_stands_once_and_its_findings_link_to_it():
     assert '<pre id="h:db01/e1" tabindex=0 aria-label="file:/proc/meminfo">' in text
 
 
-@pytest.mark.parametrize(("hosts", "is_whole"), [(4, True), (5, False)])
-def test_of_very_many_hosts_evidence_of_what_passed_stays_in_findings_jsonl(
-    monkeypatch, hosts, is_whole
-):
-    monkeypatch.setattr(html, "WHOLE_EVIDENCE", 4)
+def test_what_passed_or_was_skipped_is_one_line_and_shared_by_hosts():
     readings = {name: {"text": f"it is {name}"} for name in ("bad", "both", "good", "other")}
     findings = [
         finding(status="fail", evidence=["bad", "both"]),
-        finding(status="skip", check="hugepages.b", evidence=["other"]),
-        finding(status="pass", check="hugepages.c", evidence=["good", "both"]),
+        finding(status="skip", check="hugepages.b", evidence=["other"], why="No pool is needed."),
+        finding(
+            status="pass",
+            check="hugepages.c",
+            evidence=["good", "both"],
+            running="7",
+            in_use=None,
+            why="Because",
+        ),
     ]
-    page = page_of([make_line(f"db{n}", findings, evidence=pack(readings)) for n in range(hosts)])
-    assert page.text.count("it is bad") == page.text.count("it is both") == hosts
-    assert page.text.count("it is other") == hosts
-    assert page.text.count("it is good") == (hosts if is_whole else 0)
-    assert page.text.count("good (in findings.jsonl)") == (0 if is_whole else hosts)
+    text = render_html(
+        merge([make_line(f"db{n}", findings, evidence=pack(readings)) for n in (1, 2)]), NOW
+    )
+    page = Page(text)
+    assert page.text.count("it is bad") == page.text.count("it is both") == 2
+    assert "it is other" not in page.text
+    assert "it is good" not in page.text
+    assert "Because" not in page.text
+    first, second = re.findall("<details class=o>.*?</details>", text)
+    assert first == second
+    rows = re.findall("<tbody class=([PS])><tr>.*?<td colspan=5 class=n>([^<]*)", first)
+    assert sorted(rows) == [("P", "7"), ("S", "No pool is needed.")]
+
+
+def test_the_commands_of_a_fix_stand_apart_from_its_prose():
+    item = finding(status="fail", fix="Set it.", commands=["first -a", "second"])
+    text = render_html(merge([make_line("db01", [item])]), NOW)
+    assert "<p class=x>Set it.<pre class=x>\nfirst -a\nsecond</pre>" in text
 
 
 YESTERDAY = "2026-11-20T09:30:00Z"

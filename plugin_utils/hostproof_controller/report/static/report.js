@@ -7,7 +7,7 @@ function addCopyButton(fix) {
   const button = document.createElement('button');
   button.textContent = 'Copy';
   button.type = 'button';
-  button.setAttribute('aria-label', 'Copy fix');
+  button.setAttribute('aria-label', 'Copy the commands');
   button.addEventListener('click', () => {
     const range = document.createRange();
     range.selectNodeContents(fix.firstChild);
