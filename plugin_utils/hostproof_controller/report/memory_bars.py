@@ -8,12 +8,13 @@ no style attributes.
 
 from typing import Any, NamedTuple
 
-from ansible.module_utils.hostproof.controls.memory_pressure.budget import PARTS
 from ansible.module_utils.hostproof.parsers.size import human
 
 from .templating import parts
 
 CHECK = "memory_pressure.budget"
+#: The parts in the finding's ``values``, in the order of the bar. The report imports no control.
+PARTS = ("huge_pages", "sga", "pga", "processes", "kernel", "page_cache")
 #: Columns of the longest bar, and of a cell that holds the name of its part.
 COLUMNS = 100
 _NAMED = 12

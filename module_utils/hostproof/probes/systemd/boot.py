@@ -151,10 +151,10 @@ def read_boot(host: Host) -> Boot:
         commands.extend([] if isinstance(some, HostproofError) else some)
     units = attempt(lambda: boot_services.Units(host, known(cmdline)))
     off = {name: attempt(_why_off, units, name) for name in (SYSCTL_SERVICE, TMPFILES_SERVICE)}
-    read = host.evidence
     for name in off:
         # Earlier releases did not read the services where TuneD adds a parameter.
-        if added and not of_services and f"link:/usr/lib/systemd/system/{name}" not in read:
+        unit = attempt(host.real_path, f"/usr/lib/systemd/system/{name}") if added else None
+        if isinstance(unit, NotRecorded) and not of_services:
             off[name] = ""
     return Boot(
         sysctl=attempt(_read_sysctl, host),
