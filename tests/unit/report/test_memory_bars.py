@@ -39,11 +39,11 @@ def test_the_parts_are_those_of_the_control():
     assert bars.PARTS == judged.PARTS
 
 
-def test_a_report_imports_no_control():
+def test_a_report_imports_no_rules_of_memory():
     """Half of the controls took 8 % of a run."""
     folder = Path(bars.__file__).parent
     texts = {path.name: path.read_text() for path in folder.glob("*.py")}
-    assert [name for name, text in texts.items() if "hostproof.controls" in text] == []
+    assert [name for name, text in texts.items() if "controls.memory" in text] == []
 
 
 class TestBars:
