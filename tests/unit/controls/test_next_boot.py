@@ -26,6 +26,7 @@ def judged(host, control):
         ("c24b", "process_limits", "oracledb.service process_limits.units", "at boot memlock is"),
         ("c60b", "kernel_parameters", "kernel.shmall kernel_parameters.shared_memory", "reboot"),
         ("c09", "memory_pressure", "memory_pressure.dev_shm", "it has 495.5 MiB now"),
+        ("c09", "pre_page_sga", "pre_page_sga.last_start", "needs 1073741824 bytes in /dev/shm"),
         ("c67c", "memory_pressure", "memory_pressure.budget", "At the next start 20.3 GiB"),
     ],
 )

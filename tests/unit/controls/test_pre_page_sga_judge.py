@@ -431,10 +431,15 @@ def test_oratab_without_a_parameter_file_lists_no_instance(judge):
 # -- what is not known
 
 
+def unasked(findings):
+    """Without the check that an instance passes by running."""
+    return {name: finding for name, finding in findings.items() if name != "last_start"}
+
+
 def test_an_instance_that_does_not_answer_is_no_pass(judge):
     machine = story()
     machine.command(oracle_packs.QUERY, "ERROR:\nORA-01017: invalid username/password\n", 1)
-    findings = judge(machine)
+    findings = unasked(judge(machine))
     assert set(statuses(findings).values()) <= {"error", "skip"}
     assert "ORA-01017" in findings["value"].why
 
@@ -442,11 +447,11 @@ def test_an_instance_that_does_not_answer_is_no_pass(judge):
 def test_an_answer_cut_off_is_no_pass(judge):
     machine = story()
     machine.command(oracle_packs.QUERY, answer("19.0.0.0.0", defaults("19.0.0.0.0"), ())[:-15])
-    assert "pass" not in statuses(judge(machine)).values()
+    assert "pass" not in statuses(unasked(judge(machine))).values()
 
 
 def test_not_asked_is_not_known(judge):
-    findings = judge(story(), query_instances=False)
+    findings = unasked(judge(story(), query_instances=False))
     assert "pass" not in statuses(findings).values()
     assert "pre_page_sga_query_instances is false" in findings["value"].why
 

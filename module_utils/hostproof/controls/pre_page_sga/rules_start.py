@@ -35,6 +35,7 @@ from .values import (
 rules = Rules(NAME)
 
 _DOWN = "It is not running."
+_NO_FAILURE = "no error about shared memory"
 _STATIC = ("pre_page_sga", "use_large_pages", "lock_sga")
 #: Parameters that an instance derives from others if they are not set.
 _DERIVED = ("memory_max_target", "sga_max_size")
@@ -123,6 +124,46 @@ def _asks_for_none(subject: Subject) -> bool:
     return (
         next_value(subject, "use_large_pages") == FALSE
         or next_value(subject, "memory_target") != "0"
+    )
+
+
+@rules.check(
+    "pre_page_sga.last_start",
+    "Last start of the instance got its shared memory",
+    "Last start of the instance failed without shared memory",
+    severity="high",
+    takes_effect="instance_restart",
+    why="The next start fails again while the limit or the parameter is the same.",
+    reference="Oracle Database Error Messages, ORA-00845, ORA-27102, ORA-27104, ORA-27106 and "
+    "ORA-27125; MOS 465048.1 and 301830.1",
+    each=INSTANCES,
+    because_of=(
+        "hugepages.pool_covers_sga",
+        "hugepages.shm_group",
+        "kernel_parameters.shared_memory",
+        "memory_pressure.dev_shm",
+        "process_limits.units",
+    ),
+)
+def last_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    if subject.running is not None:
+        return Verdict(PASS, desired=_NO_FAILURE, in_use="the instance is running")
+    if isinstance(subject.last_start, NoStart) or isinstance(subject.alert_log, Absent):
+        raise Skip("The alert log shows no start.")
+    start = known(subject.last_start)
+    path = known(subject.alert_log)
+    failures = list(start.failures)
+    if failures and start.ordinary is not None and not start.large:
+        failures.append("the table of page sizes has 4 KiB pages only")
+    return Verdict(
+        FAIL if failures else PASS,
+        why=f"{path}: {'; '.join(failures)}.",
+        fix="check kernel_parameters.shared_memory, hugepages.pool_covers_sga, "
+        "hugepages.shm_group, memory_pressure.dev_shm and process_limits.units, then start "
+        + subject.sid,
+        desired=_NO_FAILURE,
+        in_use="; ".join(failures) or "none",
+        evidence=["command:grep -a -n -e ^Starting ORACLE instance " + path],
     )
 
 

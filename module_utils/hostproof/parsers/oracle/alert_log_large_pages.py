@@ -8,7 +8,7 @@ separate lines. Sources: MOS 1392497.1 and 2049901.1; tests/fixtures/alert_log/S
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Pattern
+from typing import Dict, List, NamedTuple, Optional, Pattern, Tuple
 
 from ...errors import ParseError, kind_of
 from ..number import integer
@@ -35,6 +35,20 @@ _POOL = re.compile(r"^Huge Pages memory pool detected \(total: (\d+) free: (\d+)
 _ALL = re.compile(r"Huge Pages allocation successful \(allocated: (\d+)\)$")
 _NONE = re.compile(r"Huge Pages allocation failed \(free: (\d+) required: (\d+)\)$")
 
+#: The instance has its SGA by then.
+_BACKGROUND = re.compile(r"^(?:PMON started with pid=|Starting background process \w+)")
+_FAILURE = re.compile(
+    r"\bORA-(?:00845|27102|27104|27106|27107|27123|27125|27137|27138)\b"
+    r"|System cannot support SGA size of|Increase the system shared memory size to at least"
+    r"|^WARNING: EINVAL creating segment of size 0x"
+)
+_SYSTEM_ERROR = re.compile(r"^[\w ./-]{1,40} Error: \d{1,4}: ")
+_AMM = re.compile(
+    r"MEMORY_TARGET feature.*? at least (\d{1,20}) bytes\b.*?Current available is (\d{1,20})\b"
+)
+#: Characters of a message.
+_LONGEST = 160
+
 
 class PageSize(NamedTuple):
     """Pages of one size. ``size`` is bytes, None where the form names none (11.2.0.2).
@@ -53,7 +67,8 @@ class PageSize(NamedTuple):
 class Start(NamedTuple):
     """The last start. ``large`` holds sizes above the ordinary page; empty: the log has no block.
 
-    ``ordinary`` is the row of ordinary pages, None where the log has none.
+    ``ordinary`` is the row of ordinary pages, None where the log has none. ``failures`` are the
+    messages about shared memory before the first background process.
     """
 
     line: int
@@ -61,6 +76,7 @@ class Start(NamedTuple):
     memlock: Optional[str]
     ordinary: Optional[PageSize]
     large: List[PageSize]
+    failures: Tuple[str, ...] = ()
 
 
 def parse(text: str) -> Start:
@@ -83,7 +99,31 @@ def parse(text: str) -> Start:
         memlock=_first(_MEMLOCK, block),
         ordinary=ordinary[0] if ordinary else None,
         large=[row for row in rows if row not in ordinary],
+        failures=_failures(list(block.values())),
     )
+
+
+def _failures(lines: List[str]) -> Tuple[str, ...]:
+    """Each error with the error of the system that follows it, and the sizes that are missing."""
+    failures: List[str] = []
+    last = ""
+    for line in lines:
+        if _BACKGROUND.match(line):
+            break
+        if _SYSTEM_ERROR.match(line) and failures and last == failures[-1]:
+            failures[-1] += ", " + line[:_LONGEST]
+            last = failures[-1]
+            continue
+        sizes = _AMM.search(line)
+        if sizes is not None:
+            words = f"memory_target needs {sizes.group(1)} bytes in /dev/shm"
+            failures.append(words + f", which has {sizes.group(2)} left")
+        elif _FAILURE.search(line) and line[:_LONGEST] not in failures:
+            failures.append(line[:_LONGEST])
+        else:
+            continue
+        last = failures[-1]
+    return tuple(failures)
 
 
 def _first(pattern: Pattern[str], block: Dict[int, str]) -> Optional[str]:

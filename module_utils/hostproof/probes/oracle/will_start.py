@@ -83,8 +83,8 @@ class Sizes(NamedTuple):
 
 
 def sizes_of_stopped(coming: WillStart) -> Sizes:
-    """What those that are down take. Of several that only a person or a cluster starts, one counts:
-    the others may run elsewhere."""
+    """The sizes of databases that are down. Only one counts of those that a person or a cluster
+    starts, because the others may run elsewhere."""
     databases = if_known(coming.stopped, [])
     boot = if_known(coming.by_dbstart, [])
     sizes = {database.sid: attempt(next_start.next_sga, database) for database in databases}

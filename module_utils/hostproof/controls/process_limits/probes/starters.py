@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The units of systemd that start Oracle's software at boot time, by what they run.
 
-The name of a unit says nothing. A unit counts if a boot starts it, and its account owns an Oracle
-home, or its commands, or a script that they call, name a program that starts databases or
+The name of a unit is no criterion. An enabled unit counts if its account owns an Oracle home. It
+also counts if its commands, or a script that they call, name a program that starts databases or
 listeners, the account "oracle", or a home. Sources: systemd.unit(5), "Specifiers", Wants= and
 .wants/; systemd-sysv-generator(8); Oracle Database Administrator's Reference for Linux, dbstart.
 """
@@ -23,7 +23,7 @@ from ....probes.systemd import conf_files, unit_files
 NAME = "oracle_starters"
 KEY = "lines:" + NAME
 BOOTED = "/run/systemd/system"
-#: What a unit can start, as far as its commands tell it.
+#: The software that a unit can start.
 DATABASE, LISTENER, CLUSTERWARE = "database", "listener", "clusterware"
 
 #: Where the links of scripts of SysV lie.
@@ -50,7 +50,7 @@ _ORACLE = (
     r"(?<![\w.-])(?:su|runuser|sudo|gosu|su-exec|setpriv)\s[^|;&\n]{0,80}?\boracle(?![\w./@-])"
     r"|--?(?:user|chuid|reuid|u)[ =]oracle(?![\w./@-])|(?<=/)oracle(?=[\s\"']|$)"
 )
-#: In the command of a unit, also as a word of its own.
+#: In the command of a unit, also as a separate word.
 _ORACLE_IN_UNIT = r"^[ \t]*ExecStart(?:Pre|Post)?[ \t]*=[^\n]*(?<![\w./@-])oracle(?![\w./@:-])"
 #: Programs that open a session of PAM for what they start.
 _BY_PAM = re.compile(
@@ -95,9 +95,10 @@ class Changed(NamedTuple):
 class Starter(NamedTuple):
     """A unit that starts Oracle's software at boot.
 
-    ``why`` are the words that tell so, with the file that holds them. ``starts`` is what it starts
-    as far as its commands tell. ``session`` is the command that opens a session of PAM for all that
-    it starts, "" for none. ``scripts`` are those that a unit calls, and the script of SysV.
+    ``why`` is the evidence: the words, with the file that contains them. ``starts`` is what it
+    starts as far as its commands show. ``session`` is the command that opens a session of PAM for
+    all that it starts, "" for none. ``scripts`` are those that a unit calls, and the script of
+    SysV.
     """
 
     unit: str
@@ -223,7 +224,7 @@ def _files(host: Host, names: Dict[str, List[str]], unit: str) -> List[str]:
 
 
 def _scripts_of_sysv(host: Host, names: Dict[str, List[str]]) -> Dict[str, str]:
-    """The script by the name of the unit that the next boot makes of it."""
+    """The script by the name of the unit that systemd makes of it at boot time."""
     scripts: Dict[str, str] = {}
     for folder in _RC:
         for link in unless_absent(attempt(host.list_dir, folder), []):
@@ -420,7 +421,7 @@ def _session_of(line: _Line, told: Sequence[_Line]) -> str:
 
 
 def _expanded(value: str, unit: str) -> str:
-    """A value with the specifiers that stand for parts of the unit's name."""
+    """A value with the specifiers that are parts of the unit's name."""
     stem = unit[: -len(".service")]
     prefix, _, instance = stem.partition("@")
     parts = {"i": instance, "I": instance.replace("-", "/"), "p": prefix, "P": prefix}

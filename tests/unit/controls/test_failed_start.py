@@ -1,0 +1,65 @@
+"""The alert log of a start that failed: the errors about shared memory, with their sizes."""
+
+import pytest
+from ansible.module_utils.hostproof.parsers.oracle import alert_log_large_pages
+from packs import FIXTURES
+
+HEAD = "2024-02-11T08:00:02.190300+01:00\nStarting ORACLE instance (normal) (OS id: 4711)\n"
+TABLE = "PAGESIZE  AVAILABLE_PAGES  EXPECTED_PAGES  ALLOCATED_PAGES  ERROR(s)\n"
+#: My Oracle Support 465048.1 has this text.
+AMM = (
+    "WARNING: You are trying to use the MEMORY_TARGET feature. This feature requires the /dev/shm "
+    "file system to be mounted for at least 1073741824 bytes. /dev/shm is either not mounted or is "
+    "mounted with available space less than this size. Please fix this so that MEMORY_TARGET can "
+    "work as expected. Current available is 519540736 and used is 0 bytes.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "failures"),
+    [
+        (
+            "ORA-27102: out of memory\nLinux-x86_64 Error: 28: No space left on device\n",
+            ["ORA-27102: out of memory, Linux-x86_64 Error: 28: No space left on device"],
+        ),
+        (
+            "ORA-27125: unable to create shared memory segment\n"
+            "2024-02-11T08:00:02.190300+01:00\n"
+            "Linux-x86_64 Error: 1: Operation not permitted\nAdditional information: 1152\n",
+            [
+                "ORA-27125: unable to create shared memory segment, "
+                "Linux-x86_64 Error: 1: Operation not permitted"
+            ],
+        ),
+        (
+            AMM + "memory_target needs larger /dev/shm\n",
+            ["memory_target needs 1073741824 bytes in /dev/shm, which has 519540736 left"],
+        ),
+        (
+            "System cannot support SGA size of 32GB\n"
+            "Increase the system shared memory size to at least 32GB\nORA-27104: misconfigured\n",
+            [
+                "System cannot support SGA size of 32GB",
+                "Increase the system shared memory size to at least 32GB",
+                "ORA-27104: misconfigured",
+            ],
+        ),
+        (TABLE + "4K Configured 5 5 NONE\nORA-27106: system pages not available\n", None),
+        ("PMON started with pid=2, OS id=4715\nORA-27102: out of memory\n", []),
+        ("Starting background process PMON\nORA-27102: out of memory\n", []),
+        ("Linux-x86_64 Error: 28: No space left on device\n", []),
+    ],
+)
+def test_the_messages_of_a_failed_start(text, failures):
+    start = alert_log_large_pages.parse(HEAD + text)
+    if failures is None:
+        failures = ["ORA-27106: system pages not available"]
+        assert (start.large, start.ordinary.granted) == ([], 5)
+    assert list(start.failures) == failures
+
+
+@pytest.mark.parametrize("path", sorted((FIXTURES / "alert_log").glob("*.txt")), ids=str)
+def test_real_starts_that_got_their_memory_have_none(path):
+    text = path.read_text(errors="surrogateescape")
+    if "PMON started" in text or "ORA-" not in text:
+        assert alert_log_large_pages.parse(text).failures == ()
