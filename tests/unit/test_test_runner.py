@@ -14,7 +14,7 @@ pytestmark = pytest.mark.one_core
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests"))
 
-from conftest import LONG  # noqa: E402
+from long_tests import LONG  # noqa: E402
 from machines import scenario  # noqa: E402
 from runner import commands, lanes, packages, progress, stages, summary  # noqa: E402
 from runner.lanes import Again, lanes_of, run_lanes  # noqa: E402
