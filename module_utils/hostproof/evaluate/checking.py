@@ -44,6 +44,7 @@ from ..collect.answer import Answer
 from ..errors import Absent, Denied, HostError, HostproofError, NotRecorded
 from .advice import Advice, Planned, chosen, rendered
 from .finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found, worst
+from .tools import install_hint
 
 #: Placeholders in the place of an evidence key.
 _NO_KEY = ("", "policy")
@@ -118,6 +119,8 @@ def undetermined(problem: HostproofError, of: Optional[str] = None) -> Verdict:
     """An unknown state is an error, with the evidence key and a hint."""
     key = problem.key if isinstance(problem, HostError) else ""
     fix = "rerun with --become (requires root)" if isinstance(problem, Denied) else None
+    if isinstance(problem, Absent):
+        fix = install_hint(key)
     return Verdict(
         ERROR,
         f"Could not be determined: {str(problem).rstrip('.')}.",

@@ -49,6 +49,9 @@ _CONTROLS_NAMED = 3
 #: Advice for a value without a known way to determine it.
 _NO_ADVICE = "none"
 
+#: Begins the fix of a reading whose program is missing (tools.py).
+_INSTALL = "install the package "
+
 #: Fix of a finding about a denied permission (checking.py).
 DENIED = "rerun with --become (requires root)"
 
@@ -94,6 +97,9 @@ def groups_of(findings: Iterable[Record], *, below_lesser: bool = False) -> list
         is_denied = error["fix"] == DENIED or (
             not error["fix"] and denied is not None and denied <= _severity(error)
         )
+        if not is_denied and (error["fix"] or "").startswith(_INSTALL):
+            # One missing program is one reason, whatever was to be read with it.
+            return str(error["fix"])
         return DENIED if is_denied else str(error["why"])
 
     # The most severe error of a reason is above the others. Among equal ones, one that reports
