@@ -212,6 +212,6 @@ def without_limit(line: str) -> str:
 
 
 def options_in(line: str) -> str:
-    """The options of the run in a call of ./hostproof, as they stand there."""
+    """The options of the run in a call of ./hostproof, as they are written."""
     match = _own(line)
     return "" if match is None else match["options"].strip()

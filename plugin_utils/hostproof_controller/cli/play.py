@@ -314,7 +314,7 @@ class Play:
         return EXIT_INTERRUPTED if code == EXIT_INTERRUPTED else _exit_code_of(report)
 
     def _ended_idle(self) -> int:
-        """Nothing was to be applied on any host, which says more than that no check applies."""
+        """The exit code of an apply that had nothing to apply on any host."""
         complain(
             "nothing was applied: no selected control has anything to do on these hosts, see above"
         )

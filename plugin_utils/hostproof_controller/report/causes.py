@@ -396,7 +396,7 @@ class First:
 
 
 def effect_of(first: First, ready: int, shown: int) -> str:
-    """What the shown actions do for the hosts that wait for them, and how many there are."""
+    """The effect of the shown actions on the hosts that need them, and the number of actions."""
     actions = f"{shown} of {first.count} actions"
     if not ready and first.waiting == 1:
         return (
