@@ -121,7 +121,7 @@ def _pattern(forms: tuple[str, ...]) -> re.Pattern[str]:
 _FROM_HOST = _pattern(_OF_HOST + _OF_SYSTEM + _OF_ACCOUNT)
 _BY_ACCOUNT = re.compile(r"runuser -u (\S+) -- (.+)")
 #: Paths of the system in a command, in which no other account can change a directory.
-_FIXED = ("/proc/", "/etc/fstab", "/etc/sysctl.d/90-dirty.conf")
+_FIXED = ("/proc/[0-9]*/numa_maps", "/etc/fstab", "/etc/sysctl.d/90-dirty.conf")
 _OWN = _pattern(_WRITTEN)
 
 
@@ -187,7 +187,7 @@ def execution(line: str) -> Execution:
     parents = {
         str(parent)
         for path in paths
-        if not path.startswith(_FIXED)
+        if path not in _FIXED
         for parent in PurePosixPath(path).parents
     }
     return Execution(None, line, tuple(sorted(parents)))
