@@ -14,7 +14,7 @@ if STAYS not in sys.path:
     sys.path.append(STAYS)
 import_module("hostproof_controller")  # It locates the other modules.
 
-from hostproof_controller import policies, runs
+from hostproof_controller import policies, runs, variable_names
 from hostproof_controller.remote import host_action, response_validation
 
 host_action.prepare()
@@ -27,7 +27,7 @@ class ActionModule(host_action.PayloadAction):
             host_policies = self.policies_of([name])
             params["policy"], params["secrets"] = host_policies.shown[name], host_policies.secret
         else:
-            policies.refuse_unknown(self.variables)
+            variable_names.check(self.variables, [name], self.template)
         return [name]
 
     def take(

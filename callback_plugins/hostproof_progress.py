@@ -37,7 +37,8 @@ if STAYS not in sys.path:
     sys.path.append(STAYS)
 
 from hostproof_controller.cli.hosts import EXIT_UNKNOWN_HOST, unknown_of
-from hostproof_controller.policies import BadPolicy, environment_variables, refuse_bad_variables
+from hostproof_controller import variable_names
+from hostproof_controller.policies import BadPolicy, environment_variables, chosen_by_tags
 from hostproof_controller.report.terminal import TERMINAL
 from hostproof_controller.report.text import printable, shorten
 from hostproof_controller.report.verdict import EXIT_NOT_DATABASE_HOST
@@ -178,14 +179,17 @@ class CallbackModule(DefaultCallback):
         """End a run of the command before it contacts a host if a variable cannot be used."""
         manager = play.get_variable_manager()
         inventory = getattr(manager, "_inventory", None)
+        tags = (context.CLIARGS.get(name) or () for name in ("tags", "skip_tags"))
+        run = variable_names.Run(chosen_by_tags(*tags))
         place = "environment: "
         try:
-            refuse_bad_variables(environment_variables())
+            run.check(environment_variables())
             place = "-e: "
-            refuse_bad_variables(manager.extra_vars)
+            run.check(manager.extra_vars)
             for host in _some_hosts(inventory.get_hosts() if inventory else []):
                 place = f"{host.get_name()}: "
-                refuse_bad_variables(manager.get_vars(play=play, host=host, include_hostvars=False))
+                run.check(manager.get_vars(play=play, host=host, include_hostvars=False))
+            run.warn()
         except BadPolicy as problem:
             text = f"hostproof: {place}{problem}; no host was contacted"
             self._display.display(text, color="red", stderr=True)
@@ -280,6 +284,8 @@ class CallbackModule(DefaultCallback):
     def _take(self, result, *, failed: bool = False) -> bool:
         """Whether the result was shown here: as progress, as the summary, or rightly not at all."""
         task, answer = result._task, result._result
+        if self._is_quiet(task) and not failed:
+            self._show_warnings(result)
         if _name(task) in (JUDGE, RECORD):
             self._answered += 1
             self._waiting.pop(result._host.get_name(), None)
@@ -296,6 +302,13 @@ class CallbackModule(DefaultCallback):
         # The report shows these failures; any other failure must be printed here.
         reported = _name(task) == JUDGE and (answer.get("reported") or answer.get("unreachable"))
         return bool(self._is_quiet(task) and (not failed or reported))
+
+    def _show_warnings(self, result) -> None:
+        """The warnings of a task that is not printed; ansible-core 2.19 keeps them in its result."""
+        if hasattr(self, "_handle_warnings_and_exception"):
+            self._handle_warnings_and_exception(result)
+        else:
+            self._handle_warnings(result._result)
 
     def _show_progress(self) -> None:
         """Rewrite one line of the terminal; end it when the last host has answered."""

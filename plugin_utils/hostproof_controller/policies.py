@@ -26,52 +26,6 @@ from .layout import ROLES
 #: Variables of a role that decide what its tasks do, not what a host should be.
 OF_TASKS = ("verify_fail_on", "allow_reboot")
 
-#: Variables of the playbooks that begin as a control's do.
-OF_PLAYBOOKS = frozenset(
-    (
-        "detect_storage_concurrency",
-        "detect_storage_from",
-        "detect_storage_output",
-        "latency_gate_action",
-        "latency_gate_unchanged_hosts",
-        "latency_gate_inconclusive",
-        "latency_gate_pause_seconds",
-        "latency_gate_accept",
-        "latency_gate_revert_later",
-        "latency_gate_seconds",
-        "latency_gate_serial",
-        "latency_gate_settle_seconds",
-        "latency_gate_tolerance",
-        "latency_gate_windows",
-    )
-)
-OF_HOSTPROOF = frozenset(
-    f"hostproof_{name}"
-    for name in (
-        "after_apply",
-        "host_timeout",
-        "baseline",
-        "checks",
-        "become",
-        "entry_point",
-        "evidence",
-        "evidence_folder",
-        # AWX passes the statistics of a job as variables to the next job of a workflow.
-        "exit_code",
-        "fail_on",
-        "gate",
-        "packs_skipped",
-        "report",
-        "revert_overwrite",
-        "set",
-        "sets",
-        "skip_checks",
-        "strict",
-        "target_release",
-        "waivers",
-    )
-)
-
 #: What the options begin with that several roles share. Their defaults are in the specification.
 OF_ALL = "hostproof_"
 
@@ -175,7 +129,6 @@ def policies_of(
     ``template(value, variables)`` is Ansible's templar; it is queried only for what holds a
     template.
     """
-    refuse_unknown(variables)
     shown: dict[str, dict[str, Any]] = {}
     secret: dict[str, str] = {}
     every: dict[str, Any] = {}
@@ -197,8 +150,18 @@ def policies_of(
 def control_named(name: str) -> Control:
     known = controls()
     if name not in known:
-        raise BadPolicy(f"there is no control {name}{_meant(name, known)}")
+        raise BadPolicy(f"there is no control {name}{meant(name, known)}")
     return known[name]
+
+
+def chosen_by_tags(tags: Iterable[str], skipped: Iterable[str]) -> list[str]:
+    """The controls that --tags and --skip-tags choose; no tag chooses all."""
+    tags, skipped = set(tags) or {"all"}, set(skipped)
+    return [
+        control
+        for control in controls()
+        if ("all" in tags or control in tags) and control not in skipped
+    ]
 
 
 def all_defaults() -> dict[str, Any]:
@@ -257,27 +220,8 @@ def _no_constant(value: Any) -> Any:
     raise BadPolicy("it holds a template")
 
 
-#: Variables that Ansible gives every host: to know that they are not ours takes comparing.
-_OF_ANSIBLE = (
-    "environment",
-    "group_names",
-    "groups",
-    "hostvars",
-    "inventory_dir",
-    "inventory_file",
-    "inventory_hostname",
-    "inventory_hostname_short",
-    "play_hosts",
-    "playbook_dir",
-    "role_names",
-)
-
-
 def prime() -> None:
     """Read what all workers share, before they are forked."""
-    known_variables()
-    for name in _OF_ANSIBLE:
-        _looks_like_ours(name)
     for name in controls():
         constants_of(name)
 
@@ -288,10 +232,10 @@ def _boolean(name: str, value: Any) -> bool:
     word = str(value).strip().lower()
     if word in _TRUE or word in _FALSE:
         return word in _TRUE
-    raise BadPolicy(f"{name} must be true or false, not {_shown(value)}")
+    raise BadPolicy(f"{name} must be true or false, not {shown_value(value)}")
 
 
-def _shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
     """The value as a sentence can hold it."""
     text = repr(value)
     return text if len(text) <= 200 else text[:199] + "…"
@@ -366,115 +310,11 @@ def _answered(name: str, value: Any, answer: Callable[[Any], Any], room: _Room, 
     return _plain(name, result, None, room, depth)
 
 
-@functools.cache
-def known_variables() -> frozenset[str]:
-    """Every variable that a control or a playbook of Hostproof takes."""
-    own = {
-        control.variable(name)
-        for control in controls().values()
-        for name in {*control.options, *control.defaults}
-    }
-    return frozenset(own) | OF_PLAYBOOKS | OF_HOSTPROOF
-
-
-def refuse_unknown(variables: Mapping[str, Any]) -> None:
-    """BadPolicy for a variable that looks like ours and is none: nothing would come of it."""
-    known = known_variables()
-    for name in variables:
-        if isinstance(name, str) and name not in known and _looks_like_ours(name):
-            # Read only where there is one, and wherever this module is imported without Ansible.
-            from ansible.module_utils.hostproof.evaluate.policy import moved
-
-            old = moved(name)
-            if old is not None:
-                raise BadPolicy(old)
-            raise BadPolicy(
-                f"no control takes the variable {name}"
-                f"{_meant(name, known) or ': take it out, or see roles/CONTROL/README.md'}"
-            )
-    _refuse_facts(variables)
-
-
-def refuse_bad_variables(variables: Mapping[str, Any]) -> None:
-    """BadPolicy for an unknown name, and for a value that is none of the choices."""
-    refuse_unknown(variables)
-    _refuse_bad_choices(variables)
-
-
 def environment_variables() -> dict[str, str]:
     """The variables of Hostproof that the environment gives."""
     return {name: os.environ[key] for name, key in _OF_ENVIRONMENT.items() if os.environ.get(key)}
 
 
-def _refuse_bad_choices(variables: Mapping[str, Any]) -> None:
-    """BadPolicy for a value that is none of the choices of its variable.
-
-    A value that is not plain text, or holds a template, is validated when its host is audited.
-    """
-    choices = _choices()
-    for name in choices.keys() & variables.keys():
-        value = variables[name]
-        if isinstance(value, str) and "{" not in value and value not in choices[name]:
-            known = choices[name]
-            raise BadPolicy(
-                f"{name} cannot be {_shown(value)}{_meant(value, known) or '.'} "
-                f"Valid values: {', '.join(known)}"
-            )
-
-
-@functools.cache
-def _choices() -> dict[str, tuple[str, ...]]:
-    """The variables that take one of several words, and these words."""
-    return {
-        control.variable(name): tuple(option["choices"])
-        for control in controls().values()
-        for name, option in control.options.items()
-        if option.get("type", "str") == "str" and option.get("choices")
-    }
-
-
-def _refuse_facts(variables: Mapping[str, Any]) -> None:
-    """BadPolicy where a host gathered what would be a variable of ours."""
-    facts = variables.get("ansible_facts")
-    for name in facts if isinstance(facts, Mapping) else ():
-        if name in known_variables():
-            raise BadPolicy(
-                f"{name} is a fact of this host, and a host must not set its own policy: set it "
-                "in the inventory"
-            )
-
-
-@functools.lru_cache(maxsize=4096)
-def _looks_like_ours(name: str) -> bool:
-    if name.startswith(("_", "ansible_")):
-        # Private to a play or a role, ours too: no control takes such a one. The others are
-        # Ansible's.
-        return False
-    if any(name.startswith(f"{control}_") for control in _prefixes()):
-        return True
-    begin, _, end = name.lower().rpartition("_")
-    if not begin:
-        return False
-    # Comparing costs more than all the rest, so only what has something in common is compared.
-    if begin[:3] not in _beginnings() and end not in _endings():
-        return False
-    return bool(difflib.get_close_matches(name.lower(), known_variables(), 1, 0.85))
-
-
-def _prefixes() -> tuple[str, ...]:
-    return (*controls(), OF_ALL.rstrip("_"), "detect_storage")
-
-
-@functools.cache
-def _beginnings() -> frozenset[str]:
-    return frozenset(prefix[:3] for prefix in _prefixes())
-
-
-@functools.cache
-def _endings() -> frozenset[str]:
-    return frozenset(variable.rpartition("_")[2] for variable in known_variables())
-
-
-def _meant(name: str, known: Iterable[str]) -> str:
+def meant(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name.lower(), list(known), 1, 0.6)
     return f": did you mean {close[0]}?" if close else ""

@@ -32,7 +32,9 @@ CASES = {
         {"custom_checks": [{"id": "x", "title": "x"}], "hostproof_own_commands": "maybe"},
         ("hostproof_own_commands must be true or false",),
     ),
-    "asm_drivers_name": Bad("asm_drivers", {"asm_drivers_profil": "none"}, ("asm_drivers_profil",)),
+    "asm_drivers_name": Bad(
+        "asm_drivers", {"asm_drivers_verify_failon": "warn"}, ("asm_drivers_verify_failon",)
+    ),
     "firewall_ports": Bad("firewall", {"firewall_ports": 1521}, ("firewall_ports",)),
     "package_option": Bad(
         "packages", {"packages_additional": ["-y"]}, ("packages_additional", "name of a package")
@@ -72,11 +74,15 @@ CASES = {
     "capitals": Bad(
         "hugepages", {"HUGEPAGES_GROUP": "dba"}, ("HUGEPAGES_GROUP:", "mean hugepages_group?")
     ),
-    "of_another": Bad(
-        "storage_type", {"latency_windows": 3}, ("no control takes the variable latency_windows",)
-    ),
     "of_nobody": Bad(
-        "hugepages", {"hugepages_x": 1}, ("no control takes the variable hugepages_x",)
+        "hugepages",
+        {"hugepages_x": 1, "hostproof_unknown_variables": "fail"},
+        ("no control takes the variable hugepages_x",),
+    ),
+    "of_no_mode": Bad(
+        "hugepages",
+        {"space_before": 1, "hostproof_unknown_variables": "strict"},
+        ("hostproof_unknown_variables must be one of warn, fail, ignore, not 'strict'",),
     ),
     "of_hostproof": Bad(
         "hugepages", {"hostproof_waiver": "x"}, ("hostproof_waiver:", "mean hostproof_waivers?")

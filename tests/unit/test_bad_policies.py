@@ -10,7 +10,7 @@ from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evaluate import audit
-from hostproof_controller import policies
+from hostproof_controller import policies, variable_names
 
 #: Values that Ansible itself evaluates, stores or rejects: its releases may do so differently.
 #: Other cases vary only the policy, which our code judges.
@@ -52,6 +52,7 @@ def judged_here(case: bad_policies.Bad) -> dict[str, Any]:
     """The line of the report without a play: by the functions that the action and the module
     call."""
     try:
+        variable_names.check(case.variables, [case.control], _no_template)
         chosen = policies.policies_of([case.control], case.variables, _no_template)
         host = RecordedHost(*evidence.open_pack(str(policy_play.PACK)))
         findings = audit.judge_host(host, chosen.shown, chosen.secret)

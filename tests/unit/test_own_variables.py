@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hostproof_controller import policies
+from hostproof_controller import policies, variable_names
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAYS = [path for top in ("playbooks", "roles", "molecule") for path in (ROOT / top).rglob("*.yml")]
@@ -15,6 +15,10 @@ INVENTORIES = [
     for path in (ROOT / top).rglob("*.yml")
     if "group_vars" in path.parts or path.parent.name == "host_vars"
 ]
+
+
+def assert_known(variables):
+    assert variable_names.refuse_misspelt(variables, policies.controls()) == []
 
 
 def names_in(value: object) -> set[str]:
@@ -34,12 +38,12 @@ def names_in(value: object) -> set[str]:
 
 @pytest.mark.parametrize("path", PLAYS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_plays_set_is_known(path):
-    policies.refuse_unknown(dict.fromkeys(names_in(yaml.safe_load(path.read_text()))))
+    assert_known(dict.fromkeys(names_in(yaml.safe_load(path.read_text()))))
 
 
 @pytest.mark.parametrize("path", INVENTORIES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_inventories_set_is_known(path):
-    policies.refuse_unknown(yaml.safe_load(path.read_text()) or {})
+    assert_known(yaml.safe_load(path.read_text()) or {})
 
 
 def test_variables_that_the_playbooks_read_are_known():
@@ -49,9 +53,9 @@ def test_variables_that_the_playbooks_read_are_known():
     modules = {module.stem for module in (ROOT / "library").glob("*.py")}
     folders = {"hostproof_evidence"}
     callbacks = {callback.stem for callback in (ROOT / "callback_plugins").glob("*.py")}
-    policies.refuse_unknown(dict.fromkeys(used - modules - folders - callbacks))
+    assert_known(dict.fromkeys(used - modules - folders - callbacks))
 
 
 def test_a_private_name_of_a_play_is_nobodys_business():
     private = ("__latency_probes", "_hugepages_instance", "__nfs_mount_wanted")
-    policies.refuse_unknown(dict.fromkeys(private))
+    assert_known(dict.fromkeys(private))

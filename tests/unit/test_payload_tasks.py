@@ -66,15 +66,15 @@ TASKS: dict[str, dict[str, Any]] = {
     "apply_without": {"apply_control": {}},
     "misspelt": {
         "verify_controls": {**ONE, "controls": {"io_pacing": {}}},
-        "vars": {"io_pacing_nothing": 1},
+        "vars": {"io_pacing_profil": 1},
     },
     "misspelt_record": {
         "record_evidence": {"controls": {"io_pacing": {}}},
-        "vars": {"io_pacing_nothing": 1},
+        "vars": {"io_pacing_profil": 1},
     },
     "misspelt_apply": {
         "apply_control": {"control": "io_pacing", "policy": {}},
-        "vars": {"io_pacing_nothing": 1},
+        "vars": {"io_pacing_profil": 1},
     },
     "not_by_variables": {
         "verify_controls": {**ONE, "evidence": "none"},
@@ -170,8 +170,8 @@ def test_a_loop_has_a_line_for_each_turn(run):
         ("no_control", "no control is named: name at least one of"),
         ("bad_apply", "there is no control io-pacing: did you mean io_pacing?"),
         ("apply_without", "missing required arguments: control"),
-        ("misspelt", "no control takes the variable io_pacing_nothing"),
-        ("misspelt_record", "no control takes the variable io_pacing_nothing"),
+        ("misspelt", "no control takes the variable io_pacing_profil"),
+        ("misspelt_record", "no control takes the variable io_pacing_profil"),
     ],
 )
 def test_what_cannot_be_is_an_error_of_the_host(run, name, says):
@@ -187,7 +187,7 @@ def test_a_misspelt_variable_beside_a_given_policy_refuses_the_change(run):
     assert "misspelt_apply" in by_host, output
     (finding,) = by_host["misspelt_apply"][0]["findings"]
     assert finding["check"] == "io_pacing.applied"
-    assert "no control takes the variable io_pacing_nothing" in finding["why"]
+    assert "no control takes the variable io_pacing_profil" in finding["why"]
 
 
 @pytest.mark.parametrize("name", ["not_by_variables", "own_options"])

@@ -6,7 +6,8 @@ from ansible.module_utils.hostproof.controls.registry import NAMES, check_ids
 from ansible.module_utils.hostproof.evaluate import audit
 from default_policies import default_policy
 from hostproof_controller import selection
-from hostproof_controller.policies import BadPolicy, known_variables
+from hostproof_controller.policies import BadPolicy
+from hostproof_controller.variable_names import known_variables
 
 
 def selected(**variables):

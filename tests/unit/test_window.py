@@ -28,7 +28,7 @@ from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
 from ansible.module_utils.hostproof.errors import PolicyError, Unanswered
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.policy import OLD_VARIABLES, PolicyValues, moved
-from hostproof_controller import policies
+from hostproof_controller import policies, variable_names
 
 Read = Callable[[Any, Any], Any]
 
@@ -484,7 +484,7 @@ def test_no_window_of_so_many_seconds(value):
 OLD_FIELDS = {
     old
     for old, new in OLD_VARIABLES.items()
-    if new not in policies.OF_PLAYBOOKS and new != "hostproof_host_timeout"
+    if new not in variable_names.OF_PLAYBOOKS and new != "hostproof_host_timeout"
 }
 
 
@@ -494,8 +494,8 @@ def _new_name(variable: str) -> str:
 
 @pytest.mark.parametrize("variable", sorted(OLD_VARIABLES))
 def test_an_old_variable_says_its_new_name(variable):
-    assert OLD_VARIABLES[variable] in policies.known_variables()
-    assert variable not in policies.known_variables()
+    assert OLD_VARIABLES[variable] in variable_names.known_variables()
+    assert variable not in variable_names.known_variables()
     assert str(moved(variable)).startswith(_new_name(variable))
     # A variable of credentials is not masked as a secret.
     assert masked("", str(moved(variable))) == str(moved(variable))
@@ -530,7 +530,7 @@ def test_one_variable_is_every_control_s():
 @pytest.mark.parametrize("variable", sorted(OLD_VARIABLES))
 def test_an_inventory_with_an_old_variable_is_told(variable):
     with pytest.raises(policies.BadPolicy, match=f"^{_new_name(variable)}"):
-        policies.policies_of(["hugepages"], {variable: 5}, untemplated)
+        variable_names.check({variable: 5}, policies.controls(), untemplated)
 
 
 def test_no_other_variable_has_moved():

@@ -21,7 +21,7 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.hostproof.errors import HostproofError
 
-from .. import commands, custom_checks, policies, runs, selection
+from .. import commands, custom_checks, policies, runs, selection, variable_names
 from ..layout import COLLECTION, LIBRARY
 from ..report import text
 from . import output_limits, payload, response_validation, transport
@@ -39,6 +39,7 @@ def prepare(module: str = "") -> None:
     """
     runs.name_folders()
     policies.prime()
+    variable_names.prime()
     own_checks: list[custom_checks.Loaded] = []
     with contextlib.suppress(HostproofError):
         # Each host reports the error.
@@ -149,6 +150,7 @@ class PayloadAction(transport.Task):
         return max(1, len(self.variables.get("ansible_play_hosts_all") or ()))
 
     def policies_of(self, names: list[str]) -> policies.Policies:
+        variable_names.check(self.variables, names, self.template)
         return policies.policies_of(names, self.variables, self.template)
 
     def checked(self, answer: dict[str, Any]) -> dict[str, Any]:
@@ -256,8 +258,8 @@ class JudgingAction(PayloadAction):
         chosen = params["controls"]
         if isinstance(chosen, dict):
             # The task contains the policies; nothing would read a misspelled variable.
-            policies.refuse_unknown(self.variables)
             names = list(chosen)
+            variable_names.check(self.variables, names, self.template)
         else:
             names = self._chosen(chosen)
             selected = selection.selection_of(self.variables, self.template)
@@ -282,13 +284,8 @@ class JudgingAction(PayloadAction):
             for name in names:
                 policies.control_named(name)
         else:
-            tags = set(self.variables.get("ansible_run_tags") or ["all"])
-            skipped = set(self.variables.get("ansible_skip_tags") or [])
-            names = [
-                control
-                for control in known
-                if ("all" in tags or control in tags) and control not in skipped
-            ]
+            tags = (self.variables.get(f"ansible_{name}_tags") or () for name in ("run", "skip"))
+            names = policies.chosen_by_tags(*tags)
         if not names:
             raise Failed(f"no control is named: name at least one of {', '.join(known)}")
         return list(names)
