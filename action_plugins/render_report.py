@@ -56,14 +56,12 @@ class ActionModule(ControllerAction):
             waits=params["waits"],
             strict=boolean(self.of_user("hostproof_strict", params["strict"]) or False),
         )
-        answer = {
+        return {
             "exit_code": rendered.exit_code,
             "summary": "" if shown.quiet else rendered.summary,
             "report": rendered.page,
+            "failing": {host: rendered.verdicts[host] for host in rendered.failing},
         }
-        if rendered.exit_code:
-            raise Failed(f"the run ends with exit code {rendered.exit_code}", **answer)
-        return answer
 
 
 def name_missing(hosts: list[str]) -> None:

@@ -17,11 +17,13 @@ import_module("hostproof_controller")  # It locates the other modules.
 from ansible.module_utils.parsing.convert_bool import boolean
 from hostproof_controller import policies, profile_controls, runs, selection, targets
 from hostproof_controller.remote import host_action, response_validation
+from hostproof_controller.report.role_result import lines_of, sentence_of, status_of
+from hostproof_controller.report.verdict import count_statuses
 
 host_action.prepare("verify_controls")
 host_action.validator("verify_controls")
 
-#: Statuses that fail the task, by O(fail_on); the same as in the module.
+#: Statuses that fail the task, by O(fail_on).
 FAILING = {"never": (), "fail": ("fail", "error"), "warn": ("fail", "error", "warn")}
 
 
@@ -68,16 +70,21 @@ class ActionModule(host_action.JudgingAction):
         runs.write_result(
             self.host, self.hosts, "judged", None, findings, evidence, self.recorded_at(params)
         )
-        counts: dict[str, int] = {}
-        for finding in findings:
-            counts[finding["status"]] = counts.get(finding["status"], 0) + 1
-        result: dict[str, Any] = {"changed": False, "counts": counts, "reported": True}
-        if params["result"] == "findings":
+        failing = FAILING[params["fail_on"]]
+        result: dict[str, Any] = {
+            "changed": False,
+            "reported": True,
+            "status": status_of(findings),
+            "counts": {name: count for name, count in count_statuses(findings).items() if count},
+            "failing": sorted({item["check"] for item in findings if item["status"] in failing}),
+        }
+        if params["result"] != "counts":
             result["findings"] = findings
-            if evidence is not None:
-                result["evidence"] = evidence
-        bad = [item for item in findings if item["status"] in FAILING[params["fail_on"]]]
-        if bad:
-            lines = [f"{finding['status']} {finding['check']}: {finding['why']}" for finding in bad]
-            result.update(failed=True, msg=f"{len(bad)} findings: {' | '.join(lines)}")
+        if params["result"] == "findings" and evidence is not None:
+            result["evidence"] = evidence
+        if params["result"] != "listed" and result["failing"]:
+            name = controls[0] if len(controls) == 1 else "Findings"
+            result.update(
+                failed=True, msg=sentence_of(name, findings), lines=lines_of(name, findings)
+            )
         return result

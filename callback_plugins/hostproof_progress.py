@@ -36,9 +36,9 @@ STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
 if STAYS not in sys.path:
     sys.path.append(STAYS)
 
-from hostproof_controller.cli.hosts import EXIT_UNKNOWN_HOST, unknown_of
 from hostproof_controller import variable_names
-from hostproof_controller.policies import BadPolicy, environment_variables, chosen_by_tags
+from hostproof_controller.cli.hosts import EXIT_UNKNOWN_HOST, unknown_of
+from hostproof_controller.policies import BadPolicy, chosen_by_tags, environment_variables
 from hostproof_controller.report.terminal import TERMINAL
 from hostproof_controller.report.text import printable, shorten
 from hostproof_controller.report.verdict import EXIT_NOT_DATABASE_HOST
@@ -47,6 +47,8 @@ JUDGE = "verify_controls"
 RECORD = "record_evidence"
 APPLY = "apply_control"
 REPORT = "render_report"
+#: It prints the findings of a role in a play without a report.
+SHOW = "show_findings"
 #: The task of playbooks/tasks/report.yml that prints the summary where this callback does not.
 SUMMARY = "Summary"
 #: The task of playbooks/apply.yml that follows a control that was not applied.
@@ -217,7 +219,9 @@ class CallbackModule(DefaultCallback):
         super().v2_runner_on_start(host, task)
 
     def v2_runner_on_ok(self, result) -> None:
-        if not self._take(result):
+        if _name(result._task) == SHOW and self._is_short:
+            self._show_findings(result)
+        elif not self._take(result):
             super().v2_runner_on_ok(result)
         if _name(result._task) == APPLY:
             idle = bool(result._result.get("idle"))
@@ -231,6 +235,8 @@ class CallbackModule(DefaultCallback):
             # The whole argument specification comes with it: one sentence says what is wrong.
             message = " ".join(str(result._result.get("msg")).split())
             self._display.display(f"fatal: [{result._host}]: {message}", color="red", stderr=True)
+        elif _name(result._task) == SHOW and self._is_short:
+            self._show_findings(result, color="red")
         elif _name(result._task) == APPLY and self._is_short:
             self._are_idle = False
             self._display.display(self._not_applied(result), color="red", stderr=True)
@@ -299,12 +305,18 @@ class CallbackModule(DefaultCallback):
             for line in answer.get("lines", []):
                 self._display.display(line)
             return self._is_short
-        # The report shows these failures; any other failure must be printed here.
-        reported = _name(task) == JUDGE and (answer.get("reported") or answer.get("unreachable"))
+        # The report shows these failures; any other failure must be printed here. No report follows
+        # the verify entry point of a role.
+        is_reported = _name(task) == JUDGE and task.args.get("result") == "counts"
+        reported = is_reported and (answer.get("reported") or answer.get("unreachable"))
         return bool(self._is_quiet(task) and (not failed or reported))
 
+    def _show_findings(self, result, color: str | None = None) -> None:
+        for line in result._result.get("lines") or [str(result._result.get("msg"))]:
+            self._display.display(f"[{result._host}]: {line}", color=color)
+
     def _show_warnings(self, result) -> None:
-        """The warnings of a task that is not printed; ansible-core 2.19 keeps them in its result."""
+        """Print the warnings of a task that is not printed. ansible-core 2.19 returns them."""
         if hasattr(self, "_handle_warnings_and_exception"):
             self._handle_warnings_and_exception(result)
         else:

@@ -10,7 +10,8 @@ short_description: Create the report of a run
 description:
   - Reads C(findings.jsonl) of a report directory and writes C(report.json), C(report.xml) (JUnit),
     C(report.prom) (Prometheus) and C(report.html) there.
-  - Runs on the controller. The task fails if the run failed, so that the playbook also fails.
+  - Runs on the controller. The task does not fail because of a finding. RV(failing) names the hosts
+    that a later task must fail.
 options:
   folder:
     description: Report directory. Default, the directory of this run.
@@ -57,6 +58,10 @@ summary:
   description: Summary of the run as text.
   returned: when the report could be rendered
   type: str
+failing:
+  description: The hosts that give the run its exit code, with their verdicts.
+  returned: when the report could be rendered
+  type: dict
 report:
   description: Path of the page to open (C(index.html) if there are more than 100 hosts).
   returned: when the report could be rendered

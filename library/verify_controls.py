@@ -47,9 +47,11 @@ options:
   result:
     description:
       - Result of the task. V(counts) returns no findings and no evidence, which saves memory.
-      - Both write all findings to C(findings.jsonl) of the report.
+      - V(listed) returns the findings without evidence, and does not fail because of a finding.
+        M(show_findings) prints such a result, and fails if RV(failing) is not empty.
+      - All of them write all findings to C(findings.jsonl) of the report.
     type: str
-    choices: [findings, counts]
+    choices: [findings, listed, counts]
     default: findings
   secrets:
     description:
@@ -81,12 +83,21 @@ findings:
   elements: dict
 evidence:
   description: Evidence of the findings (base64 of zlib of JSON).
-  returned: when O(evidence) is not V(none) and O(result) not V(counts)
+  returned: when O(evidence) is not V(none) and O(result) is V(findings)
+  type: str
+status:
+  description: The worst status. V(skip) only if every finding is skipped.
+  returned: success
   type: str
 counts:
   description: Number of findings by status.
-  returned: always
+  returned: success
   type: dict
+failing:
+  description: Ids of the checks with a finding that O(fail_on) counts as a failure.
+  returned: success
+  type: list
+  elements: str
 """
 
 from ansible.module_utils.hostproof.collect import evidence
@@ -94,7 +105,6 @@ from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evaluate import audit
-from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, WARN
 
 ARGUMENT_SPEC = {
     "controls": {"type": "raw"},
@@ -102,11 +112,9 @@ ARGUMENT_SPEC = {
     "evidence_pack": {"type": "path"},
     "by_variables": {"type": "bool", "default": False},
     "secrets": {"type": "dict", "no_log": True},
-    "result": {"type": "str", "choices": ["findings", "counts"], "default": "findings"},
+    "result": {"type": "str", "choices": ["findings", "listed", "counts"], "default": "findings"},
     "fail_on": {"type": "str", "choices": ["never", "fail", "warn"], "default": "never"},
 }
-
-FAILING = {"never": (), "fail": (FAIL, ERROR), "warn": (FAIL, ERROR, WARN)}
 
 
 def evidence_to_return(choice, host, findings):
@@ -115,6 +123,7 @@ def evidence_to_return(choice, host, findings):
 
 
 def main():
+    """The action plugin of the same name makes the result of the task from this answer."""
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     pack = module.params["evidence_pack"]
     try:
@@ -124,10 +133,6 @@ def main():
         module.fail_json(msg=str(problem))
     result = evidence_to_return(module.params["evidence"], host, findings)
     result["findings"] = [finding.as_dict() for finding in findings]
-    bad = [f for f in findings if f.status in FAILING[module.params["fail_on"]]]
-    if bad:
-        lines = [f"{f.status} {f.check}: {f.why}" for f in bad]
-        module.fail_json(msg="{0} findings: {1}".format(len(bad), " | ".join(lines)), **result)
     module.exit_json(changed=False, **result)
 
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which variables of a host are misspelt variables of Hostproof, and which belong to somebody else.
+"""Which variables of a host are misspelt variables of Hostproof, and which belong to other roles.
 
 A close misspelling of a variable of a selected control is rejected: its value would have no effect.
 Any other name with a prefix of Hostproof can belong to another role. Each run lists such names in
@@ -39,7 +39,7 @@ OF_PLAYBOOKS = frozenset(
         "latency_gate_windows",
     )
 )
-#: What is done with a name that is not close to a variable of Hostproof.
+#: Decides about names that are not close to a variable of Hostproof.
 UNKNOWN_VARIABLES = "hostproof_unknown_variables"
 MODES = ("warn", "fail", "ignore")
 

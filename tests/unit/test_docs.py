@@ -17,7 +17,7 @@ from ansible.module_utils.hostproof.evaluate.fields import fields_of
 from ansible.module_utils.hostproof.evaluate.finding import STATUSES
 from cli_commands import commands as cli_commands
 from cli_commands import options_of
-from hostproof_controller import policies
+from hostproof_controller import policies, variable_names
 from hostproof_controller.cli.options import JUDGED
 from hostproof_controller.report import verdict
 from hostproof_controller.report.waivers import parse_waivers
@@ -339,7 +339,7 @@ def expand(name: str) -> list[str]:
 class TestSettings:
     def test_variables_of_a_run_exist(self):
         named = table(ROOT / "docs/settings.md", "## Variables of a run")
-        assert set(named) <= policies.OF_HOSTPROOF
+        assert set(named) <= variable_names.OF_HOSTPROOF
 
 
 class TestSite:

@@ -29,6 +29,7 @@ INNER = {
     "record_evidence",
     "render_report",
     "revert_control",
+    "show_findings",
     "verify_controls",
 }
 

@@ -81,14 +81,22 @@ class TestRole:
     def test_private_names_start_with_two_underscores(self, role):
         for path in tasks(role):
             registered = re.findall(r"register:\s*(\S+)", path.read_text())
-            assert not [name for name in registered if not name.startswith(f"__{role}_")]
+            private = [name for name in registered if name != f"hostproof_{role}"]
+            assert not [name for name in private if not name.startswith(f"__{role}_")]
+
+    def test_each_entry_point_returns_the_documented_result(self, role):
+        for path in tasks(role):
+            # Without tasks it only loads the defaults.
+            assert not load(path) or f"register: hostproof_{role} " in path.read_text()
 
     def test_verify_judges_its_control_and_a_play_may_say_what_fails(self, role):
         """A verify that fails by its own rule would keep the next controls from being judged."""
-        (task,) = load(ROOT / "roles" / role / "tasks/verify.yml")
+        task, shown = load(ROOT / "roles" / role / "tasks/verify.yml")
         assert task["verify_controls"] == {
             "controls": [role],
             "evidence": "cited",
+            "result": "listed",
             "fail_on": f"{{{{ hostproof_fail_on | default({role}_verify_fail_on) }}}}",
         }
+        assert shown["show_findings"]["control"] == role
         assert "notify" not in task

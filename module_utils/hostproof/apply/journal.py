@@ -115,6 +115,14 @@ class Journal:
             for handle in handles:
                 os.close(handle)
 
+    def obstacles(self) -> List[str]:
+        """Why nothing can be recorded here; check mode reports it as well."""
+        try:
+            self._check_root()
+        except HostproofError as problem:
+            return [str(problem)]
+        return []
+
     def _check_root(self) -> None:
         """Revert runs the journal with our privileges, so no other account may write to it."""
         if not os.path.lexists(self._root):

@@ -72,7 +72,10 @@ def refuse(plan: Plan, prefix: str, journal: Optional[Journal] = None) -> None:
     The reason against a part is one only if the plan has nothing else (left_out).
     ``journal`` is that of this host, if it is not at the usual place.
     """
-    reasons = _odd_targets(plan, journal or Journal(Writer()))
+    journal = journal or Journal(Writer())
+    reasons = _odd_targets(plan, journal)
+    if plan.changes:
+        reasons += journal.obstacles()
     reasons += mounting.obstacles(
         [change for change in plan.changes if isinstance(change, MountChange)]
     )

@@ -34,6 +34,9 @@ from .suggestions import did_you_mean, quoted
 #: What checks: its report decides the exit code.
 WITH_REPORT = ("audit", "verify", "apply", "compare")
 
+#: The tag of the task in playbooks/tasks/report.yml that fails hosts by their verdict.
+FAILS_HOSTS = "verdicts_of_hosts"
+
 #: Tags that Ansible gives a meaning.
 SPECIAL_TAGS = ("all", "always", "never", "tagged", "untagged")
 
@@ -233,8 +236,11 @@ class Play:
     def _words(self) -> list[str]:
         """The options of ansible-playbook, with the variables that Hostproof adds."""
         variables = ({name: value} for name, value in self.variables.items())
+        # The exit code comes from the report, so that no task must fail the hosts.
+        fails_no_host = ["--skip-tags", FAILS_HOSTS] if self.command in WITH_REPORT else []
         return [
             *self.ansible.words(),
+            *fails_no_host,
             *(word for variable in variables for word in ("-e", json.dumps(variable))),
         ]
 

@@ -39,7 +39,7 @@ from .store import (
 )
 from .summary import Summary
 from .totals import Causes, Totals
-from .verdict import exit_code, verdicts
+from .verdict import exit_code, failing_hosts, verdicts
 from .waivers import WAIVERS_HOST, Applied, Waiver
 
 
@@ -47,7 +47,7 @@ class Rendered(NamedTuple):
     """What rendering a directory gave.
 
     ``paths`` are the files written, by name, but for the pages of single hosts; ``page`` is the
-    path of the page to open.
+    path of the page to open. ``failing`` are the hosts that give the run its exit code.
     """
 
     exit_code: int
@@ -55,6 +55,7 @@ class Rendered(NamedTuple):
     verdicts: dict[str, str]
     paths: dict[str, str]
     page: str
+    failing: list[str]
 
 
 class Form(Protocol):
@@ -97,7 +98,6 @@ def render_folder(
     """Write report.json, report.xml, report.prom and report.html to the directory.
 
     Above ALL_IN_ONE hosts also index.html and a page for each host, unless ``as_one_page``.
-
     With ``waivers`` (an empty list too) the waived state of every finding is decided afresh as of
     ``today``. Nodes of clusters are always compared afresh. findings.jsonl is rewritten if it
     differs. ``known_checks`` is called with waivers only: it imports every control.
@@ -140,6 +140,7 @@ def render_folder(
         verdicts(results),
         paths,
         page,
+        failing_hosts(results, strict),
     )
 
 

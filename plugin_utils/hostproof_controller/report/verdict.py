@@ -137,7 +137,8 @@ class HostFacts(NamedTuple):
     ``recorded_at`` is the time of its oldest evidence, None if unknown. ``controls`` are the
     statuses of its controls (worst_by_control), ``alike`` is the number of findings of a control
     with that status. Hosts with equal results share all three dictionaries. ``cluster`` is the name
-    of the cluster that the host is a node of.
+    of the cluster that the host is a node of. ``worst_fail`` and ``worst_warn`` are the highest
+    severity of a failure and of a warning, None without one.
     """
 
     name: str
@@ -149,6 +150,8 @@ class HostFacts(NamedTuple):
     controls: dict[str, str]
     alike: dict[str, int]
     cluster: str | None
+    worst_fail: str | None
+    worst_warn: str | None
 
 
 class Tally:
@@ -209,6 +212,8 @@ class Tally:
                 verdict,
                 *facts,
                 cluster_of(findings),
+                _highest_severity(findings, FAIL),
+                _highest_severity(findings, WARN),
             )
         )
 
@@ -259,6 +264,35 @@ def exit_code(results: Counted, strict: bool = False) -> int:
     if tally.statuses[ERROR] or tally.verdicts[UNDETERMINED]:
         return EXIT_UNDETERMINED
     return EXIT_NOT_DATABASE_HOST if tally.verdicts[NOT_DATABASE_HOST] else EXIT_OK
+
+
+def failing_hosts(results: Counted, strict: bool = False) -> list[str]:
+    """The hosts that give a run its exit code: failed, undetermined and unreachable hosts.
+
+    Hosts that are no database hosts count only if no other host fails. If only the comparison of
+    the nodes of a cluster failed, every host counts.
+    """
+    code = exit_code(results, strict)
+    hosts = results.tally.hosts
+    if code == EXIT_OK:
+        return []
+    if code == EXIT_NOT_DATABASE_HOST:
+        return [host.name for host in hosts if host.verdict == NOT_DATABASE_HOST]
+    counting = SEVERITIES[: SEVERITIES.index(results.fail_on) + 1]
+    failing = [
+        host.name
+        for host in hosts
+        if host.worst_fail in counting
+        or (strict and host.worst_warn in counting)
+        or host.counts[ERROR]
+        or host.verdict in (UNREACHABLE, UNDETERMINED)
+    ]
+    return failing or [host.name for host in hosts]
+
+
+def _highest_severity(findings: Iterable[dict[str, Any]], status: str) -> str | None:
+    found = {finding["severity"] for finding in findings if finding["status"] == status}
+    return next((severity for severity in SEVERITIES if severity in found), None)
 
 
 def status_totals(results: Counted) -> dict[str, int]:

@@ -1,0 +1,219 @@
+"""Roles in somebody else's play: the variables of other roles, the printed findings, the result of
+a role in the next task, and the hosts that an audit fails."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from hostproof_controller.cli import command
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = Path(sys.executable).parent
+PACK = ROOT / "docs/examples/evidence/db02.example.com.json"
+
+pytestmark = pytest.mark.skipif(
+    not (PROGRAMS / "ansible-galaxy").exists(), reason="ansible-galaxy is not beside this Python"
+)
+
+#: Names that other roles use. latency_window is close to a variable of a control that is not
+#: selected.
+FOREIGN = {
+    "firewall_allowed_tcp_ports": [22, 1521],
+    "packages_common": ["vim"],
+    "latency_window": 5,
+    "hostproof_owner": "dba-team",
+}
+FREE_SPACE = {
+    "name": "Free space before the deployment",
+    "ansible.builtin.command": "df -h /",
+    "changed_when": False,
+    "register": "space_before",
+}
+USE_RESULT = {
+    "name": "Use the result",
+    "ansible.builtin.copy": {
+        "dest": "{{ target }}/{{ inventory_hostname }}.json",
+        "content": "{{ hostproof_custom | to_json }}",
+        "mode": "0600",
+    },
+    "delegate_to": "localhost",
+}
+NOT_FAILED = {"ansible.builtin.debug": {"msg": "deploying on {{ inventory_hostname }}"}}
+
+
+def check(name, least):
+    """A check of the uid of root, which is 0 everywhere."""
+    return {
+        "id": name,
+        "title": f"{name} is high enough",
+        "problem": f"{name} is too low",
+        "severity": "high",
+        "why": "House standard.",
+        "reference": "house standard 1",
+        "file": "/etc/passwd",
+        "pattern": "^root:x:([0-9]+):",
+        "at_least": least,
+        "fix": "raise it",
+    }
+
+
+HOSTS = {
+    "all": {
+        "vars": {
+            "ansible_connection": "local",
+            "ansible_python_interpreter": sys.executable,
+            "hostproof_window_seconds": 0,
+        },
+        "hosts": {
+            "good1": {"custom_checks": [check("low", 0)]},
+            "bad2": {"custom_checks": [check("low", 0), check("high", 1)]},
+        },
+    }
+}
+
+
+def verify_play(prefix=""):
+    role = {"name": f"{prefix}custom", "tasks_from": "verify"}
+    block = {"block": [{"ansible.builtin.import_role": role}], "always": [USE_RESULT]}
+    return [
+        {"hosts": "all", "gather_facts": False, "vars": FOREIGN, "tasks": [FREE_SPACE, block]},
+        {"hosts": "all", "gather_facts": False, "tasks": [NOT_FAILED]},
+    ]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A project with the collection installed."""
+    folder = tmp_path_factory.mktemp("project")
+    assert command.main(["build-collection", "--out", str(folder)]) == 0
+    (folder / "home").mkdir()
+    (archive,) = folder.glob("*.tar.gz")
+    words = ["collection", "install", str(archive), "--offline", "-p", "collections"]
+    done = ansible(folder, "ansible-galaxy", *words)
+    assert done.returncode == 0, done.stderr
+    (folder / "hosts.yml").write_text(yaml.safe_dump(HOSTS))
+    packs = {"hostproof_evidence": {"hosts": {path.stem: None for path in PACK.parent.iterdir()}}}
+    (folder / "packs.yml").write_text(yaml.safe_dump(packs))
+    return folder
+
+
+def ansible(folder, program, *words, **settings):
+    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    kept |= {"HOME": str(folder / "home"), "ANSIBLE_COLLECTIONS_PATH": str(folder / "collections")}
+    return subprocess.run(
+        [str(PROGRAMS / program), *words],
+        cwd=folder,
+        env=kept | {"HOSTPROOF_REPORTS": str(folder / "reports"), **settings},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.fixture(params=["collection", "checkout"])
+def play(request, project, tmp_path):
+    """Runs the plays in this way in; (its output, the results of the role)."""
+    prefix = "hostproof.hostproof." if request.param == "collection" else ""
+    config = {} if prefix else {"ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")}
+
+    def run(make, *words, **settings):
+        (tmp_path / "play.yml").write_text(yaml.safe_dump(make(prefix)))
+        target = json.dumps({"target": str(tmp_path)})
+        words = ("-i", "hosts.yml", str(tmp_path / "play.yml"), "-e", target, *words)
+        done = ansible(project, "ansible-playbook", *words, **config, **settings)
+        results = {path.stem: json.loads(path.read_text()) for path in tmp_path.glob("*.json")}
+        return done.stdout + done.stderr, results
+
+    return run
+
+
+CALLBACKS = ("default", "minimal", "oneline", "hostproof_progress")
+
+
+@pytest.mark.parametrize("callback", CALLBACKS)
+def test_findings_are_printed_and_returned(play, callback):
+    if callback == "hostproof_progress":
+        output, results = play(verify_play)
+    else:
+        output, results = play(verify_play, ANSIBLE_STDOUT_CALLBACK=callback)
+    output = output.replace("\\n", "\n")
+    # The object, the required and the actual value, and the fix.
+    assert "required: at least 1; actual: " in output
+    assert "FAIL high is too low (custom.high, high)" in output
+    assert "fix: raise it" in output
+    assert "custom: 1 passed" in output
+    assert set(results) == {"good1", "bad2"}
+    assert results["good1"]["status"] == "pass"
+    assert results["bad2"]["status"] == "fail"
+    assert results["bad2"]["counts"] == {"fail": 1, "pass": 1}
+    assert results["bad2"]["failing"] == ["custom.high"]
+    assert [one["check"] for one in results["bad2"]["findings"]] == ["custom.low", "custom.high"]
+    if callback != "minimal":
+        assert "evidence" not in output.replace('"evidence":', "") or callback == "oneline"
+    if callback == "default":
+        of_host = output[output.index("fatal: [bad2]") :].split("}", 1)[0]
+        assert len(of_host.splitlines()) <= 40
+    assert "deploying on good1" in output
+    assert "deploying on bad2" not in output
+
+
+def test_foreign_variables_are_one_warning(play):
+    output, _ = play(verify_play)
+    names = [*sorted(FOREIGN), "space_before"]
+    assert output.count("Hostproof: the variable") == 1
+    sentence = " ".join(output.split())
+    assert f"the variables {', '.join(names)} are not used by any control" in sentence
+    assert "WARNING" not in play(verify_play, "-e", "hostproof_unknown_variables=ignore")[0]
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        ({"custom_check": []}, "no control takes the variable custom_check: did you mean"),
+        ({"hostproof_unknown_variables": "fail"}, "no control takes the variable firewall_allowed"),
+        ({"hostproof_unknown_variables": "maybe"}, "must be one of warn, fail, ignore"),
+    ],
+)
+def test_misspelt_variables_are_rejected(play, variables, says):
+    output, _ = play(verify_play, "-e", json.dumps(variables))
+    assert says in " ".join(output.split())
+    assert "deploying on" not in output
+
+
+def test_the_command_names_them_before_it_contacts_a_host(project):
+    words = [str(ROOT / "hostproof"), "audit", "-i", "hosts.yml", "--tags", "custom"]
+    done = subprocess.run(
+        [*words, "-e", json.dumps(FOREIGN)], cwd=project, capture_output=True, text=True
+    )
+    output = " ".join((done.stdout + done.stderr).split())
+    assert output.count("Hostproof: the variable") == 1
+    assert f"the variables {', '.join(sorted(FOREIGN))} are not used" in output
+    assert done.returncode == 2
+
+
+def gate_play(prefix):
+    playbook = f"{prefix}audit" if prefix else str(ROOT / "playbooks/audit.yml")
+    return [
+        {"import_playbook": playbook},
+        {"hosts": "all", "gather_facts": False, "tasks": [NOT_FAILED]},
+    ]
+
+
+def test_exactly_the_hosts_with_a_failing_verdict_fail(play):
+    """The example hosts: two are ready, three are not ready, one is undetermined."""
+    folder = str(PACK.parent)
+    output, _ = play(
+        lambda prefix: gate_play(prefix),
+        *("-i", "packs.yml", "-e", f"hostproof_evidence_folder={folder}"),
+        *("-e", "ansible_connection=local", "--limit", "hostproof_evidence"),
+    )
+    deployed = set(re.findall(r"deploying on (\w+)", output))
+    failed = dict(re.findall(r"^(\S+) +: ok=.* failed=(\d)", output, re.MULTILINE))
+    assert deployed == {"db01", "db03"}
+    assert {host.split(".")[0] for host, count in failed.items() if count == "1"} == {
+        *("db02", "db04", "db05", "db06")
+    }
