@@ -145,3 +145,18 @@ def test_ordinary_lines_stay(text):
 def test_what_looks_like_a_logon_stays(text):
     """A path, a unit, an NFS source, an address, a principal and a version hold no password."""
     assert masked("lines", text) == text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "/usr/sbin/ntpd -u ntp:ntp -g",
+        "ntpd -u ntp:systime -p /var/run/ntpd.pid",
+        "chronyd -u chrony:chrony",
+        'OPTIONS="-u ntp:ntp -p /var/run/ntpd.pid"',
+        "{ path=/usr/sbin/ntpd ; argv[]=/usr/sbin/ntpd -u ntp:ntp -g ; }",
+        "docker run -u 1000:1000 image",
+    ],
+)
+def test_account_and_group_of_a_daemon_are_no_secret(line):
+    assert masked("", line) == line

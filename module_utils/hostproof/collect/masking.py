@@ -325,7 +325,7 @@ def _net(text: str) -> str:
     if first is None:
         return text
     try:
-        net = oracle_net.parse(text, strict=False)
+        net = oracle_net.parse(text)
     except ParseError:
         return text[: first.end()] + " = (" + BLANK + ")\n"
     spans: List[Tuple[int, int, str]] = []

@@ -151,6 +151,12 @@ _PROSE = (
     r"|about|shown|one"
     r"|authentication|policy|aging|prompt|protected|database|store|hash|hashes|sss|requests?)\b"
 )
+#: Not account and group of a daemon, in place of account and password: -u ntp:ntp.
+_NO_GROUP = (
+    r"(?!(?:_?ntpd?|_?chrony|openntpd|ptp)"
+    r":(?:_?ntpd?|_?chrony|openntpd|ptp|systime|clock|time|root|\d{1,10})(?![^\s;\"'])"
+    r"|\d{1,10}:\d{1,10}(?![^\s;\"']))"
+)
 VALUES = (
     _rule(
         "credential entry",
@@ -301,8 +307,8 @@ VALUES = (
     _rule(
         "-p",
         (
-            r"(?<![\w-])-(?:u|-user|-username)[ \t=]+[^\s-]\S{0,64}[ \t]+-p(?!(?:w|s|wd|ass"
-            r"|asswd|assword)[ \t=])[ \t]*(?!-)"
+            rf"(?<![\w-])-(?:u|-user|-username)[ \t=]+{_NO_GROUP}[^\s-]\S{{0,64}}"
+            r"[ \t]+-p(?!(?:w|s|wd|ass|asswd|assword)[ \t=])[ \t]*(?!-)"
         ),
         flags=0,
     ),
@@ -316,7 +322,7 @@ VALUES = (
         "-u --user -s -k -l -i -f -v",
         (
             rf"(?<![\w-])(?:-[sSkLifv]{{0,6}}u|--[\w-]{{0,16}}user|-U)(?:{_GAP}|=)*[\"']"
-            rf"[^\s:\"']{{1,256}}:"
+            rf"{_NO_GROUP}[^\s:\"']{{1,256}}:"
         ),
         r"""[^"'\n]+""",
         0,
@@ -325,7 +331,7 @@ VALUES = (
         "-u --user -s -k -l -i -f -v",
         (
             rf"(?<![\w-])(?:-[sSkLifv]{{0,6}}u|--[\w-]{{0,16}}user|-U)(?:{_GAP}|=)*"
-            rf"[^\s:\"'/]{{1,256}}:"
+            rf"{_NO_GROUP}[^\s:\"'/]{{1,256}}:"
         ),
         r"""[^\s"']+""",
         0,

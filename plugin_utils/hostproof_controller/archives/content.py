@@ -32,7 +32,7 @@ SUFFIXES = (
 
 MEBIBYTE = 1024 * 1024
 #: Files, directories and links of an archive.
-MOST_ENTRIES = 200_000
+MOST_ENTRIES = 100_000
 #: Characters of a path, or of the target of a link; a longer one is left out.
 MOST_OF_A_PATH = 1024
 #: Bytes of one file; a longer one is left out, as it is a log.

@@ -97,7 +97,8 @@ def _recorded_at(date: str | None, path: Path) -> str:
 
 def _name(reported: str | None, path: Path) -> str:
     if reported is not None and is_host_name(reported):
-        return reported
+        # The name of a file has at most 255 bytes, endings included.
+        return reported[:200]
     stem = path.name.split(".tar")[0]
     for suffix in content.SUFFIXES:
         stem = stem.removesuffix(suffix)
