@@ -13,6 +13,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.registry import CONTROLS, NAMES
 from ansible.module_utils.hostproof.errors import PolicyError
 from default_policies import default_policy
+from stored import text_of
 
 EXPECTED = Path(__file__).with_name("policy_bounds.json")
 #: Numbers beyond these are not tried.
@@ -67,7 +68,7 @@ def of_control(control: str) -> dict[str, list[Any] | None]:
 def expected() -> dict[str, Any]:
     if os.environ.get("HOSTPROOF_WRITE_FIXTURES"):
         every = {name: found for name in NAMES if (found := of_control(name))}
-        EXPECTED.write_text(json.dumps(every, indent=1, sort_keys=True) + "\n")
+        EXPECTED.write_text(text_of(every, 1))
     return dict(json.loads(EXPECTED.read_text()))
 
 

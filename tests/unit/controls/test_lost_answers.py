@@ -42,6 +42,7 @@ from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from default_policies import default_policy
+from stored import text_of
 
 # Only rules are evaluated; a module of the stories also starts plays.
 pytestmark = pytest.mark.one_core
@@ -250,7 +251,7 @@ def found(name: str) -> Readings:
 def expected() -> Readings:
     if os.environ.get("HOSTPROOF_WRITE_FIXTURES"):
         every = {name: found(name) for name in (*STORIES, *EXAMPLES)}
-        EXPECTED.write_text(json.dumps(every, indent=0, sort_keys=True) + "\n")
+        EXPECTED.write_text(text_of(every, 2))
     return dict(json.loads(EXPECTED.read_text()))
 
 

@@ -26,6 +26,7 @@ from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from default_policies import default_policy
 from nfs_packs import Did, Op
+from stored import text_of
 
 # Only rules are evaluated; a module of the stories also starts plays.
 pytestmark = pytest.mark.one_core
@@ -169,7 +170,7 @@ LEFT_OUT = {
 def expected() -> dict[str, Any]:
     if os.environ.get("HOSTPROOF_WRITE_FIXTURES"):
         every = {name: found for name in CASES if (found := of_case(name))}
-        EXPECTED.write_text(json.dumps(every, indent=0, sort_keys=True) + "\n")
+        EXPECTED.write_text(text_of(every, 2))
     return dict(json.loads(EXPECTED.read_text()))
 
 

@@ -22,6 +22,7 @@ from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import FAIL, PASS, WARN
 from matrix.replay import plain
+from stored import text_of
 
 EXPECTED = Path(__file__).with_name("altered_reports.json")
 FOLDER = packs.FIXTURES / "latency"
@@ -108,7 +109,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     if os.environ.get("HOSTPROOF_WRITE_FIXTURES"):
         folder = tmp_path_factory.mktemp("reports")
         every = {name: of_file(name, folder) for name in FILES}
-        EXPECTED.write_text(json.dumps(every, indent=0, sort_keys=True) + "\n")
+        EXPECTED.write_text(text_of(every, 2))
     return dict(json.loads(EXPECTED.read_text()))
 
 

@@ -17,6 +17,7 @@ import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from fuzz.parsing import Target, targets
 from matrix.replay import plain
+from stored import text_of
 
 EXPECTED = Path(__file__).with_name("damaged_lines.json")
 #: Lines of a text that are damaged, at equal distances.
@@ -71,7 +72,7 @@ def described(value: Any) -> bytes:
 def expected() -> dict[str, Any]:
     if os.environ.get("HOSTPROOF_WRITE_FIXTURES"):
         found = {target.name: outcomes(target) for target in TARGETS}
-        EXPECTED.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+        EXPECTED.write_text(text_of(found, 1))
     return dict(json.loads(EXPECTED.read_text()))
 
 
