@@ -31,7 +31,7 @@ def judged(host, control):
     ],
 )
 def test_reports_from_the_field(name, control, check, says):
-    host = RecordedHost(evidence.load_pack(str(FOLDER / f"{name}.json")))
+    host = RecordedHost(*evidence.open_pack(str(FOLDER / f"{name}.json")))
     findings = judged(host, control)
     finding = next(found for key, found in findings.items() if key.endswith(check))
     assert (finding.status, says in finding.why) == ("fail", True), finding.why
