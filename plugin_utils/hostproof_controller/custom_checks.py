@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FOLDER = "checks.d"
 SUFFIXES = (".yml", ".yaml")
 MOST_FILES = 200
+_REQUIRED = ("id", "title", "problem", "severity", "why", "reference")
 
 
 class Loaded(NamedTuple):
@@ -81,8 +82,20 @@ def _files(sources: tuple[str, ...]) -> list[Path]:
 
 
 def _loaded(place: str, values: Any) -> Loaded:
-    from ansible.module_utils.hostproof.controls.custom.policy import policy_from
+    from ansible.module_utils.hostproof.controls.custom.policy import CustomCheck, policy_from
 
+    if not isinstance(values, dict):
+        raise HostproofError(f"{place}: an entry must be a dictionary of keys")
+    name = f"{place}: {values['id']}" if isinstance(values.get("id"), str) else place
+    for key in values:
+        if key not in CustomCheck._fields:
+            from .cli.suggestions import did_you_mean, quoted
+
+            hint = did_you_mean(str(key), CustomCheck._fields)
+            raise HostproofError(f"{name} has an unknown key {quoted(str(key))}{hint}")
+    missing = [key for key in _REQUIRED if key not in values]
+    if missing:
+        raise HostproofError(f"{name} lacks {', '.join(missing)}")
     try:
         # Which hosts may run their own commands is known with their variables.
         policy = policy_from({"checks": [values], "own_commands": True})
