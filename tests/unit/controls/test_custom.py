@@ -407,6 +407,8 @@ class TestCommand:
             ["cat", "/proc/1/environ"],
             ["cat", "/proc/kmsg"],
             ["cat", "/etc/../dev/watchdog"],
+            ["cat", "/./dev/watchdog"],
+            ["cat", "/proc/./self/environ"],
             ["tail", "-f", "/var/log/x"],
             ["tail", "--follow=name", "/x"],
             ["wc", "--files0-from=/etc/shadow"],

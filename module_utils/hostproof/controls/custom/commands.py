@@ -196,7 +196,7 @@ def _is_readable(path: str) -> bool:
     return (
         path.startswith("/")
         and "//" not in path
-        and ".." not in path.split("/")
+        and not {".", ".."} & {*path.split("/")}
         and re.match(
             r"/(?:dev|run/initctl|proc/(?:\d|self|thread-self|kcore|kmsg|sys/kernel/random"
             r"|sysrq-trigger|bus|scsi)|sys/kernel/(?:debug|tracing))(?:/|\Z|(?<=\d))",
