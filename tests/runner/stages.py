@@ -52,6 +52,7 @@ SLOWEST = 10
 
 PROGRAMS = (
     "packaging/build",
+    "tests/advice",
     "tests/control_pages",
     "tests/language",
     "tests/lines",

@@ -1,14 +1,17 @@
 """Judging and planning as the modules do, each finding checked against the published schema."""
 
+import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import advice_rows
 import packs
 import pytest
 from ansible.module_utils.hostproof.apply.change import Plan
 from ansible.module_utils.hostproof.collect.host import Host
 from ansible.module_utils.hostproof.controls.hugepages.control import CONTROL as hugepages
-from ansible.module_utils.hostproof.controls.registry import planner
+from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.control import Control
 from ansible.module_utils.hostproof.evaluate.finding import Finding
@@ -30,6 +33,42 @@ def no_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(audit, "_fault", noted)
     yield
     assert told == []
+
+
+@pytest.fixture(autouse=True)
+def advice_is_stored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Each fix that a test produces is one that somebody has reviewed (advice_rows.py)."""
+    advised: list[Finding] = []
+    judge = Control.judge
+
+    def noted(control: Control, *given: Any) -> list[Finding]:
+        findings = judge(control, *given)
+        if CONTROLS.get(control.name) is control:
+            advised.extend(findings)
+        return findings
+
+    monkeypatch.setattr(Control, "judge", noted)
+    yield
+    if "HOSTPROOF_ADVICE" in os.environ:
+        _note(advised)
+        return
+    new = "".join(advice_rows.not_stored(advised))
+    assert not new, f"new advice: review it, then run tests/advice\n{new}"
+
+
+_NOTED: advice_rows.Rows = {}
+
+
+def _note(findings: list[Finding]) -> None:
+    """Add the advice to the file of this process, which tests/advice reads."""
+    before = sum(map(len, _NOTED.values()))
+    for finding in findings:
+        row = advice_rows.row_of(finding)
+        if row is not None:
+            _NOTED.setdefault(row[0], set()).add(row[1])
+    if sum(map(len, _NOTED.values())) > before:
+        path = Path(os.environ["HOSTPROOF_ADVICE"]) / str(os.getpid())
+        path.write_text(advice_rows.text_of(_NOTED))
 
 
 @pytest.fixture

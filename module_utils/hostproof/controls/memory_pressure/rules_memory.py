@@ -71,7 +71,7 @@ def dev_shm(facts: Facts, policy: Policy) -> Verdict:
         also=[("next starts", unknown), ("files there", facts.shm_files)],
         why=f"{'; '.join(problems)}, and the instances require {human(need)}.",
         advice=Advice(
-            both=[edit, remount, Ask("or disable automatic memory management")],
+            both=[edit, remount],
             persisted=[edit],
             running=[remount],
         ),

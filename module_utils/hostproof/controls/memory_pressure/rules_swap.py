@@ -82,8 +82,10 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
         later = ", ".join(source.text for source in sources if not source.inactive) or "nothing"
     elif isinstance(facts.swap_sources, HostproofError):
         later = facts.swap_sources
-    more = Ask("add a swap area (mkswap, swapon) and its line in /etc/fstab")
-    less = Ask("if less is intended, set memory_pressure_swap")
+    more = Ask(
+        "add a swap area (mkswap, swapon) and its line in /etc/fstab; if less is intended, set "
+        "memory_pressure_swap"
+    )
     return layered(
         persisted=Layer(later, WARN if after_reboot * 100 < enough else PASS, "after reboot"),
         running=Layer(
@@ -93,8 +95,8 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
         why=f"{'; '.join(problems)}.",
         # An area that is active needs its line only: mkswap would fail, or destroy it.
         advice=Advice(
-            both=[more, less],
-            running=[more, less],
+            both=[more],
+            running=[more],
             persisted=[Edit(FSTAB, f"{area.path} none swap sw 0 0") for area in unmatched],
         ),
         desired=f"at least {human(required)}: {how}",
