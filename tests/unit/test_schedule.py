@@ -246,6 +246,13 @@ class TestTimerOfRoot:
         os.chown(site / "own/filter_plugins", 1234, -1)
         assert self.check(site).returncode == 1
 
+    def test_units_in_a_directory_of_others(self, run, site):
+        (site / "units").mkdir()
+        os.chown(site / "units", 1234, -1)
+        code, _, err = run(*self.words(site))
+        assert (code, f"another account can change {site}/units," in err) == (1, True)
+        assert not list((site / "units").iterdir())
+
     def test_links_of_others_and_in_circles(self, run, site):
         link = site / "own/callback_plugins"
         link.symlink_to(site / "linked/target")

@@ -136,6 +136,7 @@ def command(
     # A timer that root starts with --user runs as root too.
     is_of_root = not user or os.geteuid() == 0
     places = _places(webhook_file, audit)
+    places.single.append(str(directory))
     if is_of_root:
         _refuse_foreign(places)
     service = SERVICE.format(
