@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+#: The runner is ours; other files show how each ansible-core runs plays.
 pytestmark = pytest.mark.one_core
 
 ROOT = Path(__file__).resolve().parents[2]
