@@ -275,7 +275,7 @@ class CallbackModule(DefaultCallback):
             finally:
                 self._display.display = shown
         if self._are_idle and TERMINAL in os.environ:
-            # The command ends with this exit code: an apply without effect is no success.
+            # The command ends with this exit code: an apply without effect does not succeed.
             raise SystemExit(EXIT_NOT_DATABASE_HOST)
 
     @property

@@ -55,7 +55,7 @@ pending:
   type: list
   elements: str
 idle:
-  description: Whether the policy asks for nothing on this host; V(pending) has the reason.
+  description: Whether the policy requires nothing on this host; V(pending) has the reason.
   returned: always
   type: bool
 reboot_pending:

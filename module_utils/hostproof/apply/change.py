@@ -119,7 +119,7 @@ class Plan(NamedTuple):
 
     ``at_boot``: values that the next reboot will change because of ``changes``; they are
     journaled like a change, so that revert can restore them after that reboot.
-    ``idle``: the policy asks for nothing on this host, and ``pending`` says why.
+    ``idle``: the policy requires nothing on this host, and ``pending`` says why.
     """
 
     changes: List[Change]
