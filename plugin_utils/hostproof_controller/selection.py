@@ -34,6 +34,15 @@ _OF_CONTROLS = (".audited", ".policy_entry")
 _KEYS = {"title", "checks", "skip"}
 
 
+def prime(variables: Iterable[str]) -> None:
+    """Import the ids of all checks before Ansible forks its workers, if a -e selects checks.
+
+    Each worker would import every control otherwise, for each host.
+    """
+    if any(name in raw for raw in variables for name in (CHECKS, SKIPPED, SET)):
+        _ids()
+
+
 class Selection(NamedTuple):
     """Patterns of check ids. ``chosen`` None is every check."""
 

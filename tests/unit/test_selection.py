@@ -96,3 +96,15 @@ def test_a_verdict_does_not_hide_the_selection():
 def test_the_variables_are_known():
     names = {selection.CHECKS, selection.SKIPPED, selection.SET, selection.SETS}
     assert names <= known_variables()
+
+
+@pytest.mark.parametrize(
+    ("raw", "is_selecting"),
+    [('{"hostproof_checks": "a"}', True), ("hostproof_set=rac", True), ("x=1", False)],
+)
+def test_the_ids_are_imported_before_workers_are_forked(monkeypatch, raw, is_selecting):
+    """Otherwise each worker imports all controls, and --checks takes longer than --tags."""
+    calls = []
+    monkeypatch.setattr(selection, "_ids", lambda: calls.append(1))
+    selection.prime([raw])
+    assert bool(calls) is is_selecting

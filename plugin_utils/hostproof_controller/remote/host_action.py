@@ -40,6 +40,7 @@ def prepare(module: str = "") -> None:
     runs.name_folders()
     policies.prime()
     variable_names.prime()
+    selection.prime(transport.extra_variables())
     own_checks: list[custom_checks.Loaded] = []
     with contextlib.suppress(HostproofError):
         # Each host reports the error.

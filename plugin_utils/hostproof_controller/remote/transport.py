@@ -52,6 +52,13 @@ def inventory_sources() -> tuple[str, ...]:
     return tuple(map(str, CLIARGS.get("inventory") or ()))
 
 
+def extra_variables() -> tuple[str, ...]:
+    """The values of -e, as they were given."""
+    from ansible.context import CLIARGS
+
+    return tuple(map(str, CLIARGS.get("extra_vars") or ()))
+
+
 def verbosity() -> int:
     """The number of -v."""
     from ansible.utils.display import Display
