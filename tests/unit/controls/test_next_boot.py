@@ -163,3 +163,9 @@ def test_the_budget_is_wrong_by_what_is_known_alone():
         finding = next(found for key, found in findings.items() if key.endswith(".budget"))
         assert finding.status == status, finding.why
         assert ("at least" in (finding.persisted or "")) == (status == "fail")
+
+
+def test_a_pool_that_nothing_sets_is_too_small_for_a_database_that_is_down():
+    finding = judged(down(packs.linux(), sga_target="7G"), "hugepages")
+    persisted = next(found for key, found in finding.items() if key.endswith(".pool_persisted"))
+    assert (persisted.status, "too few" in persisted.why) == ("fail", True), persisted.why

@@ -189,10 +189,7 @@ def pool_persisted(facts: Facts, policy: Policy) -> Verdict:
     pool = known(facts.pool)
     needed = need(facts, policy)
     running = pages_set(pool)
-    least = 0
-    if needed is not None:
-        # If the pool is equally short now and after reboot, pool_covers_sga reports it.
-        least = needed.pages if at_boot.pages < running else needed.now
+    least = 0 if needed is None else needed.pages
     status = PASS if at_boot.pages == running else WARN
     why = f"A reboot changes the pool from {in_pages(running)} to {at_boot.pages}."
     if at_boot.pages < least:
