@@ -238,14 +238,11 @@ def _read(lines: list[str], known: list[str]) -> _Read:
             listed = (left_out or remaining or {"nodes": line})["nodes"]
             nodes = re.findall(r"[\w.-]+", listed)
             work += len(known) + len(nodes)
-            if left_out is not None:
-                excluded.update((each, task or _USER_EQUIVALENCE) for each in nodes)
-            elif nodes and _LIST_OF_NODES.match(listed):
+            if left_out is None and nodes and _LIST_OF_NODES.match(listed):
                 staying = set(nodes)
-                gone = [each for each in known if each not in staying]
-                excluded.update(
-                    (each, excluded.get(each, task or _USER_EQUIVALENCE)) for each in gone
-                )
+                _exclude(excluded, [each for each in known if each not in staying], task)
+            elif left_out is not None:
+                _exclude(excluded, nodes, task)
             # 11.2 prints the list on the next line.
             proceeds = remaining is not None and not nodes
             is_message = False
@@ -271,15 +268,24 @@ def _read(lines: list[str], known: list[str]) -> _Read:
             number, text = messages[(task, node)][-1]
             messages[(task, node)][-1] = (number, f"{text} {line.strip()}"[:_LONGEST_NAME])
         elif in_table:
-            cells = re.split(r"\s{2,}", line.strip())
-            place = next((cell for cell in cells[:2] if _NODE.match(cell)), None)
-            if place is not None:
-                row = _row(head, cells)
-                rows[place] = _worse_row(rows.get(place), row)
-                if row.status is not None:
-                    named.append(place)
+            _add_row(rows, named, head, re.split(r"\s{2,}", line.strip()))
         before = line
     return _Read(tasks, messages, named, excluded)
+
+
+def _exclude(excluded: dict[str, str], nodes: list[str], task: str) -> None:
+    for node in nodes:
+        excluded.setdefault(node, task or _USER_EQUIVALENCE)
+
+
+def _add_row(rows: dict[str, _Row], named: list[str], head: list[str], cells: list[str]) -> None:
+    place = next((cell for cell in cells[:2] if _NODE.match(cell)), None)
+    if place is None:
+        return
+    row = _row(head, cells)
+    rows[place] = _worse_row(rows.get(place), row)
+    if row.status is not None:
+        named.append(place)
 
 
 def _row(head: list[str], cells: list[str]) -> _Row:
