@@ -250,6 +250,8 @@ class CallbackModule(DefaultCallback):
         """Why a control was not applied, and the controls that were not applied because of it."""
         message = " ".join(str(result._result.get("msg")).split()).rstrip(".")
         control = str(result._task.args.get("control"))
+        # The answer of the module names the control as well.
+        message = message.removeprefix(f"{control}: ")
         text = f"not applied: [{result._host}]: {control}: {message}"
         following = _following(control)
         return f"{text}; not applied because of it: {', '.join(following)}" if following else text
