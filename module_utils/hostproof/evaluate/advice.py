@@ -72,14 +72,14 @@ class Step:
 
 
 class Run(Step):
-    """Run a program. ``text`` says what for; the line is among the commands of the finding.
+    """Run a program. ``text`` is the purpose; the line is among the commands of the finding.
 
     With an ``account`` other than root, root runs it as that account.
     """
 
     def __init__(self, *argv: Any, account: Optional[str] = None, text: str = "") -> None:
-        is_other = account is not None and account != "root"
-        super().__init__(text, [line_as(account, *argv) if is_other else line(*argv)])
+        is_root = account is None or account == "root"
+        super().__init__(text, [line(*argv) if is_root else line_as(str(account), *argv)])
 
 
 class Edit(Step):
