@@ -15,6 +15,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import Any
 
 from ansible.module_utils.hostproof.collect.masking import masked_value, names_a_secret
@@ -89,8 +90,9 @@ def of_run() -> str:
 @functools.cache
 def without_inventories() -> tuple[str, ...]:
     """The options of this run but for -i and --limit, each as a shell takes it."""
-    from ansible import constants
     from ansible.context import CLIARGS
+
+    constants = import_module("ansible.constants")
 
     options = list(_of_variables([str(raw) for raw in CLIARGS.get("extra_vars") or ()]))
     options += [option for name, option in _FLAGS.items() if CLIARGS.get(name)]

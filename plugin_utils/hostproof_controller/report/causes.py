@@ -238,7 +238,7 @@ class _Known:
         self.score = 0
         self.effects: set[int] = set()
         self.grade: tuple[int, ...] = ()
-        self.texts = ("", "", "")
+        self.texts = ("", "", "", "")
         self.findings = 0
         self.hosts: list[str] = []
 
