@@ -47,8 +47,8 @@ _NO_SECRET = re.compile(rf"{PLAIN}(?=.)", re.IGNORECASE | re.DOTALL)
 _DEEPEST = 40
 
 
-#: Lines before and behind a line that tell whether it is secret; characters of one, and lines that
-#: are judged so.
+#: Lines before and behind a line that can show that it is secret; characters of each, and lines
+#: that are checked so.
 _AROUND, _LONGEST_LINE, _MOST_IN_CONTEXT = 20, 1000, 300
 
 #: Lists of names and paths: they are not words of one command.

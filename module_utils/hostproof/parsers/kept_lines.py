@@ -23,7 +23,7 @@ LEFT_OUT = "***"
 _WORD = re.compile(r"[^\s;&|<>()\"'`$\\]+")
 _PART = re.compile(r"[\w.+-]+")
 _LEFT_OUT_WORDS = re.compile(r"\*\*\*(?:[ \t]+\*\*\*)+(?![^\s;])")
-#: Words that make a line readable and are no secrets.
+#: Words that make a line readable and are never secrets.
 _PLAIN = frozenset(
     (
         *("-c", "-w", "sysctl", "sh", "bash", "echo", "tee", "sudo", "su", "root"),

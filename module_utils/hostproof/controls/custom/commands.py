@@ -4,7 +4,7 @@
 
 Each of them only reads: no accepted argument writes a file, changes a setting, opens a device,
 starts another program or prints a database of secrets. Files are read by the source ``file``, which
-judges who can change their path. Options are those of the manuals that only choose what is printed.
+checks who can change their path. Options are those of the manuals that only choose what is printed.
 
 Sources: findmnt(8), df(1), getconf(1), getent(1), id(1), groups(1), ipcs(1), lsblk(8), lscpu(1),
 lspci(8), modinfo(8), numastat(8), uname(1), uptime(1), nproc(1), sestatus(8), lsmod(8).
@@ -184,7 +184,7 @@ def _of_reader(argv: Sequence[str], as_root: bool) -> Optional[str]:
     return None
 
 
-#: How many lines or bytes; how a list looks. None follows a file (tail -f) or reads names from one.
+#: Number of lines or bytes; how a list looks. None follows a file (tail -f) or reads names of one.
 _OPTION_OF_READER = re.compile(
     r"(?:-[AaBbcdeGghiklLmnoqrsStuvwxZz1]{1,8}\Z|-[nc]?[+-]?\d{1,7}\Z|[+]?\d{1,7}\Z"
     r"|--(?:lines|bytes|format|printf)=|%)"

@@ -194,9 +194,9 @@ def _check_ended(output: Output, command: Command) -> None:
 
 
 def _shown(value: str, text: str, name: str = "") -> str:
-    """The value; Unanswered where the text that it stands in (of ``name``) holds a secret."""
+    """The value; Unanswered where its text (of ``name``) holds a secret."""
     if BLANK in masked(name, text):
-        raise Unanswered("", "the value is a secret, and secrets are neither shown nor judged")
+        raise Unanswered("", "the value is a secret, and secrets are neither shown nor compared")
     return value
 
 

@@ -23,12 +23,12 @@ def lines(text: str, pattern: str, name: str) -> str:
 def values(found: List[str], pattern: str) -> List[str]:
     """The first group, or the whole match, in each of the lines that match.
 
-    Unanswered for a line whose match is a secret: what is not shown is not judged.
+    Unanswered for a line whose match is a secret: what is not shown is not compared.
     """
     result = _limited(partial(_values, found, pattern), pattern)
     if None in result or any(BLANK in value for value in result):
         raise Unanswered(
-            "", "the pattern matches a secret, and secrets are neither shown nor judged"
+            "", "the pattern matches a secret, and secrets are neither shown nor compared"
         )
     return [str(value) for value in result]
 

@@ -151,7 +151,7 @@ def read(host: Host) -> List[Starter]:
 
 
 def _kept(homes: Iterable[str], _path: str, line: str) -> str:
-    """The line with the words alone that tell what it starts, as whom and with which limits."""
+    """The line with the words alone that show what it starts, as whom and with which limits."""
     if re.match(r"[ \t]*(?!Exec|Environment)\w+[ \t]*=", line):
         return line
     return kept_lines.needed_words(line, partial(_reading, sorted(homes)))
