@@ -126,7 +126,7 @@ def units(service: Service, facts: Facts, policy: Policy) -> Verdict:
 def _layer(
     required: List[Demand], answers: List[Answer[Limit]], status: str, most: str
 ) -> Tuple[Answer[str], str]:
-    """What the layer shows, and its status: an unknown limit matters if no other is wrong."""
+    """The text of the layer and its status: an unknown limit matters if no other is wrong."""
     unknown = [answer for answer in answers if isinstance(answer, HostproofError)]
     if unknown and status == PASS:
         return unknown[0], status
