@@ -45,10 +45,15 @@ def unless_absent(answer: Answer[T], otherwise: U) -> Union[T, U]:
     """The value; ``otherwise`` where the host stated that there is none; raise what is unknown.
 
     A reading that is newer than the recording counts as absent."""
+    return otherwise if isinstance(answer, Absent) else unless_newer(answer, otherwise)
+
+
+def unless_newer(answer: Answer[T], otherwise: U) -> Union[T, U]:
+    """The value; ``otherwise`` where the reading is newer than the recording; raise the rest."""
     if isinstance(answer, NotRecorded):
         answer.counts_as_absent = True
         return otherwise
-    return otherwise if isinstance(answer, Absent) else known(answer)
+    return known(answer)
 
 
 def if_known(answer: Answer[T], otherwise: U) -> Union[T, U]:

@@ -6,7 +6,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...collect import identity
-from ...collect.answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent, unless_newer
 from ...collect.host import FoundLines, Host, Record, Stat
 from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...parsers import glob_pattern, kept_lines
@@ -213,7 +213,7 @@ def _needed(_path: str, line: str) -> str:
 
 def _read_later(host: Host) -> List[Tuple[str, str]]:
     search = attempt(host.find_lines, "disk_values", _LATER, _SETS, record=_needed)
-    found = unless_absent(search, FoundLines({}, {}, []))
+    found = unless_newer(search, FoundLines({}, {}, []))
     if found.unread:
         path = found.unread[0]
         raise Unanswered("lines:disk_values", f"{path} could not be read: it may set values")

@@ -10,7 +10,7 @@ src/shared.
 import re
 from typing import Iterator, List, NamedTuple, Sequence, Set, Tuple
 
-from ...collect.answer import Answer, attempt, if_known, unless_absent
+from ...collect.answer import Answer, attempt, if_known, unless_newer
 from ...collect.host import FoundLines, Host
 from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...parsers import kept_lines
@@ -78,7 +78,7 @@ def _by_scripts(host: Host, units: boot_services.Units) -> List[Source]:
     """The lines of rc.local, units and cron, and of scripts that they call, that may activate an
     area."""
     search = attempt(host.find_lines, "swap", boot_scripts.PLACES, _CHANGES, True, _needed)
-    found = unless_absent(search, FoundLines({}, {}, []))
+    found = unless_newer(search, FoundLines({}, {}, []))
     sources = []
     for path in found.unread:
         raise Denied("file:" + path, f"{path} may not be read: it could change swap at boot")

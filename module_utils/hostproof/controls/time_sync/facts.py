@@ -7,7 +7,7 @@ import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect import identity
-from ...collect.answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent, unless_newer
 from ...collect.host import FoundLines, Host, Process
 from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...parsers.kept_lines import LEFT_OUT
@@ -189,7 +189,7 @@ def _read_steppers(host: Host) -> List[str]:
     search = attempt(
         host.find_lines, "clock_steps", _CRON, _STEPS, True, lambda _path, _line: LEFT_OUT
     )
-    found = unless_absent(search, FoundLines({}, {}, []))
+    found = unless_newer(search, FoundLines({}, {}, []))
     places = [f"{path}:{line}" for path, lines in found.lines.items() for line, _text in lines]
     if found.unread and not places:
         raise Denied(

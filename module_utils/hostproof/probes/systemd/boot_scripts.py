@@ -11,7 +11,7 @@ import re
 from functools import partial
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import attempt, if_known, known, unless_absent
+from ...collect.answer import attempt, if_known, known, unless_absent, unless_newer
 from ...collect.host import FoundLines, Host
 from ...errors import Absent, Denied, Unanswered
 from ...parsers import kept_lines
@@ -187,7 +187,7 @@ def read_rc_local(host: Host) -> List[Command]:
 def read_others(host: Host) -> List[Command]:
     """The commands of everything else that runs once the host is up, and of scripts it calls."""
     searched = attempt(host.find_lines, "boot", PLACES, boot_commands.INTERESTING, True, _shortened)
-    search = unless_absent(searched, FoundLines({}, {}, []))
+    search = unless_newer(searched, FoundLines({}, {}, []))
     if search.unread:
         path = sorted(search.unread)[0]
         raise Denied("file:" + path, f"{path} may not be read: it could set kernel values")
@@ -259,7 +259,7 @@ def read_called(host: Host, scripts: List[str], actor: str) -> List[Command]:
     search = attempt(
         host.find_lines, name, scripts, boot_commands.INTERESTING, record=_shortened_call
     )
-    found = unless_absent(search, FoundLines({}, {}, []))
+    found = unless_newer(search, FoundLines({}, {}, []))
     for path in found.unread:
         raise Denied("file:" + path, f"{path} may not be read: it could set kernel values")
     return [
@@ -426,7 +426,7 @@ def _dependents(host: Host, stem: str) -> List[str]:
         rf"(?<![\w@-]){re.escape(stem)}(?![\w-])",
         record=_is_comment,
     )
-    found = unless_absent(search, FoundLines({}, {}, [])).lines
+    found = unless_newer(search, FoundLines({}, {}, [])).lines
     return [
         path
         for path in sorted(found)
