@@ -213,7 +213,7 @@ def masked_lines(name: str, lines: Sequence[str], chosen: Sequence[int]) -> List
 
     ``name`` is the path of the file, or the evidence key, that the lines come from.
     """
-    result = []
+    result: List[str] = []
     for index in chosen:
         alone = masked(name, lines[index])
         if alone == lines[index] and len(result) < _MOST_IN_CONTEXT:

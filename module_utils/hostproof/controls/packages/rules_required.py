@@ -40,7 +40,7 @@ _IMAGE = "add the packages to the image and build it again: the host is in image
 @rules.check(
     "packages.listed",
     "The table has packages for this distribution",
-    "The table has no packages of its own for this distribution",
+    "The table lists no packages for this distribution",
     severity="medium",
     takes_effect="now",
     why="Required packages are then unknown. Oracle does not support distributions that its books "

@@ -94,8 +94,8 @@ def sizes_of_stopped(coming: WillStart) -> Sizes:
     together = [sid for sid in known_sizes if sid in boot]
     others = sorted((sid for sid in known_sizes if sid not in boot), key=known_sizes.__getitem__)
     together += others[-1:]
-    problems = [answer for answer in (coming.stopped, coming.by_dbstart) if _is_error(answer)]
-    problems += [size for size in sizes.values() if _is_error(size)]
+    answers: List[object] = [coming.stopped, coming.by_dbstart, *sizes.values()]
+    problems = [answer for answer in answers if isinstance(answer, HostproofError)]
     counts = [
         attempt(next_start.next_size, database, "processes")
         for database in databases
@@ -108,7 +108,3 @@ def sizes_of_stopped(coming: WillStart) -> Sizes:
         sids=tuple(together),
         unknown=problems[0] if problems else None,
     )
-
-
-def _is_error(answer: object) -> bool:
-    return isinstance(answer, HostproofError)

@@ -730,10 +730,10 @@ def _read_sysctl(host: Host) -> SysctlTree:
     credentials: List[Tuple[str, Optional[str]]] = []
     for path in SYSCTL_CREDENTIALS:
         # None: not there. A text that is encrypted or cannot be read is not known.
-        text = attempt(unless_absent, attempt(host.read_text, path), None)
-        if text is not None:
-            is_unknown = ".encrypted/" in path or isinstance(text, HostproofError)
-            credentials.append((path, None if is_unknown else known(text)))
+        credential = attempt(unless_absent, attempt(host.read_text, path), None)
+        if credential is not None:
+            is_unknown = ".encrypted/" in path or isinstance(credential, HostproofError)
+            credentials.append((path, None if is_unknown else known(credential)))
     own = unless_absent(attempt(host.read_text, SYSCTL_CONF), "")
     rest = sysctl_d.parse(own, SYSCTL_CONF).assignments
     reapplied = attempt(_read_reapplied, host, paths, texts, own)

@@ -61,7 +61,7 @@ def read_rules(host: Host, name: str, pattern: str) -> List[Tuple[str, str]]:
 
 
 def _nothing(_path: str, _line: str) -> str:
-    """The number of the line tells that the file has one."""
+    """The number of the line shows that the file has one."""
     return kept_lines.LEFT_OUT
 
 

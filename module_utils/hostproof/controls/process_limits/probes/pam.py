@@ -52,9 +52,10 @@ def _sshd_uses_pam(host: Host) -> bool:
     for argv in (SETTINGS, SETTINGS + CONNECTION):
         key = "command:" + " ".join(argv)
         answer = attempt(host.run, list(argv), record=lambda text: matching_lines(text, USES_PAM))
-        output = unless_absent(answer, None) if argv == SETTINGS else known(answer)
-        if output is None:
+        found = unless_absent(answer, None) if argv == SETTINGS else known(answer)
+        if found is None:
             return True
+        output = found
         if output.rc == 0:
             return USES_PAM in output.stdout
         if "connection test" not in output.stderr:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The units of systemd that start Oracle's software at boot time, by what they run.
 
-The name of a unit is no criterion. An enabled unit counts if its account owns an Oracle home. It
+The name of a unit does not count. An enabled unit counts if its account owns an Oracle home. It
 also counts if its commands, or a script that they call, name a program that starts databases or
 listeners, the account "oracle", or a home. Sources: systemd.unit(5), "Specifiers", Wants= and
 .wants/; systemd-sysv-generator(8); Oracle Database Administrator's Reference for Linux, dbstart.
