@@ -118,15 +118,13 @@ def render_folder(
         if waivers is not None:
             results = with_waivers(results, waivers, today, known_checks())
         if results is not recorded and _differ(recorded, results):
-            lines = draft(FINDINGS_FILE)
-            for line in render_lines(merged_lines(results)):
-                lines.write(line)
+            _write_findings(draft(FINDINGS_FILE), results)
         results.fail_on = fail_on
         results.waits = waits
         many = len(results.hosts) > ALL_IN_ONE and not as_one_page
         names = page_names(results.hosts.names) if many else {}
         summary, pages = _write_forms(results, instant, strict, draft, files, folder, names)
-        # All of them are written: now each takes its place, an index after what it links to.
+        # An index takes its place after the pages that it links to.
         if pages:
             pages.replace()
         for page_draft in drafts.values():
@@ -142,6 +140,11 @@ def render_folder(
         page,
         failing_hosts(results, strict),
     )
+
+
+def _write_findings(draft: "Draft", results: Results) -> None:
+    for line in render_lines(merged_lines(results)):
+        draft.write(line)
 
 
 def _read(folder: str) -> Results:

@@ -138,7 +138,8 @@ class HostFacts(NamedTuple):
     statuses of its controls (worst_by_control), ``alike`` is the number of findings of a control
     with that status. Hosts with equal results share all three dictionaries. ``cluster`` is the name
     of the cluster that the host is a node of. ``worst_fail`` and ``worst_warn`` are the highest
-    severity of a failure and of a warning, None without one.
+    severity of a failure and of a warning, None without one. ``worst_unmet`` is that of a failure
+    that does not only wait for an event.
     """
 
     name: str
@@ -151,6 +152,7 @@ class HostFacts(NamedTuple):
     alike: dict[str, int]
     cluster: str | None
     worst_fail: str | None
+    worst_unmet: str | None
     worst_warn: str | None
 
 
@@ -190,9 +192,12 @@ class Tally:
         alike = dict.fromkeys(controls, 0)
         for finding in findings:
             alike[finding["control"]] += finding["status"] == controls[finding["control"]]
+        unmet = []
         for finding in findings:
             event = waits_for(finding["takes_effect"], finding["fix"])
-            if finding["status"] == FAIL and event is not None and not finding["commands"]:
+            if finding["status"] != FAIL or event is None or finding["commands"]:
+                unmet.append(finding)
+            else:
                 self.waiting[finding["severity"]] += 1
                 hosts = self.waiting_hosts.setdefault(event, [])
                 hosts += [state.name] if state.name not in hosts[-1:] else []
@@ -213,6 +218,7 @@ class Tally:
                 *facts,
                 cluster_of(findings),
                 _highest_severity(findings, FAIL),
+                _highest_severity(unmet, FAIL),
                 _highest_severity(findings, WARN),
             )
         )
@@ -282,7 +288,7 @@ def failing_hosts(results: Counted, strict: bool = False) -> list[str]:
     failing = [
         host.name
         for host in hosts
-        if host.worst_fail in counting
+        if (host.worst_unmet if results.waits else host.worst_fail) in counting
         or (strict and host.worst_warn in counting)
         or host.counts[ERROR]
         or host.verdict in (UNREACHABLE, UNDETERMINED)
