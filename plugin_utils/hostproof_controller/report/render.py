@@ -105,9 +105,9 @@ def render_folder(
     Failures below ``fail_on`` do not decide the exit code, nor, with ``waits``, those that only
     wait for an event such as a reboot. One host is in memory at a time.
     """
-    results = _read(folder)
+    recorded = _read(folder)
+    results = with_clusters(recorded)
     instant = generated or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    recorded, results = results, with_clusters(results)
     with ExitStack() as files:
         drafts: dict[str, Draft] = {}
 
@@ -125,10 +125,7 @@ def render_folder(
         names = page_names(results.hosts.names) if many else {}
         summary, pages = _write_forms(results, instant, strict, draft, files, folder, names)
         # An index takes its place after the pages that it links to.
-        if pages:
-            pages.replace()
-        for page_draft in drafts.values():
-            page_draft.replace()
+        _replace(pages, drafts.values())
         remove_other_pages(folder, {*names.values()})
     paths = {name: item.path for name, item in drafts.items()}
     page = paths["index.html" if many else "report.html"]
@@ -140,6 +137,13 @@ def render_folder(
         page,
         failing_hosts(results, strict),
     )
+
+
+def _replace(pages: HostPages | None, drafts: Iterable["Draft"]) -> None:
+    if pages:
+        pages.replace()
+    for draft in drafts:
+        draft.replace()
 
 
 def _write_findings(draft: "Draft", results: Results) -> None:
