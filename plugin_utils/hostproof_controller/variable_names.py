@@ -245,10 +245,10 @@ def warn(names: Iterable[str]) -> None:
     finally:
         fcntl.lockf(listed, fcntl.LOCK_UN)
     if new:
-        from ansible.utils.display import Display
+        from .remote.transport import warn as warning
 
         word, verb = ("variable", "is") if len(new) == 1 else ("variables", "are")
-        Display().warning(
+        warning(
             f"Hostproof: the {word} {', '.join(new)} {verb} not used by any control. Set "
             f"{UNKNOWN_VARIABLES} to ignore if other roles use them."
         )

@@ -8,7 +8,9 @@ from ansible.module_utils.hostproof.collect import host_module
 ROOT = Path(__file__).resolve().parents[2]
 
 #: They run on the controller, and only say so.
-OF_THE_CONTROLLER = {"compare_latency", "latency_baseline", "latency_gate", "render_report"}
+OF_THE_CONTROLLER = {
+    *("compare_latency", "latency_baseline", "latency_gate", "render_report", "show_findings"),
+}
 
 
 def test_the_text_of_a_failure_holds_no_secret(monkeypatch):

@@ -200,6 +200,7 @@ def test_a_sound_finding_is_taken_whatever_stands_around_it(run, name):
 def test_nothing_but_what_is_known_comes_to_ansible(run):
     assert set(run.seen["facts"]) <= {
         *("changed", "counts", "reported", "findings", "failed", "evidence"),
+        *("status", "failing", "msg", "lines"),
         *("failed_when_result", "unreachable"),
     }
     assert not run.seen["facts"].get("unreachable")

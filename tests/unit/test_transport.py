@@ -235,6 +235,10 @@ OF_COMMAND_LINE = {
         "ansible.errors.AnsibleError",
         "ansible.utils.display.Display",
     },
+    "plugin_utils/hostproof_controller/run_options.py": {
+        "ansible.context.CLIARGS",
+        "ansible.parsing.splitter.parse_kv",
+    },
     "plugin_utils/hostproof_controller/cli/hosts.py": {
         "ansible.errors.AnsibleError",
         "ansible.inventory.manager.InventoryManager",

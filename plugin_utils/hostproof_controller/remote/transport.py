@@ -66,6 +66,13 @@ def verbosity() -> int:
     return int(Display().verbosity)
 
 
+def warn(text: str) -> None:
+    """Print a warning, also from a worker."""
+    from ansible.utils.display import Display
+
+    Display().warning(text)
+
+
 class Task(ActionBase):
     """A task of a play. A subclass sets the class variables and implements ``perform``."""
 
