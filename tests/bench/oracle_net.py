@@ -4,7 +4,7 @@
 Usage: tests/bench/oracle_net.py [INPUTS [SEED]]   (100000 inputs, seed 1 unless told)
 
 Three kinds: files of tests/fixtures/oracle_net cut and scrambled, tokens of the grammar in any
-order, and random characters. Each must be read or refused with line and column, strictly and not,
+order, and random characters. Each must be read or refused with line and column,
 within a limit of CPU time. What is read must come back byte for byte, and an edit of it must read
 as planned. At last, long inputs: twice the length must not take much more than twice the CPU time.
 """
@@ -155,7 +155,7 @@ def check_growth() -> int:
 
 def timed(text: str) -> float:
     started = time.process_time()
-    net = parsed(text, True)
+    net = parsed(text)
     if net is not None:
         oracle_net_data.as_data(net)
     return time.process_time() - started
