@@ -19,12 +19,6 @@ options:
     description: The text of the file.
     type: str
     required: true
-  strict:
-    description:
-      - Reject a line that begins in the first column while a parenthesis is open. The documentation
-        of Oracle forbids such lines. Set V(false) to accept them.
-    type: bool
-    default: true
 author: Hostproof contributors
 """
 
@@ -71,7 +65,7 @@ if _UTILS not in ansible.module_utils.__path__:
     ansible.module_utils.__path__.append(_UTILS)
 
 
-def from_oracle_net(text: Any, strict: bool = True) -> dict[str, Any]:
+def from_oracle_net(text: Any) -> dict[str, Any]:
     # Every worker that renders a template loads all filters, so the parser is imported on use.
     from ansible.module_utils.hostproof.errors import ParseError
     from ansible.module_utils.hostproof.parsers.oracle import oracle_net, oracle_net_data
@@ -79,7 +73,7 @@ def from_oracle_net(text: Any, strict: bool = True) -> dict[str, Any]:
     if not isinstance(text, str):
         raise AnsibleFilterError(f"from_oracle_net needs a text, not {type(text).__name__}")
     try:
-        return oracle_net_data.as_data(oracle_net.parse(text, strict=bool(strict)))
+        return oracle_net_data.as_data(oracle_net.parse(text))
     except ParseError as problem:
         raise AnsibleFilterError(f"from_oracle_net: {problem}") from problem
 

@@ -24,6 +24,7 @@ HOLD_SECRETS = (
     "standalone-edited.xml",
     "standalone-reload.xml",
     "tomcat-context-made-up.xml",
+    "dbcp2-context.xml",
 )
 #: What such a line names.
 NAMES = ("passw", "community", "PASSWD", "PASSWORDS_")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import packs
 import pytest
+from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.errors import HostproofError
@@ -942,7 +943,7 @@ def test_a_pack_that_never_looked_for_scripts_is_no_proof(judge):
     judge(machine)
     readings: dict[str, Any] = dict(machine.evidence)
     del readings["lines:boot"]
-    findings = judge(RecordedHost(readings))
+    findings = judge(RecordedHost(readings, VERSION))
     for check in (
         "pool_persisted",
         "single_source",

@@ -53,7 +53,9 @@ def told(command) -> str:
 
 def test_without_a_wish_nothing_is_changed(plan):
     planned = plan()
-    assert (planned.changes, planned.refusals, planned.pending) == ([], [], [])
+    assert (planned.changes, planned.refusals) == ([], [])
+    assert planned.pending == ["pool_validation_pools names no pool."]
+    assert planned.idle
 
 
 def test_one_batch_of_what_differs_and_its_exact_undo(plan):

@@ -28,7 +28,7 @@ rules = Rules(NAME)
 #: CVU requires huge pages above it.
 _LITTLE_MEMORY = 4 << 30
 #: Percent of memory in huge pages with which a host hardly starts.
-_NO_ROOM = 90
+_NO_ROOM = 85
 
 
 @rules.check(

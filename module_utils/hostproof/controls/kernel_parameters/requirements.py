@@ -8,7 +8,14 @@ from ...evaluate.comparing import AT_LEAST, AT_MOST, EXACTLY, WITHIN
 from ...evaluate.profiles import Profile
 from ...evaluate.requirement import Requirement
 from ...probes.oracle.releases import LONG_TERM
-from .formulas import Formula, free_for_receives, half_of_memory, pages_of_largest, pages_of_memory
+from .formulas import (
+    Formula,
+    free_for_receives,
+    half_of_memory,
+    pages_of_largest,
+    pages_of_memory,
+    semaphores,
+)
 from .policy import NAME, Policy
 from .table import ADVICE, CLUSTER, DIRECT_NFS, ROWS, Row
 from .wanted import is_for
@@ -16,6 +23,7 @@ from .wanted import is_for
 _WORDS = {AT_LEAST: "at least ", AT_MOST: "at most ", EXACTLY: "", WITHIN: "within "}
 #: The formulas of the releases that a profile names.
 FORMULAS: Dict[Formula, str] = {
+    semaphores: "250 32000 100 128",
     half_of_memory: "half of memory, or the largest SGA if that is more",
     pages_of_memory: "40% of memory in pages, or all SGAs if they are more",
     pages_of_largest: "kernel.shmmax in pages",
