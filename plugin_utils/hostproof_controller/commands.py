@@ -47,7 +47,7 @@ _OF_SYSTEM = (
     r"chdev( -P)? -l <device>( -a <attribute>)+( -P| -T)?",
     r"chfs -a options=<options> <path>",
     r"dladm set-linkprop -p flowctrl=(no|tx|rx|bi|auto|pfc) <device>",
-    r"chmod (1777 /tmp|1777 /var/tmp|0755 /var)",
+    r"chmod (1777 (/tmp|/var/tmp|/dev/shm)|0755 /var)",
     r"chown root (/tmp|/var/tmp|/var|/dev/shm)",
     r"dmesg \| grep -i nfs",
     r"dnf install net-snmp-(utils|libs net-snmp-devel)",

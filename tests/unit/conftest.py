@@ -57,7 +57,7 @@ def validate_by(definition: str) -> Callable[[Any], None]:
     return validate
 
 
-#: Commands with a name that no form accepts on purpose, and with packages that a test's policy adds.
+#: Commands with a name that no form accepts, and with packages that the policy of a test adds.
 HOSTILE_OR_OWN = re.compile(r"[$`\\]|[^ -~]|^(?:apt-get|dnf) install [a-z0-9._ +-]+\Z")
 
 

@@ -9,6 +9,9 @@ from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.evaluate.finding import PASS, SKIP, Finding, worst
 
 #: Judges a host: the name of each check, and what was found.
+#: Newer than every reading: a key that is missing was not left out by an older release.
+LATER = "99.0"
+
 Judge = Callable[[RecordedHost], dict[str, list[Finding]]]
 Reading = dict[str, Any]
 _GARBAGE = "\x00\ud800 garbage [ : =\n\n\u00b2"
@@ -95,7 +98,7 @@ def spoilt_recordings(
         instead = spoil(changed.pop(key))
         if instead is not None:
             changed[key] = instead
-        yield key, RecordedHost(changed)
+        yield key, RecordedHost(changed, LATER)
 
 
 def summary(findings: dict[str, list[Finding]]) -> dict[str, str]:
@@ -108,7 +111,7 @@ def better_for_less(
     judge: Judge, evidence: dict[str, Reading], spoil: Any, lenient: tuple[str, ...]
 ) -> list[tuple[str, str]]:
     """(key, check) of what passes without a reading that it did not pass with."""
-    before = summary(judge(RecordedHost(copy.deepcopy(evidence))))
+    before = summary(judge(RecordedHost(copy.deepcopy(evidence), LATER)))
     better = []
     for key, spoilt in spoilt_recordings(evidence, spoil, lenient):
         after = summary(judge(spoilt))
@@ -121,7 +124,7 @@ def sure_of_nothing(
     judge: Judge, evidence: dict[str, Reading], spoil: Any, lenient: tuple[str, ...]
 ) -> set[tuple[str, str]]:
     """(check, key) of what passes, or is skipped, and cites a reading that says nothing."""
-    findings = judge(RecordedHost(copy.deepcopy(evidence)))
+    findings = judge(RecordedHost(copy.deepcopy(evidence), LATER))
     cited = {
         (name, key) for name in findings for finding in findings[name] for key in finding.evidence
     }

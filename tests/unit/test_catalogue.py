@@ -76,8 +76,8 @@ def test_an_update_is_shown_check_by_check(older, packs, capsys):
     assert (update["old"], update["new"], update["packs"]) == ("0.1.9", VERSION, 2)
     db01, both = ["db01.example.com"], ["db01.example.com", "db02.example.com"]
     assert [tuple(change.values()) for change in update["changes"]] == [
-        ("verdict", "(host)", "not ready", "ready", db01),
-        ("changed", "hugepages.ram_share", "fail", "pass", both),
+        ("verdict", "(host)", "ready with warnings", "ready", db01),
+        ("changed", "hugepages.ram_share", "warn", "pass", both),
         ("new", "hugepages.no_overcommit", "-", "pass", both),
         ("removed", "hugepages.overcommit", "pass", "-", both),
         (

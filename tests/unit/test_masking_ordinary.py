@@ -21,6 +21,7 @@ HOLD_SECRETS = (
     "one-ds.xml",
     "two-ds.xml",
     "standalone.xml",
+    "standalone-stopped.xml",
     "standalone-edited.xml",
     "standalone-reload.xml",
     "tomcat-context-made-up.xml",

@@ -23,7 +23,6 @@ The fix that apply makes is derived from the plan of the control, and from nothi
 prints the command of ``apply_line`` only where apply would change the host. Otherwise it is the
 reason why apply would not."""
 
-import re
 from typing import AbstractSet, Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..collect.answer import Answer, known
@@ -50,17 +49,14 @@ _SUBJECTS = {
 }
 
 
-#: A fix that is only an event, by takes_effect.
-_ONLY = {
-    event: re.compile(re.escape(text).replace(re.escape("{0}"), "[^;]+") + r"\Z")
-    for event, text in _EVENTS.items()
-}
-
-
 def waits_for(takes_effect: Optional[str], fix: Optional[str]) -> Optional[str]:
     """The event that a fix waits for; None if there is something else to do."""
-    pattern = _ONLY.get(takes_effect or "")
-    return takes_effect if pattern is not None and pattern.match(fix or "") else None
+    text = _EVENTS.get(takes_effect or "")
+    if text is None or not fix or ";" in fix:
+        return None
+    begin, _, end = text.partition("{0}")
+    is_event = fix.startswith(begin) and fix.endswith(end) if end or begin != text else fix == text
+    return takes_effect if is_event else None
 
 
 class Step:

@@ -15,6 +15,9 @@ from masking_formats import COMMANDS, FILES, TEXTS
 from test_custom import entry
 from test_diffing import line, report
 
+# What a check captures does not depend on the ansible-core.
+pytestmark = pytest.mark.one_core
+
 SECRET = "Ztiger0tiger9q"
 FORMATS = {**COMMANDS, **TEXTS}
 #: The secret alone, what is behind a blank or an equals sign, and the whole line.

@@ -197,6 +197,7 @@ def pool_persisted(facts: Facts, policy: Policy) -> Verdict:
         why = f"A reboot makes {in_pages(at_boot.pages)}, {least - at_boot.pages} too few."
     else:
         at_boot.settled()
+        known(None if needed is None else needed.unknown)
     waits = _waits_for_reboot(at_boot, running, needed, policy)
     return layered(
         persisted=Layer(at_boot.text(), PASS if waits else status),

@@ -22,7 +22,8 @@ _ANY = ("noarch", "all")
 
 
 _NO_RELEASE = (
-    "Neither packages_release nor hostproof_profile sets a release, and no Oracle home was found."
+    "Neither packages_release nor hostproof_profile sets a release, and no Oracle home on a "
+    "system with /etc/os-release was found."
 )
 
 
@@ -35,7 +36,8 @@ def applies(facts: Facts, policy: Policy) -> None:
 
 def _has_release(facts: Facts, policy: Policy) -> bool:
     is_announced = policy.release is not None or policy.profile is not None
-    return is_announced or releases.has_home(facts.software)
+    # Without os-release no table applies, which matters only if a release was requested.
+    return is_announced or (not isinstance(facts.os, Absent) and releases.has_home(facts.software))
 
 
 def _releases(facts: Facts, policy: Policy) -> List[object]:

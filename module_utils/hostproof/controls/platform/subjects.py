@@ -27,10 +27,13 @@ def applies(facts: Facts, policy: Policy) -> None:
     if isinstance(facts.kernel, Absent):
         raise Skip("Not a Linux host: it has no " + RUNNING_KERNEL + ".")
     is_announced = policy.release is not None or policy.profile is not None
-    if not is_announced and policy.target_os is None and not releases.has_home(facts.software):
+    if is_announced or policy.target_os is not None:
+        return
+    # Without os-release no table applies, which matters only if a release was requested.
+    if isinstance(facts.os, Absent) or not releases.has_home(facts.software):
         raise Skip(
             "Neither platform_release nor hostproof_profile names a release to check for, and no "
-            "Oracle home was found."
+            f"Oracle home on a system with {OS_RELEASE} was found."
         )
 
 
