@@ -23,7 +23,7 @@ from .wanted import is_for
 _WORDS = {AT_LEAST: "at least ", AT_MOST: "at most ", EXACTLY: "", WITHIN: "within "}
 #: The formulas of the releases that a profile names.
 FORMULAS: Dict[Formula, str] = {
-    semaphores: "250 32000 100 128",
+    semaphores: "250 32000 100 128, or what all instances need if that is more",
     half_of_memory: "half of memory, or the largest SGA if that is more",
     pages_of_memory: "40% of memory in pages, or all SGAs if they are more",
     pages_of_largest: "kernel.shmmax in pages",
