@@ -51,10 +51,6 @@ class _Noting(RecordedHost):
         super().__init__(readings)
         self.asked: set[str] = set()
 
-    def has(self, key: str) -> bool:
-        self.asked.add(key)
-        return super().has(key)
-
     def _answer(self, key: str, kind: str, ask: Any, record: Any = None) -> dict[str, Any]:
         self.asked.add(key)
         return super()._answer(key, kind, ask, record)

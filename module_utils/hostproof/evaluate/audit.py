@@ -152,7 +152,7 @@ def judge_host(
             crashed = partial(_crashed, host, name, secrets)
             facts = guard(name, partial(_judge, name, facts, policies[name], crashed))
         judged = [facts] if isinstance(facts, Finding) else facts
-        findings.extend(_without_newer(finding, newer.get(name, ())) for finding in judged)
+        findings.extend(_without_newer(finding, newer.get(name, [])) for finding in judged)
     findings = [_of_all_entries(finding, bad) for finding in findings]
     findings.extend(_left_out(omission) for omission in bad)
     checks = [check for name in policies for check in CONTROLS[name].checks]

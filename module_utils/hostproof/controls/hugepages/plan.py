@@ -86,7 +86,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     refusals = [refusal for part in parts for refusal in part.refusals]
     if target is None and not (files or values or later or refusals or pending):
         return idle("No instance runs, and hugepages_instances lists none.")
-    return Plan([*files, *values], refusals, pending, later if files else [])
+    return Plan([*files, *values], refusals, pending, later)
 
 
 def _without_refused(part: Changes, policy: Policy) -> Changes:
