@@ -221,7 +221,8 @@ def shm_group(facts: Facts, policy: Policy) -> Verdict:
     at_boot = attempt(boot_probe.sysctl_at_boot, facts.boot, SHM_GROUP)
     wanted = attempt(wanted_group, facts, policy)
     evidence = ("file:" + SHM_GROUP_FILE, "command:getent group " + policy.group) + BOOT
-    if isinstance(wanted, Absent):
+    # Another absence, such as that of a process, leaves the group unknown.
+    if isinstance(wanted, Absent) and wanted is facts.group:
         return Verdict(
             FAIL,
             why=f"The host has no group {policy.group}, and the present group is not one of every "
@@ -254,6 +255,7 @@ def shm_group(facts: Facts, policy: Policy) -> Verdict:
         in_use=Layer("not a member: " + ", ".join(outside), status) if outside else None,
         advice=Advice(
             both=[Apply(NAME, GROUP)],
+            running=[Wait("reboot")] if policy.activation == "reboot" else [Apply(NAME, GROUP)],
             in_use=[
                 Ask(
                     f"add the owner to the group {group.name}, then restart what runs without it: "
@@ -261,7 +263,7 @@ def shm_group(facts: Facts, policy: Policy) -> Verdict:
                 )
             ]
             if running == group.gid
-            else [Wait("instance_restart", ", ".join(outside))],
+            else _restarts(facts, outside),
         ),
         why=why,
         desired=f"{group.gid} ({group.name})",
@@ -284,6 +286,12 @@ def _settled_text(at_boot: Answer[boot_probe.SysctlAtBoot]) -> Answer[str]:
     """As _text_of, but unknown if something that was not read can change it."""
     text = _text_of(at_boot)
     return text if isinstance(at_boot, HostproofError) else at_boot.unknown or text
+
+
+def _restarts(facts: Facts, outside: List[str]) -> List[Wait]:
+    """The restart of the instances that are not in the group. An account alone runs nothing."""
+    sids = [instance.sid for instance in known(facts.instances) if instance.sid in outside]
+    return [Wait("instance_restart", ", ".join(sids))] if sids else []
 
 
 def _grade_shm_group(facts: Facts, outsiders: List[str]) -> Tuple[str, str]:
