@@ -914,7 +914,7 @@ class RecordedHost(Host):
         if key not in self.evidence and former in self.evidence:
             return self._answer(former, kind, ask, record)
         if key not in self.evidence:
-            since = readings.newer_than(self._release, key)
+            since = readings.newer_than(self._release, key, self.evidence)
             if since is None:
                 raise Unanswered(key, f"{key} is not in the recorded evidence; record it again")
             self.not_recorded.append(NotRecorded(key, since, self._release))

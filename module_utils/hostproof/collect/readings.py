@@ -11,7 +11,7 @@ tests/unit/test_released_packs.py names each key that is missing here.
 """
 
 import re
-from typing import Any, Optional, Tuple
+from typing import Any, Iterable, Optional, Tuple
 
 #: The first pattern that matches is the one that counts.
 SINCE = (
@@ -105,14 +105,17 @@ def release_of(text: Any) -> str:
     return text if isinstance(text, str) and _RELEASE.match(text) else ""
 
 
-def newer_than(release: str, key: str) -> Optional[str]:
-    """The release since which the key is read, if ``release`` ("" for unknown) is older."""
-    since = _since(key)
-    return since if since and (not release or _order(release) < _order(since)) else None
+def newer_than(release: str, key: str, recorded: Iterable[str] = ()) -> Optional[str]:
+    """The release since which the key is read, if ``release`` ("" for unknown) is older.
 
-
-def _since(key: str) -> Optional[str]:
-    return next((since for pattern, since in SINCE if matches(pattern, key)), None)
+    A recording with another key of the same pattern (``recorded``) has this reading: there the key
+    is missing for another reason, and the result is None.
+    """
+    row = next((row for row in SINCE if matches(row[0], key)), None)
+    if row is None or (release and _order(release) >= _order(row[1])):
+        return None
+    is_read = "*" in row[0] and any(matches(row[0], other) for other in recorded)
+    return None if is_read else row[1]
 
 
 def matches(pattern: str, key: str) -> bool:
