@@ -374,7 +374,7 @@ POOL = (
         {},
         "pool_persisted",
         "error",
-        ("/etc/rc.d/rc.local:2", "vm.nr_hugepages"),
+        ("/etc/rc.d/rc.local:2", "sysctl -w vm.nr_hugepages=$***"),
     ),
     Story(
         "persisted: rc.local that no boot runs",

@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.controls.packages import table
 from ansible.module_utils.hostproof.errors import ParseError, PolicyError
 from ansible.module_utils.hostproof.parsers.unix import package_list
 from default_policies import changed_policy
+from hostproof_controller import commands
 from package_packs import DPKG_COMMAND, FOLDER, RPM_COMMAND, host, lines_of, recorded, rpm_lines
 
 SINGLE, RAC = "oracle_19c_single", "oracle_19c_rac"
@@ -24,8 +25,12 @@ BOOK9 = (
 
 
 @pytest.fixture
-def judge(validate_finding):
+def judge(validate_finding, monkeypatch):
+    monkeypatch.setattr(commands, "_ADDITIONAL", set())
+
     def judge_host(machine, **changes):
+        # As a run does before it judges: the packages of its policy may be in a command.
+        commands.allow({"packages": changes})
         findings = package_packs.judged(machine, **{"profile": SINGLE, **changes})
         for finding in findings.values():
             validate_finding(finding.as_dict())
