@@ -55,7 +55,7 @@ def waits_for(takes_effect: Optional[str], fix: Optional[str]) -> Optional[str]:
     if text is None or not fix or ";" in fix:
         return None
     begin, _, end = text.partition("{0}")
-    is_event = fix.startswith(begin) and fix.endswith(end) if end or begin != text else fix == text
+    is_event = fix == text if begin == text else fix.startswith(begin) and fix.endswith(end)
     return takes_effect if is_event else None
 
 

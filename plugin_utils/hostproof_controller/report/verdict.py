@@ -194,8 +194,8 @@ class Tally:
             alike[finding["control"]] += finding["status"] == controls[finding["control"]]
         unmet = []
         for finding in findings:
-            event = waits_for(finding["takes_effect"], finding["fix"])
-            if finding["status"] != FAIL or event is None or finding["commands"]:
+            event = _event_of(finding)
+            if event is None:
                 unmet.append(finding)
             else:
                 self.waiting[finding["severity"]] += 1
@@ -294,6 +294,14 @@ def failing_hosts(results: Counted, strict: bool = False) -> list[str]:
         or host.verdict in (UNREACHABLE, UNDETERMINED)
     ]
     return failing or [host.name for host in hosts]
+
+
+def _event_of(finding: dict[str, Any]) -> str | None:
+    """The event that a failure only waits for. A wrong persisted value waits for none."""
+    is_wrong_later = finding.get("failing_layer") == "persisted"
+    if finding["status"] != FAIL or finding["commands"] or is_wrong_later:
+        return None
+    return waits_for(finding["takes_effect"], finding["fix"])
 
 
 def _highest_severity(findings: Iterable[dict[str, Any]], status: str) -> str | None:

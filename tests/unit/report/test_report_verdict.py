@@ -13,6 +13,7 @@ from hostproof_controller.report.verdict import (
     actual_layer,
     controls_of,
     exit_code,
+    failing_hosts,
     host_verdict,
     status_totals,
     verdict_totals,
@@ -222,6 +223,7 @@ def test_when_the_value_of_a_layer_applies(control, layer, effect, words):
         ({"fix": "put 'a = 1' into /etc/x; then reboot the host", "takes_effect": "reboot"}, 2),
         ({"fix": "reboot the host", "takes_effect": "now"}, EXIT_FAILED),
         ({"fix": "reboot the host", "takes_effect": "reboot", "commands": ["umount /u"]}, 2),
+        ({"fix": "reboot the host", "takes_effect": "reboot", "failing_layer": "persisted"}, 2),
     ],
 )
 def test_after_an_apply_what_only_waits_is_no_failure(changes, code):
@@ -238,3 +240,26 @@ def test_after_an_apply_what_only_waits_is_no_failure(changes, code):
         assert exit_code(results) == EXIT_FAILED
         event = changes["takes_effect"].replace("_", " ")
         assert f"db01: waiting for: {event}" in render_summary(results)
+
+
+def test_the_hosts_that_fail_are_those_of_the_exit_code():
+    waiting = finding(status="fail", fix="reboot the host", takes_effect="reboot", commands=[])
+    lines = [
+        make_line("bad", [finding(status="fail", severity="high")]),
+        make_line("lesser", [finding(status="fail", severity="low")]),
+        make_line("unknown", [finding(status="error")]),
+        make_line("warned", [finding(status="warn", severity="high")]),
+        make_line("waiting", [waiting]),
+        make_line("good", [finding(status="pass")]),
+    ]
+    results = merge(lines)
+    assert failing_hosts(results) == ["bad", "lesser", "unknown", "waiting"]
+    assert failing_hosts(results, strict=True) == ["bad", "lesser", "unknown", "waiting", "warned"]
+    results.fail_on, results.waits = "high", True
+    assert failing_hosts(results) == ["bad", "unknown"]
+    assert failing_hosts(merge(lines[-1:])) == []
+    # No other host fails: then a host without a database decides the exit code.
+    skipped = [finding(control="kernel_parameters", status="skip")]
+    lines = [make_line("empty", skipped), make_line("good", [finding(status="pass")])]
+    assert failing_hosts(merge(lines)) == ["empty"]
+    assert failing_hosts(merge([*lines, make_line("bad", [finding(status="fail")])])) == ["bad"]
