@@ -1,4 +1,4 @@
-"""Results of CVU and ORAchk that somebody else wrote. It is won if an import ends otherwise than
+"""Results of CVU and ORAchk that an attacker wrote. It is won if an import ends otherwise than
 with findings or one sentence, or has more findings than a report can hold."""
 
 import importlib

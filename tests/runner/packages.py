@@ -39,7 +39,7 @@ NEW = re.compile(r"(\d+) newly installed")
 
 
 def has(command: str) -> bool:
-    """Whether a command is installed; the folders of root's tools count for everybody."""
+    """Whether a command is installed; the directories of root's tools count for every account."""
     return shutil.which(command, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin") is not None
 
 
@@ -50,7 +50,7 @@ def missing(names: Iterable[str]) -> list[str]:
 
 
 def announcement(chosen: list[Stage], *, short: bool) -> str:
-    """What a run will install and how long it takes, for two processors."""
+    """The packages that a run installs and its duration on two processors."""
     names = [stage.name for stage in chosen]
     if short:
         # It runs only where its machine is there already.

@@ -1,6 +1,6 @@
 """Forms in which a command holds a secret, of programs that no list of the masking names.
 
-Each "§" stands for the secret. No form has a quote that does not end: it stands within a line.
+"§" is the place of the secret. No form has a quote that does not end, because it is within a line.
 """
 
 FORMS = """\

@@ -78,7 +78,7 @@ def test_an_unknown_layer_hides_no_wrong_one():
         "unknown",
     )
     assert finding.why == "It is wrong. Not known: the file: /etc/a.conf is not readable."
-    # A reboot is no remedy where nobody knows what it would set.
+    # A reboot is not a remedy if the values that it sets are unknown.
     assert finding.fix.startswith("apply the control")
 
 

@@ -484,7 +484,7 @@ class TestStart:
 def test_no_process_survives_the_wrapper(standin, number, options):
     """Neither ansible-playbook, nor a worker that ignores the end of its parent."""
     program = standin.folder / "venv/bin/ansible-playbook"
-    # As Ansible does: its end is that of its workers, which have sessions of their own.
+    # As Ansible does: its end is that of its workers, which have separate sessions.
     then = f"""
 import signal
 import subprocess

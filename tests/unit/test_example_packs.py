@@ -1,4 +1,4 @@
-"""The example packs lead to what their page says."""
+"""The example packs have the verdicts of their page."""
 
 import re
 

@@ -15,7 +15,7 @@ REGISTER = runpy.run_path(str(packs.ROOT / "tests/format_register"))
 ROWS = REGISTER["rows"]()
 VALUES = packs.FIXTURES / "format_values.json"
 HOSTPROOF = packs.ROOT / "module_utils/hostproof"
-#: Modules beside the readers that read no format of their own.
+#: Modules next to the readers that read no separate format.
 HELPERS = {
     "parsers/glob_pattern.py",
     "parsers/kept_lines.py",
@@ -101,7 +101,7 @@ def takes_one_text(read) -> bool:
 
 
 def values_of(row) -> dict[str, str]:
-    """What the reader takes from each sample, if it is one text that it reads."""
+    """The values that the reader takes from each sample, for readers of one text."""
     package = "ansible.module_utils.hostproof"
     if row.reader.startswith("other_tools"):
         package = "hostproof_controller"

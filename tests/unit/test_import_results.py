@@ -341,7 +341,7 @@ def _tasks(count):
     return "".join(f"Verifying Task {number} ...PASSED\n" for number in range(count))
 
 
-#: What grew with the product of two of its parts, or with the square of one.
+#: Inputs whose cost grew with the product of two parts, or with the square of one.
 HOSTILE = {
     "tasks and nodes": ("cvu", "Verifying A ...FAILED\n" + _of_nodes(3000) + _tasks(3000)),
     "ids of one task": ("cvu", "Verifying A ...FAILED (PRVF-1, PRVF-2)\n" * 20000),

@@ -1,4 +1,4 @@
-"""Of a command that a control reads, evidence and findings hold the words alone that it needs."""
+"""Evidence and findings hold only the words of a command that a control needs."""
 
 import json
 

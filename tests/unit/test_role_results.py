@@ -1,5 +1,5 @@
-"""Roles in somebody else's play: the variables of other roles, the printed findings, the result of
-a role in the next task, and the hosts that an audit fails."""
+"""Roles in a play of another project: the variables of other roles, the printed findings, the
+result of a role in the next task, and the hosts that an audit fails."""
 
 import json
 import os

@@ -39,14 +39,14 @@ PACKS = '{"hostproof_evidence_folder": "/p", "ansible_connection": "local"}'
         ),
         ({"extra_vars": ('{"space_limit": [1, "x y"]}',)}, """-e '{"space_limit": [1, "x y"]}'"""),
         ({"extra_vars": ("@site/vars.yml",)}, "-e @site/vars.yml"),
-        # What a command adds for one run is not repeated.
+        # The options that a command adds for one run are not repeated.
         ({"extra_vars": ('{"hostproof_checks": "a.b"}', "x=1")}, "-e x=1"),
         ({"extra_vars": (PACKS, "x=1")}, "-e x=1"),
         (
             {"extra_vars": ('{"ansible_connection": "local"}',)},
             """-e '{"ansible_connection": "local"}'""",
         ),
-        # A secret keeps its name, and what stands beside it is repeated.
+        # A secret keeps its name, and the values next to it are repeated.
         (
             {"extra_vars": ("ansible_password=hunter2 x=1",)},
             """-e "ansible_password=${ansible_password:?}" -e '{"x": "1"}'""",

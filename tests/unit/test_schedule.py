@@ -240,7 +240,7 @@ class TestTimerOfRoot:
             )
             os.chown(place, 0, -1)
             place.chmod(before)
-        # What did not exist when the timer was written counts too.
+        # Paths that did not exist when the timer was written count too.
         (site / "own/filter_plugins").mkdir()
         assert self.check(site).returncode == 0
         os.chown(site / "own/filter_plugins", 1234, -1)

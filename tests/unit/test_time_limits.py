@@ -15,7 +15,7 @@ import pytest
 pytestmark = pytest.mark.one_core
 
 ROOT = Path(__file__).resolve().parents[2]
-#: What measures times runs alone (bench); the others are no tests.
+#: Benchmarks measure times and run alone; the others are not tests.
 NO_TESTS = ("bench", "fixtures", "machines", "runner", "standins")
 CLOCKS = {f"time.{name}" for name in ("monotonic", "perf_counter", "process_time")}
 LONG_WAIT = 60

@@ -119,7 +119,7 @@ def test_apply_makes_the_pool(lab, host, by_reboot):
     limits = host.file("/etc/security/limits.d/zz-hostproof-hugepages.conf")
     assert (limits.mode, limits.group) == (0o640, "oinstall")
     assert host.file("/var/lib/hostproof/journal").mode == 0o700
-    # What it persists is what the reboot of the other way has shown to last, if that step ran.
+    # Its files are those that lasted through the reboot of the other way, if that step ran.
     if by_reboot:
         assert lab.files() == by_reboot
 

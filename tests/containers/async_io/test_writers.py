@@ -69,7 +69,7 @@ def test_check_mode_shows_the_plan_and_changes_nothing(box, untouched):
 def test_apply_sets_the_next_start(box, untouched):
     risk = {"async_io_set_filesystemio_options": True, "async_io_allow_cache_loss": True}
     applied = box.play("apply", **risk)
-    # The running instance has the old value until it is restarted, which is no failure.
+    # The running instance has the old value until it is restarted. That is not a failure.
     assert (applied.rc, applied.changed) == (0, 1)
     assert "ORCL runs with filesystemio_options none until it is restarted" in applied.output
     assert stored(box) == untouched["stored"] | {("*", "filesystemio_options"): "setall"}

@@ -62,7 +62,7 @@ def test_check_mode_shows_the_plan_and_changes_nothing(box, untouched):
 
 def test_apply_sets_it_for_the_next_start_alone(box, untouched):
     applied = box.play("apply", pre_page_sga_value="TRUE")
-    # The running instance has the old value until it is restarted, which is no failure.
+    # The running instance has the old value until it is restarted. That is not a failure.
     assert (applied.rc, applied.changed) == (0, 1)
     assert "ORCL runs with pre_page_sga FALSE until it is restarted" in applied.output
     assert stored(box) == untouched["stored"] | {("*", "pre_page_sga"): "TRUE"}

@@ -37,7 +37,7 @@ def no_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def advice_is_stored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Each fix that a test produces is one that somebody has reviewed (advice_rows.py)."""
+    """Each fix that a test produces was reviewed and stored (advice_rows.py)."""
     advised: list[Finding] = []
     judge = Control.judge
 

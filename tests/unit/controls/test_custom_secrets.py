@@ -15,7 +15,7 @@ from masking_formats import COMMANDS, FILES, TEXTS
 from test_custom import entry
 from test_diffing import line, report
 
-# What a check captures does not depend on the ansible-core.
+# The captured values do not depend on the ansible-core.
 pytestmark = pytest.mark.one_core
 
 SECRET = "Ztiger0tiger9q"
@@ -104,7 +104,7 @@ def test_a_pattern_beside_the_secret_is_judged(tmp_path):
 
 
 def test_a_line_is_masked_by_the_lines_around_it(tmp_path):
-    """A pattern takes a line without the lines that tell what it is."""
+    """A pattern takes a line without the lines that show what it is."""
     file = tmp_path / "app.yml"
     file.write_text(f"db:\n  password:\n    {SECRET}\n  port: 1\n")
     host = LiveHost()

@@ -25,7 +25,7 @@ FILE = "/opt/wildfly/standalone/configuration/standalone.xml"
 KEY = "jboss-cli shop: data sources"
 JAVA = "/usr/lib/jvm/java-17/bin/java"
 
-#: What a client reports of a server that does not run, and Java of a home without one.
+#: The messages of a client whose server does not run, and of Java in a home without a server.
 STOPPED = (
     "Failed to connect to the controller: The controller is not available at 127.0.0.1:9990: "
     "java.net.ConnectException: WFLYPRT0053: Could not connect to remote+http://127.0.0.1:9990. "

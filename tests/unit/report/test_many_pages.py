@@ -141,7 +141,7 @@ def test_more_hosts_have_an_index_and_a_page_each(tmp_path):
         page = Page(text)
         assert text.count("<section class=h ") == 1
         for item in line["findings"]:
-            # What passed is one line.
+            # A passed check is one line.
             loud = ("desired", "running", "reference")
             for name in ("title", "check", *(() if item["status"] in ("pass", "skip") else loud)):
                 assert " ".join((item[name] or "").split()) in page.text

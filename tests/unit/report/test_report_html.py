@@ -63,7 +63,7 @@ def test_a_small_report_holds_everything_in_line():
     page = page_of(lines)
     for line in lines:
         for item in line["findings"]:
-            # What passed is one line.
+            # A passed check is one line.
             loud = ("why", "fix", "reference", "desired", "running")
             for name in ("title", "check", *(() if item["status"] in ("pass", "skip") else loud)):
                 assert " ".join((item[name] or "").split()) in page.text

@@ -289,7 +289,7 @@ def _settled_text(at_boot: Answer[boot_probe.SysctlAtBoot]) -> Answer[str]:
 
 
 def _restarts(facts: Facts, outside: List[str]) -> List[Wait]:
-    """The restart of the instances that are not in the group. An account alone runs nothing."""
+    """The restart of the instances outside the group; an account without one needs none."""
     sids = [instance.sid for instance in known(facts.instances) if instance.sid in outside]
     return [Wait("instance_restart", ", ".join(sids))] if sids else []
 
