@@ -13,6 +13,7 @@ import traceback
 from pathlib import Path
 
 import pytest
+from ansible import constants
 from hostproof_controller.cli import command, notify, schedule
 from hostproof_controller.notify import message, sending
 from test_diffing import finding, line, report
@@ -190,6 +191,17 @@ class TestTimerOfRoot:
         monkeypatch.setattr(schedule, "_directory", lambda _user: tmp_path / "units")
         monkeypatch.chdir(tmp_path / "home/work")
         return tmp_path
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="another account has other directories")
+    def test_every_directory_in_which_ansible_searches_is_one_of_them(self):
+        """Also for the kinds of plugins that our ansible.cfg does not set."""
+        trees = [os.path.expanduser(tree) for tree in schedule._OF_ANSIBLE]
+        settings = [name for name in dir(constants) if name.endswith(("_PATH", "_PATHS"))]
+        values = [getattr(constants, name) for name in settings]
+        paths = {path for value in values if isinstance(value, list) for path in value}
+        assert any("plugins/vars" in path for path in paths)
+        inside = [path for path in paths if path.startswith(("/etc/", "/usr/share/", "/root/"))]
+        assert [one for one in inside if not any(one.startswith(tree) for tree in trees)] == []
 
     def words(self, site):
         audit = ("-i", "../../named/hosts", "-e", f"@{site}/named/vars.yml", "-e", "x=/tmp/x")

@@ -65,8 +65,12 @@ _OF_CHECKOUT = (
 )
 #: What Ansible and Hostproof read in the working directory and next to an inventory.
 _BESIDE = ("ansible.cfg", project_file.NAME, "group_vars", "host_vars", "checks.d")
-#: Directories in which Ansible searches for collections and plugins of any project.
-_OF_ANSIBLE = ("/etc/ansible", "/usr/share/ansible", "~root/.ansible/collections")
+#: Directories in which Ansible searches for collections, roles and plugins of any project.
+_OF_ANSIBLE = (
+    "/etc/ansible",
+    "/usr/share/ansible",
+    *(f"~root/.ansible/{name}" for name in ("collections", "plugins", "roles")),
+)
 #: The system's own Python makes the check before each run, if there is one.
 _PYTHON = Path("/usr/bin/python3")
 
