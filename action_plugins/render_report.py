@@ -30,6 +30,10 @@ from hostproof_controller.report.terminal import terminal
 from hostproof_controller.report.waiver_file import load_waivers
 
 
+#: Names in the message of a failure.
+_NAMED = 5
+
+
 class ActionModule(ControllerAction):
     said = "the report could not be rendered"
 
@@ -56,12 +60,19 @@ class ActionModule(ControllerAction):
             waits=params["waits"],
             strict=boolean(self.of_user("hostproof_strict", params["strict"]) or False),
         )
-        return {
+        answer = {
             "exit_code": rendered.exit_code,
             "summary": "" if shown.quiet else rendered.summary,
             "report": rendered.page,
             "failing": {host: rendered.verdicts[host] for host in rendered.failing},
         }
+        of_play = self.variables.get("ansible_play_hosts_all") or ()
+        others = [host for host in rendered.failing if host not in of_play]
+        if others:
+            # Such as an evidence pack that is not evaluated: no task can fail it.
+            names = ", ".join(others[:_NAMED])
+            raise Failed(f"the run has exit code {rendered.exit_code} because of {names}", **answer)
+        return answer
 
 
 def name_missing(hosts: list[str]) -> None:

@@ -11,7 +11,7 @@ description:
   - Reads C(findings.jsonl) of a report directory and writes C(report.json), C(report.xml) (JUnit),
     C(report.prom) (Prometheus) and C(report.html) there.
   - Runs on the controller. The task does not fail because of a finding. RV(failing) names the hosts
-    that a later task must fail.
+    that a later task must fail. It fails if one of them is not a host of the play.
 options:
   folder:
     description: Report directory. Default, the directory of this run.

@@ -203,6 +203,21 @@ def gate_play(prefix):
     ]
 
 
+def test_a_failing_result_without_a_host_of_the_play_fails_the_run(project, tmp_path):
+    """A pack whose name is not that of a host has no host that could fail."""
+    (tmp_path / "bad name.json").write_text("x")
+    (tmp_path / "db01.example.com.json").symlink_to(PACK.parent / "db01.example.com.json")
+    words = ["-i", str(ROOT / "inventories/evidence.py"), str(ROOT / "playbooks/audit.yml")]
+    variables = {"hostproof_evidence_folder": str(tmp_path), "ansible_connection": "local"}
+    settings = {
+        "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
+        "HOSTPROOF_EVIDENCE": str(tmp_path),
+    }
+    done = ansible(project, "ansible-playbook", *words, "-e", json.dumps(variables), **settings)
+    assert done.returncode == 2, done.stdout
+    assert "pack1_bad_name" in done.stdout + done.stderr
+
+
 def test_exactly_the_hosts_with_a_failing_verdict_fail(play):
     """The example hosts: two are ready, three are not ready, one is undetermined."""
     folder = str(PACK.parent)
