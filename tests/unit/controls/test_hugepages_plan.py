@@ -212,6 +212,14 @@ class TestAuto:
         assert changes(plan(machine, instances=LISTED))[POOL_FILE] == "8196"
 
 
+    def test_the_margin_of_a_listed_instance_stays_when_it_has_started(self, plan):
+        """The second apply, after the start of the instance for which the first made the pool."""
+        machine = packs.database_host()
+        assert changes(plan(machine, instances=LISTED)).get(POOL_FILE) is None
+        for pages in (8192 + 2, 8192 + 6):
+            assert POOL_FILE not in changes(plan(machine.pool(pages, 0), instances=LISTED)), pages
+
+
 class TestOthersAreLeftAlone:
     def test_group_that_shuts_out_who_runs_is_refused(self, plan):
         machine = packs.database_host()

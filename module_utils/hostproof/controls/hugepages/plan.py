@@ -100,14 +100,18 @@ def _target_pages(facts: Facts, policy: Policy) -> Optional[int]:
 
     With "auto" only instances that are now on the host are known. The pool is never reduced then,
     because an instance that is now on another host can need it. It is also not reduced if the need
-    is incomplete.
+    is incomplete, or by the margin of listed instances: one that has started needs none any more.
     """
     needed = need(facts, policy)
     if needed is None:
         return None
     if policy.instances is None or needed.unknown is not None:
         return max(needed.pages, pages_set(known(facts.pool)), pool_at_boot(facts).pages)
-    return needed.pages
+    listed = {instance.sid for instance in policy.instances}
+    started = [running for running in known(facts.instances) if running.sid in listed]
+    margin = policy.extra_pages_per_instance * len(started)
+    pages = pages_set(known(facts.pool))
+    return pages if needed.pages <= pages <= needed.pages + margin else needed.pages
 
 
 def _guard_other_settings(files: Sequence[FileChange], policy: Policy) -> List[Refusal]:
