@@ -42,6 +42,8 @@ def test_a_scenario_that_failed_stays_failed(run):
     assert run(SUMMARY, status=2)[0] == 1
 
 
+# Molecule belongs to the development environment; the virtualenvs of the matrix do not have it.
+@pytest.mark.one_core
 @pytest.mark.parametrize("shared", [True, False])
 def test_the_shared_configuration_is_used_without_git(tmp_path, shared):
     """An unpacked release has no .git: Molecule does not look for the file itself there."""
