@@ -80,6 +80,7 @@ SINCE = (
     ("link:/sys/class/net/*/device", "0.3.0"),
     ("processes:avahi", "0.3.0"),
     ("processes:proxyt", "0.3.0"),
+    ("processes:rac_instances", "0.3.0"),
     ("processes:realtime", "0.3.0"),
     ("program:*/bin/sqlplus", "0.2.0"),
     ("sample:cpu_use", "0.3.0"),

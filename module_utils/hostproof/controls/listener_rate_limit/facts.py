@@ -26,9 +26,8 @@ NETSTAT = "/proc/net/netstat"
 SAMPLE = "listener_queues"
 SOCKETS = listening.KEY
 
-#: ohasd.bin runs in a cluster and with Oracle Restart, crsd.bin and octssd.bin only in a cluster.
+#: It runs in a cluster and with Oracle Restart.
 CLUSTERWARE = r"(^|/)ohasd\.bin$"
-CLUSTER = r"(^|/)(crsd|octssd)\.bin$"
 
 
 class Overflows(NamedTuple):
@@ -141,9 +140,7 @@ def _none(key: str) -> Absent:
 def _read_clusterware(host: Host) -> Clusterware:
     home = installed.read_home(host)
     runs = bool(host.processes("ohasd", CLUSTERWARE, identity.ORACLE))
-    return Clusterware(
-        runs, bool(host.processes("clusterware", CLUSTER, identity.ORACLE)) and runs, home
-    )
+    return Clusterware(runs, bool(installed.in_cluster(host)), home)
 
 
 def _read_overflows(host: Host, policy: Policy, runs: bool) -> Overflows:

@@ -6,13 +6,13 @@ Source: Oracle Clusterware Administration, oifcfg; olr.loc is what root.sh write
 """
 
 import re
-from typing import List, NamedTuple, Optional
+from typing import Any, List, NamedTuple, Optional
 
 from ...collect import identity
 from ...collect.answer import attempt, unless_absent
 from ...collect.command import Command
 from ...collect.host import Host, Output, Process
-from ...errors import Unanswered, kind_of
+from ...errors import HostproofError, Unanswered, kind_of
 from ...parsers.unix import getent
 from ..nfs import nfs_files
 
@@ -27,6 +27,12 @@ NETWORKS_KEY = f"command:{_NETWORKS} (oifcfg getif)"
 OLR = ("/etc/oracle/olr.loc", "/var/opt/oracle/olr.loc")
 #: A host with one of them has or had Clusterware.
 FILES = OLR + ("/etc/oracle/ocr.loc", "/var/opt/oracle/ocr.loc")
+#: Daemons that run only in a cluster. ocssd.bin and ohasd.bin run with Oracle Restart too.
+_DAEMONS = r"(^|/)(crsd|octssd)\.bin$"
+#: Background processes that only instances of a cluster have (Database Reference, Background
+#: Processes: LMON and LMSn are those of Oracle RAC).
+_OF_RAC = r"^(ora|db|asm)_(lmon|lms\w{1,2})_\S+$"
+_LOCAL_ONLY = re.compile(r"^\s*local_only\s*=\s*(true|false)\s*$", re.IGNORECASE | re.MULTILINE)
 
 
 def read_home(host: Host) -> Optional[str]:
@@ -39,6 +45,43 @@ def read_home(host: Host) -> Optional[str]:
             if name.strip() == "crs_home" and value.strip():
                 home = value.strip().rstrip("/")
     return home
+
+
+def in_cluster(host: Host, announced: Optional[bool] = None) -> Optional[bool]:
+    """Whether the host is a node of a cluster: True or False by a sign of it, None without one.
+
+    ``announced`` is what the profile states (Profile.cluster), None without a profile. Signs of a
+    cluster are its daemons, the processes of RAC instances, and local_only=FALSE of root.sh; they
+    take precedence, because a stack that is down leaves only some of them. Without a sign other
+    hosts can share the files: nothing may be changed that protects them. An unknown reading is
+    raised if no other one has a sign of a cluster.
+    """
+    unknown: List[HostproofError] = []
+    said = [announced]
+    for name, pattern, program in (
+        ("clusterware", _DAEMONS, ""),
+        ("rac_instances", _OF_RAC, "oracle"),
+    ):
+        processes = attempt(host.processes, name, pattern, identity.ORACLE)
+        runs = _unless_unknown(processes, [], unknown)
+        if any(not program or process.runs(program) is not False for process in runs):
+            said.append(True)
+    for path in FILES:
+        text = _unless_unknown(attempt(host.read_text, path), "", unknown)
+        said += [value.lower() == "false" for value in _LOCAL_ONLY.findall(text)]
+    if True in said:
+        return True
+    if unknown:
+        raise unknown[0]
+    return False if False in said else None
+
+
+def _unless_unknown(answer: Any, otherwise: Any, unknown: List[HostproofError]) -> Any:
+    value = attempt(unless_absent, answer, otherwise)
+    if isinstance(value, HostproofError):
+        unknown.append(value)
+        return otherwise
+    return value
 
 
 def databases(host: Host, daemon: Process) -> List[str]:
