@@ -29,7 +29,6 @@ from hostproof_controller.report.render import render_folder
 from hostproof_controller.report.terminal import terminal
 from hostproof_controller.report.waiver_file import load_waivers
 
-
 #: Names in the message of a failure.
 _NAMED = 5
 

@@ -211,7 +211,6 @@ class TestAuto:
         machine = fresh_host().pool(9000, 9000)
         assert changes(plan(machine, instances=LISTED))[POOL_FILE] == "8196"
 
-
     def test_the_margin_of_a_listed_instance_stays_when_it_has_started(self, plan):
         """The second apply, after the start of the instance for which the first made the pool."""
         for extra, written in ((0, None), (4, None), (5, str(packs.PAGES_NEEDED))):
