@@ -338,3 +338,71 @@ def test_who_is_not_root_reads_with_own_rights(base, monkeypatch):
     path = file(folder(base / "open", mode=0o777) / "file")
     assert guarded_read.read(str(path), guarded_read.text) == "text\n"
     assert guarded_read.reader_of([str(path)]) == Reader(NOBODY.pw_uid)
+
+
+@pytest.fixture
+def tree(base: Path) -> Path:
+    """Files below links and directories of root, and some that other accounts may change."""
+    file(folder(folder(base / "a") / "b") / "file", "in a/b\n")
+    file(base / "a" / "above", "in a\n")
+    (base / "relative").symlink_to("a/b")
+    (base / "absolute").symlink_to(base / "a")
+    (base / "a" / "b" / "up").symlink_to("../above")
+    (base / "a" / "b" / "away").symlink_to(base / "secret")
+    file(folder(base / "theirs", NOBODY.pw_uid) / "file", uid=NOBODY.pw_uid)
+    folder(base / "shared", mode=0o1777)
+    file(base / "shared" / "file")
+    file(base / "shared" / "chosen", uid=NOBODY.pw_uid)
+    return base
+
+
+def test_a_search_reads_what_single_reads_do(tree: Path) -> None:
+    """A search keeps its directories open. It gets the same answers, in any order."""
+    paths = [
+        f"{tree}/{name}"
+        for name in (
+            *("a/b/file", "relative/file", "absolute/b/file", "a/b/up", "a/b/away", "a/above"),
+            *("theirs/file", "shared/file", "shared/chosen", "shared/missing", "a/missing/file"),
+            *("relative/../above", "a//b/./file", "a/b/file/x", "absolute", "a/b/up"),
+        )
+    ]
+
+    def answer(path: str, kept: guarded.OpenFolders | None) -> str:
+        try:
+            return str(guarded_read.read(path, guarded_read.text, (), kept))
+        except (OSError, HostproofError) as problem:
+            return f"{type(problem).__name__}: {problem}"
+
+    alone = {path: answer(path, None) for path in paths}
+    assert alone[f"{tree}/a/b/away"] == SECRET
+    before = os.listdir("/proc/self/fd")
+    for order in (paths, paths[::-1]):
+        with guarded.OpenFolders() as kept:
+            assert {path: answer(path, kept) for path in [*order, *order]} == alone
+    assert os.listdir("/proc/self/fd") == before
+
+
+def test_a_search_opens_each_directory_once(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    open_folder = guarded._open_folder
+
+    def noted(folder: int, name: str, look: os.stat_result, here: str) -> int:
+        opened.append(here)
+        return open_folder(folder, name, look, here)
+
+    monkeypatch.setattr(guarded, "_open_folder", noted)
+    with guarded.OpenFolders() as kept:
+        for path in ("a/b/file", "a/above", "a/b/up", "absolute/b/file", "theirs/file"):
+            guarded_read.read(f"{tree}/{path}", guarded_read.text, (), kept)
+    assert opened.count(f"{tree}/a/b") <= 2  # by its own name, and by the name of the link
+    assert opened.count(str(tree)) <= 2
+
+
+def test_a_search_keeps_nothing_that_another_account_may_change(tree: Path) -> None:
+    with guarded.OpenFolders() as kept:
+        guarded_read.read(f"{tree}/theirs/file", guarded_read.text, (), kept)
+        folder(tree / "theirs" / "below", NOBODY.pw_uid)
+        (tree / "theirs" / "below").rmdir()
+        (tree / "theirs" / "below").symlink_to(tree)
+        with pytest.raises(PermissionError):
+            guarded_read.read(f"{tree}/theirs/below/secret", guarded_read.text, (), kept)

@@ -36,6 +36,7 @@ from typing import (
     List,
     NamedTuple,
     Optional,
+    Sequence,
     Set,
     Tuple,
 )
@@ -62,6 +63,9 @@ _QUIET = os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0
 _ROOT = 0
 #: Inode of the directory / of a /proc (Linux include/linux/proc_ns.h, PROC_ROOT_INO).
 _PROC_ROOT = 1
+
+#: Directories that one search keeps open: a process may have 1,024 files open.
+_MOST_FOLDERS = 400
 
 #: Of HOME/bin/NAME, what must be the owner's.
 _IN_HOME = 3
@@ -365,6 +369,44 @@ def _check_owner(place: Place, owner: Optional[int], uid: int) -> None:
 # -- the way ---------------------------------------------------------------------------------------
 
 
+class OpenFolders:
+    """Directories that a search keeps open, with their verdict: each is walked to once.
+
+    Only for walks of root through what no other account may change (``walked``)."""
+
+    def __init__(self, most: int = _MOST_FOLDERS) -> None:
+        self._most = most
+        #: Open directories from / on, their names, and what ``_check_folder`` said of the last one.
+        self._ways: Dict[Tuple[str, ...], Tuple[List[int], List[str], bool]] = {}
+        self._handles: Set[int] = set()
+
+    def __enter__(self) -> "OpenFolders":
+        return self
+
+    def __exit__(self, *_problem: Any) -> None:
+        for handle in self._handles:
+            os.close(handle)
+
+    def nearest(self, parts: Sequence[str]) -> Tuple[int, List[int], List[str], bool]:
+        """The number of leading parts that lead to an open directory, and its way; 0 for none."""
+        for count in range(len(parts) - 1, -1, -1):
+            known = self._ways.get(tuple(parts[:count]))
+            if known is not None:
+                return count, list(known[0]), list(known[1]), known[2]
+        return 0, [], [], False
+
+    def keep(self, parts: Sequence[str], way: List[int], names: List[str], open_to: bool) -> None:
+        """Keep the directory to which the parts led."""
+        if len(self._ways) < self._most and tuple(parts) not in self._ways:
+            self._ways[tuple(parts)] = list(way), list(names), open_to
+            self._handles.update(way)
+
+    def close(self, handle: int) -> None:
+        """Close a directory that is not kept."""
+        if handle not in self._handles:
+            os.close(handle)
+
+
 @contextmanager
 def walked(
     path: str,
@@ -373,22 +415,26 @@ def walked(
     at_end: int = 0,
     trusted: FrozenSet[int] = frozenset(),
     folders: bool = False,
+    kept: Optional[OpenFolders] = None,
 ) -> Iterator[Place]:
     """Walk from / to the place for an account.
 
     ``follow``: whether a link at the end is followed. ``at_end``: number of parts at the end that
     must belong to the account or to root and must not be links. ``trusted``: accounts that may
     change the path, if others than the account and root. ``folders``: whether the path may end with
-    / or "..", which results in the place "."."""
+    / or "..", which results in the place ".". ``kept``: directories of the same search, used only
+    where no account but root may change the path."""
     if not path.startswith("/"):
         raise Untrusted(f"{kind_of(path)} is not an absolute path")
     trusted = trusted or frozenset((uid, _ROOT))
-    way = [os.open("/", _LOOK | getattr(os, "O_DIRECTORY", 0))]
+    if kept is None or trusted != {_ROOT} or at_end or ".." in path:
+        kept = OpenFolders(most=0)
+    way: List[int] = []
     try:
-        yield _walk(path, way, trusted, uid, follow, at_end, folders)
+        yield _walk(path, way, trusted, uid, follow, at_end, folders, kept)
     finally:
         for handle in way:
-            os.close(handle)
+            kept.close(handle)
 
 
 def _walk(
@@ -399,17 +445,27 @@ def _walk(
     follow: bool,
     at_end: int,
     folders: bool,
+    kept: OpenFolders,
 ) -> Place:
-    """``way`` holds the directories that are open, from / on."""
-    left = [part for part in path.split("/") if part not in ("", ".")]
+    """``way`` gets the directories that are open, from / on."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    begun, known, names, open_to = kept.nearest(parts)
+    way.extend(known)
+    if not known:
+        way.append(os.open("/", _LOOK | getattr(os, "O_DIRECTORY", 0)))
+        open_to = _check_folder(way[-1], "/", trusted, uid)
+    left = parts[begun:]
+    # How many parts of the path are left. In front of them, ``left`` has those of a link.
+    own = len(left)
     links = 0
-    open_to = _check_folder(way[-1], "/", trusted, uid)
-    names: List[str] = []
     while left:
+        if len(left) == own:
+            kept.keep(parts[: len(parts) - own], way, names, open_to)
+            own -= 1
         name = left.pop(0)
         if name == "..":
             if len(way) > 1:
-                os.close(way.pop())
+                kept.close(way.pop())
                 names.pop()
             open_to = _check_folder(way[-1], "/" + "/".join(names), trusted, uid)
             continue
@@ -424,21 +480,18 @@ def _walk(
             if len(left) < at_end:
                 raise Untrusted(f"{here} is a link, through which no program is run")
             if left or follow:
-                _check_link(look, way[-1], here)
                 links += 1
-                if links > MOST_LINKS:
-                    raise OSError(errno.ELOOP, f"{path}: too many links")
-                target = os.readlink(name, dir_fd=way[-1])
+                target = _target_of(path, look, way[-1], here, links)
                 left = [part for part in target.split("/") if part not in ("", ".")] + left
                 if target.startswith("/"):
                     while len(way) > 1:
-                        os.close(way.pop())
+                        kept.close(way.pop())
                     names = []
                     open_to = _check_folder(way[-1], "/", trusted, uid)
                 continue
         if not left:
             _check_mounted_end(look, way[-1], name, here, trusted)
-            return _end_of(path, here, way, name, look)
+            return Place(way[-1], name, look, (), here)
         if not stat.S_ISDIR(look.st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), here)
         way.append(_open_folder(way[-1], name, look, here))
@@ -452,10 +505,13 @@ def _walk(
     return Place(way[-1], ".", os.fstat(way[-1]), (), "/" + "/".join(names))
 
 
-def _check_link(look: os.stat_result, folder: int, here: str) -> None:
+def _target_of(path: str, look: os.stat_result, folder: int, here: str, links: int) -> str:
     """Only links in the root of /proc (self, net, mounts) are followed, not those of a process."""
+    if links > MOST_LINKS:
+        raise OSError(errno.ELOOP, f"{path}: too many links")
     if mount_owner.kernel_type(look.st_dev) == "proc" and os.fstat(folder).st_ino != _PROC_ROOT:
         raise Untrusted(f"{here} is a link that leads wherever a process wants: not followed")
+    return os.readlink(os.path.basename(here), dir_fd=folder)
 
 
 def _check_mount(handle: int, above: int, here: str, trusted: FrozenSet[int]) -> None:
@@ -488,11 +544,6 @@ def _absent(path: str, here: str, folder: int, name: str, left: List[str]) -> Pl
     for part in left:
         missing.append(missing[-1] + "/" + part)
     return Place(folder, name, None, tuple(missing[:-1]), missing[-1])
-
-
-def _end_of(path: str, here: str, way: List[int], name: str, look: os.stat_result) -> Place:
-    """The directory is opened to be read, for only then it can be synced to the disk."""
-    return Place(way[-1], name, look, (), here)
 
 
 def _open_folder(folder: int, name: str, look: os.stat_result, here: str) -> int:

@@ -187,9 +187,16 @@ def _about(look: os.stat_result) -> Dict[str, Any]:
 # -- who reads -------------------------------------------------------------------------------------
 
 
-def read(path: str, step: Callable[[Found], Any], named_by: Sequence[str] = ()) -> Any:
-    """The result of ``step`` for a path, run as the account that can choose its target."""
-    return _read(path, step, named_by)[1]
+def read(
+    path: str,
+    step: Callable[[Found], Any],
+    named_by: Sequence[str] = (),
+    kept: Optional[guarded.OpenFolders] = None,
+) -> Any:
+    """The result of ``step`` for a path, run as the account that can choose its target.
+
+    ``kept`` are the directories that a search keeps open."""
+    return _read(path, step, named_by, kept)[1]
 
 
 def reader_of(paths: Sequence[str], named_by: Sequence[str] = ()) -> Reader:
@@ -205,7 +212,12 @@ def reader_of(paths: Sequence[str], named_by: Sequence[str] = ()) -> Reader:
     return result
 
 
-def _read(path: str, step: Callable[[Found], Any], named_by: Sequence[str]) -> Tuple[Reader, Any]:
+def _read(
+    path: str,
+    step: Callable[[Found], Any],
+    named_by: Sequence[str],
+    kept: Optional[guarded.OpenFolders] = None,
+) -> Tuple[Reader, Any]:
     reader = Reader(os.geteuid())
     if reader.uid != _ROOT:
         return reader, step(_as_we_are(path))
@@ -213,7 +225,7 @@ def _read(path: str, step: Callable[[Found], Any], named_by: Sequence[str]) -> T
         reader = _joined(reader, _writer_of(file), file)
     while True:
         try:
-            return reader, _as_reader(path, step, reader)
+            return reader, _as_reader(path, step, reader, kept)
         except guarded.Belongs as belongs:
             other = Reader(belongs.uid)
         except guarded.Shared as shared:
@@ -280,10 +292,15 @@ def _writer_of(path: str) -> Reader:
     )
 
 
-def _as_reader(path: str, step: Callable[[Found], Any], reader: Reader) -> Any:
+def _as_reader(
+    path: str,
+    step: Callable[[Found], Any],
+    reader: Reader,
+    kept: Optional[guarded.OpenFolders] = None,
+) -> Any:
     """Belongs or Shared if another account can also choose the target of the path."""
     if reader.uid == _ROOT:
-        return _walk(path, step, _ROOT, frozenset((_ROOT,)))
+        return _walk(path, step, _ROOT, frozenset((_ROOT,)), kept)
     trusted = frozenset((_ROOT, reader.uid))
     if reader.gid is not None:
         group = guarded.installing_group()
@@ -310,8 +327,14 @@ def _alone(path: str, step: Callable[[Found], Any], uid: int, trusted: Any) -> D
         return {"shared": True, "text": str(shared)}
 
 
-def _walk(path: str, step: Callable[[Found], Any], uid: int, trusted: Any) -> Any:
-    with guarded.walked(path, uid, trusted=trusted, folders=True) as place:
+def _walk(
+    path: str,
+    step: Callable[[Found], Any],
+    uid: int,
+    trusted: Any,
+    kept: Optional[guarded.OpenFolders] = None,
+) -> Any:
+    with guarded.walked(path, uid, trusted=trusted, folders=True, kept=kept) as place:
         return step(Found(place.path, place.found, partial(_open_in, place)))
 
 

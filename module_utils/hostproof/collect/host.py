@@ -1020,6 +1020,13 @@ def _read_file(path: str) -> str:
 
 def _find_lines(places: Sequence[str], pattern: str, only_as_root: bool = False) -> FoundLines:
     """Breadth first: the files of ``places``, then the scripts that they call, and so on."""
+    with guarded.OpenFolders() as kept:
+        return _find_in(places, pattern, only_as_root, kept)
+
+
+def _find_in(
+    places: Sequence[str], pattern: str, only_as_root: bool, kept: guarded.OpenFolders
+) -> FoundLines:
     regex = re.compile(pattern, re.MULTILINE)
     result = FoundLines({}, {}, [])
     # A path, its callers, whether it counts without "#!", and whether root runs it.
@@ -1034,7 +1041,7 @@ def _find_lines(places: Sequence[str], pattern: str, only_as_root: bool = False)
             if (path + "/").startswith(remote):
                 continue
             unread = result.unread if by_root or not callers else []
-            text = _text_of(path, callers, is_script, seen[by_root], unread)
+            text = _text_of(path, callers, is_script, seen[by_root], unread, kept)
             names = [n for n in _ABSOLUTE_PATH.findall(text) if not _OF_A_PROCESS.match(n)]
             sourced = {name for name in SOURCED.findall(text) if not _LIBRARY.search(name)}
             for folder in _IN_FOLDER.findall(text):
@@ -1100,6 +1107,7 @@ def _text_of(
     is_script: bool,
     seen: Set[Tuple[int, int]],
     unread: List[str],
+    kept: guarded.OpenFolders,
 ) -> str:
     """The text of a file; "" for what was seen already, is not text or not a script.
 
@@ -1108,7 +1116,7 @@ def _text_of(
     """
     try:
         step = partial(_read_script, is_script, seen)
-        text, *number = guarded_read.read(path, step, callers)
+        text, *number = guarded_read.read(path, step, callers, kept)
         # A file that is no script here may be one for another caller.
         seen.update([(number[0], number[1])] if number and (text or is_script) else [])
     except (ValueError, IsADirectoryError):
