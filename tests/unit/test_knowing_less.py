@@ -34,12 +34,6 @@ class Noted(RecordedHost):
         return super()._answer(key, kind, ask, record)
 
 
-#: Checks of a running layer whose subjects, the mounts, are found in the fstab too.
-HIDDEN_BY_SUBJECT = {
-    *("nfs_mounts.latency", "nfs_mounts.safe_transport", "nfs_mounts.slot_tables_running"),
-}
-
-
 def is_of_another_layer(key: str, layer: str | None) -> bool:
     """Whether a reading shows another layer than the one that fails: what a reboot sets, or what
     the kernel has now. Readings that requirements come from are of no layer."""
@@ -103,5 +97,5 @@ def test_no_check_improves_by_knowing_less(path):
                 elif status == ERROR and is_of_another_layer(key, layers.get(check)):
                     hidden.append((key, fault.__name__, check))
     assert better == []
-    assert [one for one in hidden if one[2] not in HIDDEN_BY_SUBJECT] == []
+    assert hidden == []
     assert lost > 5, "no fault reached a check"

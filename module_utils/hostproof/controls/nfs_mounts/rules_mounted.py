@@ -17,7 +17,7 @@ from .homes import channels
 from .layers import NOT_MOUNTED, Layers, persisted_source, source_parts, spelling_of
 from .policy import NAME, Policy
 from .remedy import Fix, again, correct, mount_lines, mount_of_entry
-from .subjects import MOUNTS, NETAPP, judged_layers, say_guess, unlisted
+from .subjects import MOUNTS, NETAPP, judged_layers, say_guess, unknown, unlisted
 from .wanted import missing_mounts, mount_of
 
 rules = Rules(NAME)
@@ -54,8 +54,9 @@ def _places(facts: Facts, policy: Policy) -> List[Union[_Place, HostproofError]]
     if policy.mounts is not None:
         return [*mounts, *unlisted(facts, policy, lambda judged: judged.mounted is None)]
     judged = [layers.path for layers in mounts]
-    missing = [entry for entry in missing_mounts(facts) if entry.path not in judged]
-    return [*missing, *_unseen_users(mounts, facts), *mounts]
+    entries = if_known(attempt(missing_mounts, facts), [])
+    missing = [entry for entry in entries if entry.path not in judged]
+    return [*missing, *_unseen_users(mounts, facts), *mounts, *unknown(facts, policy)]
 
 
 def _unseen_users(mounts: List[Layers], facts: Facts) -> List[_Unlisted]:
@@ -76,7 +77,7 @@ def _say_guess(finding: Finding, place: _Place) -> Finding:
     return say_guess(finding, place) if isinstance(place, Layers) else finding
 
 
-PLACES = Subjects(_places, none=MOUNTS.none, name=lambda place: str(place.path), finish=_say_guess)
+PLACES = MOUNTS._replace(find=_places, name=lambda place: str(place.path), finish=_say_guess)
 
 
 @rules.check(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the rules of nfs_mounts check one by one: the mounts, with the path before the title."""
 
-from typing import Any, Callable, List, Union
+from typing import Callable, List, Union
 
 from ...collect.answer import attempt
 from ...errors import HostproofError
@@ -11,15 +11,25 @@ from ...evaluate.finding import FAIL, WARN, Finding
 from .facts import Facts, JudgedMount
 from .layers import SYSTEMS, Layers, layers_of
 from .policy import Policy
-from .wanted import guessed_mounts, judged_mounts, why_none
+from .wanted import guessed_mounts, judged_mounts, unknown_mounts, why_none
 
 NFS_5 = "nfs(5)"
 NETAPP = "NetApp, Oracle Database on ONTAP"
 INSTALLATION = "Oracle Database Installation Guide for Linux"
 
 
-def mounts(facts: Facts, policy: Policy) -> Any:
-    return judged_layers(facts, policy)
+#: What a finding calls the mounts whose place at boot is not known.
+UNKNOWN_MOUNTS = "Mounts of the next boot"
+
+
+def mounts(facts: Facts, policy: Policy) -> List[Union[Layers, HostproofError]]:
+    """The mounts to check. What a reboot mounts can be unknown; the mounts of now are checked."""
+    return [*judged_layers(facts, policy), *unknown(facts, policy)]
+
+
+def unknown(facts: Facts, policy: Policy) -> List[HostproofError]:
+    """The error in place of mounts that the policy does not list and that only a reboot makes."""
+    return unknown_mounts(facts) if policy.mounts is None else []
 
 
 def judged_layers(facts: Facts, policy: Policy) -> List[Layers]:
@@ -41,7 +51,9 @@ def unlisted(
     if policy.mounts is None:
         return []
     others = attempt(_guessed_layers, facts, policy, matters)
-    return [others] if isinstance(others, HostproofError) else list(others)
+    if isinstance(others, HostproofError):
+        return [others]
+    return [*others, *(unknown_mounts(facts) if others else [])]
 
 
 def _guessed_layers(
@@ -53,7 +65,7 @@ def _guessed_layers(
 
 
 def _with_unlisted(facts: Facts, policy: Policy) -> List[Union[Layers, HostproofError]]:
-    return [*judged_layers(facts, policy), *unlisted(facts, policy)]
+    return [*mounts(facts, policy), *unlisted(facts, policy)]
 
 
 def _path(layers: Layers) -> str:
@@ -69,8 +81,14 @@ def say_guess(finding: Finding, layers: Layers) -> Finding:
     )
 
 
-MOUNTS = Subjects(mounts, none=lambda facts, _policy: why_none(facts), name=_path, finish=say_guess)
+MOUNTS = Subjects(
+    mounts,
+    none=lambda facts, _policy: why_none(facts),
+    name=_path,
+    finish=say_guess,
+    unknown=UNKNOWN_MOUNTS,
+)
 #: Also those that the policy does not list.
 MOUNTS_AND_UNLISTED = MOUNTS._replace(find=_with_unlisted)
 #: Where the verdict does not rest on what is on a mount.
-MOUNTS_OF_ANY_CLASS = Subjects(mounts, none=MOUNTS.none, name=_path)
+MOUNTS_OF_ANY_CLASS = Subjects(mounts, none=MOUNTS.none, name=_path, unknown=UNKNOWN_MOUNTS)

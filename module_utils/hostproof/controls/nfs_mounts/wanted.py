@@ -7,7 +7,7 @@ from typing import Container, Dict, List, Optional, Set
 
 from ...collect.answer import attempt, if_known, known
 from ...collect.host import OpenFiles
-from ...errors import Absent
+from ...errors import Absent, HostproofError
 from ...probes.nfs.nfs_mounted import Mounted
 from ...probes.nfs.nfs_persisted import Entry
 from .facts import Facts, JudgedMount, is_beneath, not_mounted
@@ -37,13 +37,16 @@ def guessed_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
     """Every mount that holds Oracle files and that no policy lists, by path.
 
     Also those that a reboot makes and that are missing now: what is open beneath such a path, or an
-    Oracle home there, belongs on it.
+    Oracle home there, belongs on it. Where these are unknown (``unknown_mounts``) the mounts of now
+    are checked, and if none of them is, this raises.
     """
     mounted = {mount.path: mount for mount in known(facts.mounted)}
     sources = {mount.path: mount.source for mount in mounted.values()}
-    sources.update({entry.path: entry.source for entry in missing_mounts(facts)})
+    missing = attempt(missing_mounts, facts)
+    sources.update({entry.path: entry.source for entry in if_known(missing, [])})
     listed = {mount.path for mount in policy.mounts or ()}
     if all(path in listed for path in sources):
+        known(missing)
         return []
     opened = _by_mount(sources, known(facts.database_files))
     # If these processes are unreadable, so are those of the database.
@@ -62,7 +65,15 @@ def guessed_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
         if file_class is not None and path not in listed:
             required = WantedMount(path, source, file_class, policy.sharing, policy.version, {})
             mounts.append(_judged(required, mounted.get(path), facts, True))
+    if not mounts:
+        known(missing)
     return mounts
+
+
+def unknown_mounts(facts: Facts) -> List[HostproofError]:
+    """The error in place of the mounts that a reboot makes, where they are not known."""
+    missing = attempt(missing_mounts, facts)
+    return [missing] if isinstance(missing, HostproofError) else []
 
 
 def missing_mounts(facts: Facts) -> List[Entry]:
