@@ -5,10 +5,11 @@ reboot."""
 
 from typing import List, Optional, Tuple
 
-from ...collect.answer import if_known, known, unless_absent
-from ...collect.shell import line
-from ...errors import Absent
-from ...evaluate.checking import Rules, Skip, Verdict
+from ...apply.mount_state import server_of
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent
+from ...errors import Absent, HostproofError
+from ...evaluate.advice import Advice, Apply, Ask, Edit
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.number import clipped
@@ -18,7 +19,6 @@ from .layers import Layers, persisted_words
 from .policy import NAME, Policy
 from .probes import rpc_slots
 from .probes.rpc_slots import ENTRIES, MAXIMUM, NAMES
-from .remedy import APPLY
 from .subjects import MOUNTS_OF_ANY_CLASS, NETAPP, NFS_5
 from .wanted import judged_mounts, why_none
 
@@ -55,7 +55,8 @@ def nconnect(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
         PASS if running == goal and connections >= goal else WARN,
         why=f"{layers.path} has {connections} connections and not {goal}: the first mount of "
         f"{server} decided for all.",
-        fix=f"unmount every mount of {server}, then mount them with nconnect={goal}",
+        fix=f"stop what uses the mounts of {server}, unmount all of them, then mount them with "
+        f"nconnect={goal}",
         desired=f"nconnect={goal}",
         persisted=persisted_words(layers, ["nconnect"]),
         running=f"nconnect={running}",
@@ -115,26 +116,26 @@ def slot_tables_persisted(facts: Facts, policy: Policy) -> Verdict:
     why = "At the next reboot {0}.".format(", ".join(wrong))
     if losers:
         why += " What does not count: {0}.".format("; ".join(losers))
-    return Verdict(
-        status,
+    own = (policy.modprobe_file, policy.sysctl_file)
+    foreign = sorted({place for place in places if not place.startswith(own)})
+    return layered(
+        persisted=Layer(", ".join(texts), status),
         why=why,
-        fix=_fix(policy, [place for place in places if not place.startswith(policy.modprobe_file)]),
-        commands=(APPLY,),
+        running=Layer(_in_words(facts)),
+        advice=Advice(
+            [
+                *(Edit(place, what=f"remove the sunrpc options from {place}") for place in foreign),
+                Apply(NAME, what=f"options sunrpc {_words(policy)} in {policy.modprobe_file}"),
+            ]
+        ),
         desired=_desired(policy),
-        persisted=", ".join(texts),
-        running=_in_words(facts),
         values=dict(values),
         evidence=evidence + ["dir:/etc/modprobe.d", "file:/proc/cmdline"],
-        failing_layer="persisted",
     )
 
 
-def _fix(policy: Policy, places: List[str]) -> str:
-    words = " ".join(f"{name}={policy.slot_table_entries}" for name in NAMES)
-    fix = f"run apply, or write manually: options sunrpc {words} in {policy.modprobe_file}"
-    if places:
-        fix += "; and take it out of " + ", ".join(sorted(set(places)))
-    return fix
+def _words(policy: Policy) -> str:
+    return " ".join(f"{name}={policy.slot_table_entries}" for name in NAMES)
 
 
 @rules.check(
@@ -153,35 +154,48 @@ def slot_tables_running(facts: Facts, policy: Policy) -> Verdict:
     running = facts.slots.running
     if all(isinstance(running[name], Absent) for name in NAMES):
         raise Skip("The kernel has not loaded sunrpc: nothing is mounted.")
-    required, names = policy.slot_table_entries, list(reversed(NAMES))
-    values = [(name, known(running[name])) for name in NAMES]
+    required = policy.slot_table_entries
+    values = [(name, if_known(running[name], 0)) for name in NAMES if not _is_error(running[name])]
     status, wrong = _verdict(values, required)
     parts = ["In the kernel {0}.".format(", ".join(wrong))] if wrong else []
-    used = _used(facts)
-    older = [f"{path} has used {slots}" for path, slots in used if slots > required]
+    used = attempt(_used, facts)
+    older = [(path, slots) for path, slots in if_known(used, []) if slots > required]
+    texts = [f"{path} has used {slots}" for path, slots in older]
     if older:
         # A limit reaches only servers that are mounted after it was set.
-        status = FAIL
         parts.append(
-            "Mounted before the limit: {0} slots of one connection.".format(", ".join(older))
+            "Mounted before the limit: {0} slots of one connection.".format(", ".join(texts))
         )
-    return Verdict(
-        status,
-        why=" ".join(parts),
-        fix="run apply (manually: {0}), then unmount every mount of the server and "
-        "mount them again, or reboot".format(
-            "; ".join(line("sysctl", "-w", f"sunrpc.{name}={required}") for name in names)
-        ),
-        commands=(APPLY,),
-        desired=_desired(policy),
-        running=_in_words(facts),
+    elif not wrong:
         # Where the limits are wrong, what was used below them explains nothing.
-        in_use=", ".join(older if status != PASS else ["{0} has used {1}".format(*o) for o in used])
-        or None,
-        values=dict(values + [(path + " slots", slots) for path, slots in used]),
-        evidence=["file:" + rpc_slots.proc_file(name) for name in NAMES] + _sampled(facts),
-        failing_layer="running",
+        texts = [f"{path} has used {slots}" for path, slots in if_known(used, [])]
+    servers = {mount.path: server_of(mount.source) for mount in known(facts.mounted)}
+    older_servers = {servers[path] for path, _slots in older if path in servers}
+    again = Ask(
+        "unmount every mount of {0} and mount them again, or reboot the host".format(
+            ", ".join(sorted(older_servers or set(servers.values())))
+        )
     )
+    limits = ", ".join(f"sunrpc.{name} = {required}" for name in reversed(NAMES))
+    in_use: Answer[Optional[str]] = ", ".join(texts) or None
+    if isinstance(used, HostproofError):
+        in_use = used
+    return layered(
+        running=Layer(_in_words(facts), status),
+        in_use=Layer(in_use, FAIL if older else PASS) if in_use is not None else None,
+        also=[(f"sunrpc.{name}", running[name]) for name in NAMES],
+        advice=Advice(
+            both=[Apply(NAME, what=f"{limits} in the running kernel"), again], in_use=[again]
+        ),
+        why=" ".join(parts),
+        desired=_desired(policy),
+        values=dict(values + [(path + " slots", slots) for path, slots in if_known(used, [])]),
+        evidence=["file:" + rpc_slots.proc_file(name) for name in NAMES] + _sampled(facts),
+    )
+
+
+def _is_error(answer: Answer[int]) -> bool:
+    return isinstance(answer, HostproofError)
 
 
 def _desired(policy: Policy) -> str:
