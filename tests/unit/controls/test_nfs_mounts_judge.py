@@ -1423,6 +1423,52 @@ def judge(findings_by_rules) -> Callable[..., dict[str, list[Finding]]]:
     )
 
 
+def local_only(value: str) -> Callable[[NfsMachine], Any]:
+    return lambda machine: machine.file("/etc/oracle/olr.loc", f"local_only={value}\n")
+
+
+#: What shows whether the host is a node of a cluster, and whether its files may be cached then.
+SIGNS = {
+    "nothing": ([], {}, None),
+    "Oracle Restart": (
+        [lambda machine: machine.process("/u01/app/grid/bin/ocssd.bin", pid=99, uid=0)],
+        {},
+        None,
+    ),
+    "crsd": ([clusterware], {}, False),
+    "RAC instance": ([lambda machine: machine.process("ora_lmon_ORCL1", pid=98)], {}, False),
+    "local_only=FALSE": ([local_only("FALSE")], {}, False),
+    "RAC profile": ([], {"profile": "rac_nfs"}, False),
+    "RAC profile of a release": ([], {"profile": "oracle_19c_rac"}, False),
+    "local_only=TRUE": ([local_only("TRUE")], {}, True),
+    "single profile": ([], {"profile": "oracle_19c_single"}, True),
+    "stated": ([], {"sharing": "single"}, True),
+    "profile, and the stack shows more": ([clusterware], {"profile": "oracle_19c_single"}, False),
+}
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize(
+    ("asks", "shows"),
+    [
+        (OPTIONS + ",actimeo=0", shown(cache=NO_CACHE)),
+        (OPTIONS.replace("262144", "32768") + ",actimeo=0", shown(rsize=32768, cache=NO_CACHE)),
+        (OPTIONS.replace("hard", "soft") + ",noac", shown(recovery="soft", flags="noac")),
+    ],
+)
+def test_cache_stays_off_where_other_hosts_can_share_the_files(judge, sign, asks, shows):
+    steps, policy, may_cache = SIGNS[sign]
+    machine = mount(shows, asks)()
+    for step in steps:
+        step(machine)
+    findings = judge(machine, **policy)
+    assert [one.status for one in findings["caching"]] == ["warn" if may_cache else "skip"]
+    for finding in (one for some in findings.values() for one in some if one.fix):
+        option = "noac" if "noac" in asks else "actimeo=0"
+        set_to = finding.fix.partition("set the options in /etc/fstab:2 to ")[2].partition(" ")[0]
+        assert may_cache or not set_to or option in set_to.split(","), finding.fix
+
+
 #: The mounts that the policy does not list are found where they are open and in /etc/fstab.
 @pytest.mark.parametrize(
     ("check", "host", "place"),

@@ -5,12 +5,13 @@
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
 from ...collect import identity
-from ...collect.answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent, unless_newer
 from ...collect.host import Host, OpenFiles
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.nfs import mountinfo
 from ...probes.kernel import mounts as mount_table
 from ...probes.nfs import nfs_files, nfs_mounted, nfs_persisted, nfs_traffic
+from ...probes.oracle import clusterware
 from ...probes.oracle import oracle_homes as homes_probe
 from .policy import Policy, WantedMount
 from .probes import direct_nfs, rpc_slots
@@ -19,13 +20,13 @@ from .probes import direct_nfs, rpc_slots
 #: Server processes, which read and write for RMAN, and those of Data Pump.
 BACKUP_PROCESSES = r"^(oracle[A-Za-z]\S*( \(.*)?|ora_d[mw]\w\w_\S+)$"
 DATABASE_PROCESSES = r"^(ora|db|asm|mdb|apx)_(pmon|dbw\w|lgwr|ckpt|arc\w)_\S+$|(^|/)ocssd\.bin$"
-#: What Clusterware runs only in a cluster: where it runs, files are shared with other hosts.
-#: ocssd.bin runs on a single host too (Oracle Restart).
-CLUSTERWARE = r"(^|/)(crsd|octssd)\.bin$"
 
 
 class Facts(NamedTuple):
     """The state of the host. Every Answer may contain the error that replaces it.
+
+    ``clusterware``: whether the host is a node of a cluster, where hosts share files; None without
+    a sign of either (probes/oracle/clusterware.py).
 
     ``autofs`` are directories below which an access creates a mount. ``beneath`` has the content of
     the directory of each missing mount that is listed or created by a reboot. ``holders`` are the
@@ -41,7 +42,7 @@ class Facts(NamedTuple):
     traffic: Answer[nfs_traffic.Traffic]
     database_files: Answer[List[OpenFiles]]
     backup_files: Answer[List[OpenFiles]]
-    clusterware: Answer[bool]
+    clusterware: Answer[Optional[bool]]
     homes: Answer[List[homes_probe.OracleHome]]
     direct_nfs: direct_nfs.DirectNfs
     links: Dict[str, str]
@@ -77,9 +78,7 @@ def read(host: Host, policy: Policy) -> Facts:
         traffic=attempt(lambda: _read_traffic(host, policy, known(system), paths)),
         database_files=attempt(_read_database_files, host, paths + empty),
         backup_files=attempt(_read_backup_files, host, paths),
-        clusterware=attempt(
-            lambda: bool(host.processes("clusterware", CLUSTERWARE, identity.ORACLE))
-        ),
+        clusterware=attempt(_read_clusterware, host, policy),
         homes=homes,
         direct_nfs=direct_nfs.read_direct_nfs(host, if_known(homes, [])),
         links=links,
@@ -91,6 +90,11 @@ def read(host: Host, policy: Policy) -> Facts:
         },
         all_mounts=attempt(lambda: _read_all(host, known(system))),
     )
+
+
+def _read_clusterware(host: Host, policy: Policy) -> Optional[bool]:
+    announced = policy.profile.cluster if policy.profile is not None else None
+    return unless_newer(attempt(clusterware.in_cluster, host, announced), None)
 
 
 def not_mounted(
@@ -205,9 +209,11 @@ class JudgedMount(NamedTuple):
 
     ``guessed``: no policy lists it, so its class follows from the files that are open on it.
     ``sharing_stated``: the policy states who uses it, so that it need not be guessed.
+    ``sharing_known``: it does, or the host shows whether it is a node of a cluster.
     """
 
     wanted: WantedMount
     mounted: Optional[nfs_mounted.Mounted]
     guessed: bool
     sharing_stated: bool
+    sharing_known: bool

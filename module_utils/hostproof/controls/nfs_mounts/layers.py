@@ -27,6 +27,8 @@ UNKNOWN = "unknown"
 NOT_MOUNTED = "not mounted"
 NOTHING_AT_BOOT = "nothing mounts it at boot"
 _VERSION_2 = "2"
+#: Files that only one host may cache; backups and diagnostics may be cached by all.
+_CACHED_IF_SINGLE = ("datafiles", "redo", "oracle_home")
 _NO_VERSION_2 = "RFC 1094: a file of NFSv2 has at most 2 GiB"
 
 
@@ -114,6 +116,13 @@ def layers_of(judged: JudgedMount, facts: Facts, policy: Policy) -> Layers:
             requirement
             for requirement in requirements
             if requirement.name not in nfs_options.NEVER_GRANTED
+        ]
+    if not judged.sharing_known and judged.wanted.file_class in _CACHED_IF_SINGLE:
+        # Without a cache another host would see each write at once: that stays.
+        requirements = [
+            requirement
+            for requirement in requirements
+            if requirement.relation != NOT or requirement.name not in options_table.CACHING
         ]
     requested = attempt(_meaning, written, running, system)
     if not any(requirement.name == "vers" for requirement in requirements):

@@ -12,6 +12,7 @@ from ...evaluate.fields import (
     drop_in,
     entries,
     flag,
+    of_profile,
     one_of,
     reader,
     size,
@@ -19,6 +20,7 @@ from ...evaluate.fields import (
     window,
 )
 from ...evaluate.policy import PolicyValues
+from ...evaluate.profiles import Profile
 from ...parsers.kernel import modprobe_d
 from ...parsers.nfs import nfs_options
 from ...parsers.systemd import sysctl_d
@@ -117,6 +119,14 @@ class Policy(NamedTuple):
     milliseconds or seconds as the name states, ratios percent.
     """
 
+    profile: Optional[Profile] = of_profile()
+    """The purpose of the host, for all controls that take a policy from it. Variables of a
+    control override it.
+
+    A profile states whether the host is a node of a cluster, whose mounts other hosts share.
+
+    Default: none
+    """
     mounts: Optional[Tuple[WantedMount, ...]] = entries(WantedMount).none_for(AUTO)
     """The mounts of the host, each with C(path), C(source) (C(SERVER:/EXPORT)) and C(class)
     (C(datafiles), C(redo), C(oracle_home), C(crs_voting), C(adr) or C(backup)). Optional keys
@@ -132,7 +142,9 @@ class Policy(NamedTuple):
     """The hosts that use the files. C(single) is one host, C(rac) several hosts at the same
     time, C(failover) several hosts in turn.
 
-    C(auto) is C(rac) if Clusterware runs, else C(single).
+    C(auto) is C(rac) on a node of a cluster (its Clusterware or its RAC instances run, its
+    C(local_only) is C(FALSE), or the profile states it), else C(single). Where nothing states
+    whether it is a node, no option that protects shared files is to be removed.
 
     Default: auto
     """

@@ -8,7 +8,7 @@ from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import OpenFiles
 from ...collect.shell import line
 from ...errors import Absent, HostproofError
-from ...evaluate.checking import Rules, Subjects, Verdict
+from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
 from ...probes.nfs.nfs_mounted import Mounted
 from ...probes.nfs.nfs_persisted import Entry

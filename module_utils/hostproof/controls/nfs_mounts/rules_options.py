@@ -199,6 +199,12 @@ def caching(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         for requirement in layers.requirements
         if requirement.relation == NOT and requirement.name in CACHING
     ]
+    if not requirements and not layers.judged.sharing_known:
+        raise Skip(
+            "Whether other hosts share these files is not known, and only without a cache do they "
+            "see each write at once. State it: sharing of the mount in nfs_mounts_mounts, "
+            "nfs_mounts_sharing or hostproof_profile."
+        )
     if not requirements:
         raise Skip(
             "Hosts that share these files, or the policy, require a query to the server each time."

@@ -86,11 +86,12 @@ def missing_mounts(facts: Facts) -> List[Entry]:
 def _judged(
     mount: WantedMount, mounted: Optional[Mounted], facts: Facts, guessed: bool
 ) -> JudgedMount:
-    """Where the policy leaves the use open: Clusterware runs where hosts share their files."""
+    """Where the policy leaves the use open: the nodes of a cluster share their files."""
     stated = mount.sharing is not None
+    is_node = None if stated else known(facts.clusterware)
     if not stated:
-        mount = mount._replace(sharing="rac" if known(facts.clusterware) else "single")
-    return JudgedMount(mount, mounted, guessed, stated)
+        mount = mount._replace(sharing="rac" if is_node else "single")
+    return JudgedMount(mount, mounted, guessed, stated, stated or is_node is not None)
 
 
 def why_none(facts: Facts) -> str:
