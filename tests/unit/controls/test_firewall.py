@@ -120,6 +120,36 @@ class TestPackets:
         tables = {**text_rules(), ("ip", "raw"): text_rules(policy="drop")["inet", "filter"]}
         assert state(tables, 1521) == "blocked"
 
+    @pytest.mark.parametrize(
+        ("name", "states"),
+        [
+            ("two-families.nft", {1521: "open", 22: "open", 1522: "blocked"}),
+            # define, and a verdict map of the protocol, in files of public servers.
+            ("verdict-maps.nft", {1521: "open", 1522: "blocked"}),
+            ("defined-lists.nft", {1521: "unclear"}),
+            ("debian-12-nftables.conf", {1521: "open"}),
+        ],
+    )
+    def test_files_of_public_hosts(self, name, states):
+        tables = nft_text.parse(fixture(name))
+        assert {port: state(tables, port) for port in states} == states
+
+    def test_define(self):
+        text = "define ports = { 1521, # listener\n 6200, }\ndefine all = { $ports, 22 }\n"
+        chain = "type filter hook input priority 0; policy drop; tcp dport $all accept"
+        tables = nft_text.parse(f"{text}table inet f {{ chain c {{ {chain} }} }}\n")
+        states = {port: state(tables, port) for port in (22, 1521, 6200, 80)}
+        assert states == {22: "open", 1521: "open", 6200: "open", 80: "blocked"}
+
+    def test_a_value_of_define_does_not_grow_without_end(self):
+        lines = ["define a0 = { 1, 2 }"]
+        lines += [f"define a{n} = {{ $a{n - 1}, $a{n - 1} }}" for n in range(1, 60)]
+        with pytest.raises(ParseError, match="more than"):
+            nft_text.parse("\n".join(lines))
+
+    def test_a_verdict_map_that_is_not_read_can_drop(self):
+        assert state(text_rules("meta mark vmap { 1 : drop }"), 1521) == "unclear"
+
     def test_a_loop_of_jumps_ends(self):
         tables = nft_text.parse(
             "table ip t {\nchain a {\ntype filter hook input priority 0\njump b\n}\n"

@@ -963,21 +963,24 @@ class TestSockets:
     )
     def test_the_script_of_tmpwatch_s_package(self, judge, tmp, var_tmp, wanted):
         """tmpwatch.daily of EL 6 and 7."""
-        script = f"""#! /bin/sh
-flags=-umc
-/usr/sbin/tmpwatch "$flags" -x /tmp/.X11-unix -x /tmp/.XIM-unix \\
-\t-X '/tmp/hsperfdata_*' {tmp} 10d /tmp
-/usr/sbin/tmpwatch "$flags" {var_tmp} 30d /var/tmp
-for d in /var/{{cache/man,catman}}/{{cat?,X11R6/cat?,local/cat?}}; do
-    if [ -d "$d" ]; then
-\t/usr/sbin/tmpwatch "$flags" -f 30d "$d"
-    fi
-done
-"""
+        script = (packs.FIXTURES / "temp_cleaners/rhel-6-tmpwatch.sh").read_text()
+        script = script.replace("10d /tmp", f"{tmp} 10d /tmp")
+        script = script.replace("30d /var/tmp", f"{var_tmp} 30d /var/tmp")
         kept = "x /tmp/.oracle*\nx /var/tmp/.oracle*\n"
         machine = with_oracle().file("/etc/tmpfiles.d/oracle.conf", kept)
         machine.file("/etc/cron.daily/tmpwatch", script)
         assert self.named(judge(machine)) == wanted
+
+    @pytest.mark.parametrize(
+        "line", ["$(which tmpwatch)", "`which tmpwatch`", "/usr/sbin/tmpwatch", "'tmpreaper -v'"]
+    )
+    def test_a_program_in_a_variable(self, judge, line):
+        """A public script: whether it reaches the sockets is not in the line of the program."""
+        script = (packs.FIXTURES / "temp_cleaners/variable-tmpwatch.sh").read_text()
+        kept = "x /tmp/.oracle*\nx /var/tmp/.oracle*\n"
+        machine = with_oracle().file("/etc/tmpfiles.d/oracle.conf", kept)
+        machine.file("/etc/cron.daily/clean", script.replace("$(which tmpwatch)", line))
+        assert self.named(judge(machine)) == ["error", "error"]
 
     @pytest.mark.parametrize(
         ("loop", "wanted"),

@@ -112,6 +112,16 @@ class TestOslevel:
         assert level == oslevel.Level((7, 2), 5, 3, "2148")
         assert str(level) == "AIX 7.2 TL 5 SP 3"
 
+    @pytest.mark.parametrize(
+        ("text", "shown"),
+        [
+            ("5300-05-04", "AIX 5.3 TL 5 SP 4"),
+            ("5300-05-CSP-0000", "AIX 5.3 TL 5 CSP"),
+        ],
+    )
+    def test_levels_of_aix_5(self, text, shown):
+        assert str(oslevel.parse(text + "\n")) == shown
+
     @pytest.mark.parametrize("text", ["", "7.2.0.0", "7200-05", "7200-05-03-2148 x"])
     def test_anything_else(self, text):
         with pytest.raises(ParseError):

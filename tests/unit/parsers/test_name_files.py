@@ -99,6 +99,15 @@ class TestDns:
         assert answer.addresses == name_packs.THREE[:1]
 
     @pytest.mark.parametrize(
+        ("file", "code", "last"),
+        [("scan", 0, {"31", "32", "33"}), ("db", 0, {"31", "32", "33"}), ("none", 3, set())],
+    )
+    def test_answers_of_dnsmasq(self, file, code, last):
+        name, message = (packs.FIXTURES / f"dns/dnsmasq-2.90-{file}.hex").read_text().split()
+        answer = dns_message.parse(bytes.fromhex(message), name)
+        assert (answer.code, set(answer.addresses)) == (code, {f"192.0.2.{n}" for n in last})
+
+    @pytest.mark.parametrize(
         ("at", "value"), [(0, 0xFF), (2, 0), (2, 0x83), (5, 2), (6, 1), (13, 1)]
     )
     def test_what_is_not_the_answer(self, at, value):

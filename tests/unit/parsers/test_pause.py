@@ -304,6 +304,10 @@ def test_routes_and_neighbours():
 def test_priorities():
     assert dcb.parse_dcb(fixture("dcb-pfc.txt")) == {6, 7}
     assert dcb.parse_dcb(fixture("dcb-pfc.txt").replace(":on", ":off")) == set()
+    assert dcb.parse_dcb(fixture("dcb-pfc-hns3.txt")) == set(range(8))
+    assert dcb.parse_dcb(fixture("dcb-pfc-one-line.txt")) == {3}
+    assert dcb.parse_lldptool(fixture("lldptool-pfc.txt")) == {1, 2, 5, 7}
+    assert dcb.parse_lldptool(fixture("lldptool-pfc-none.txt")) == set()
     assert dcb.parse_lldptool("\tPFC enabled: 3\n") == {3}
     assert dcb.parse_lldptool("\t PFC enabled: none\n") == set()
     with pytest.raises(ParseError):

@@ -5,7 +5,7 @@
 Other conditions become tests that are not read. A file with an include is rejected."""
 
 import re
-from typing import Dict, List
+from typing import Dict, List, Tuple
 
 from ....errors import ParseError, kind_of
 from .packets import (
@@ -30,6 +30,9 @@ from .packets import (
 _WHAT = "nftables.conf"
 _FAMILIES = ("ip", "inet", "netdev")
 _TOKEN = re.compile(r'"[^"\n]*"|\\\n|[{};\n]|#[^\n]*|[^\s{};"#\\]+|[ \t]+|\\')
+_VARIABLE = re.compile(r"(\$[A-Za-z][A-Za-z0-9_./\\-]*)")
+#: Words of a file. A value of a value of define repeats itself.
+_MOST_WORDS = 200000
 #: Options of log, each with a value.
 _LOG = ("prefix", "level", "group", "snaplen", "queue-threshold", "flags")
 _VERDICTS = {"accept": ACCEPT, "drop": DROP, "reject": DROP, "return": "return"}
@@ -53,7 +56,7 @@ _PASSIVE = {
 
 
 def parse(text: str) -> Tables:
-    tokens = _tokens(text)
+    tokens = _defined(_tokens(text))
     tables: Tables = {}
     while tokens:
         word = tokens.pop(0)
@@ -90,6 +93,39 @@ def _tokens(text: str) -> List[str]:
         if word.strip(" \t") and word[0] != "#" and word != "\\\n":
             tokens.append(word)
     return tokens
+
+
+def _defined(tokens: List[str]) -> List[str]:
+    """The tokens with the value of each "define NAME = VALUE" of the file in the place of $NAME."""
+    values: Dict[str, List[str]] = {}
+    result: List[str] = []
+    depth = 0
+    while tokens:
+        word = tokens.pop(0)
+        if word in ("define", "redefine") and not depth and tokens[1:2] == ["="]:
+            name = tokens[0]
+            del tokens[:2]
+            is_set = tokens[:1] == ["{"]
+            value = _block(tokens) if is_set else _statement(tokens)
+            value = [part for token in value if token != "\n" for part in _replaced(token, values)]
+            values[name] = ["{", *value, "}"] if is_set else value
+            if len(value) > _MOST_WORDS:
+                raise ParseError(_WHAT, f"a set of more than {_MOST_WORDS} words")
+            continue
+        depth += {"{": 1, "}": -1}.get(word, 0)
+        result += _replaced(word, values)
+        if len(result) > _MOST_WORDS:
+            raise ParseError(_WHAT, f"more than {_MOST_WORDS} words")
+    return result
+
+
+def _replaced(word: str, values: Dict[str, List[str]]) -> List[str]:
+    if "$" not in word or word[0] == '"':
+        return [word]
+    parts: List[str] = []
+    for part in _VARIABLE.split(word):
+        parts += values.get(part[1:], [part]) if part[:1] == "$" else [part] if part else []
+    return parts
 
 
 def _block(tokens: List[str]) -> List[str]:
@@ -149,20 +185,27 @@ def _chain(name: str, tokens: List[str]) -> Chain:
                 hook = words[words.index("hook") + 1]
         elif words[:1] == ["policy"]:
             policy = DROP if words[1:] == ["drop"] else ACCEPT
-        elif words[:3] == ["ct", "state", "vmap"] and len(words) == 4:
-            rules += _of_states(words[3])
+        elif words[2:3] == ["vmap"] and len(words) == 4 and tuple(words[:2]) in _MAPPED:
+            rules += _of_map(words[1], words[3])
         elif words:
             rules.append(_rule(words))
     return Chain(name, hook, policy, tuple(rules))
 
 
-def _of_states(text: str) -> List[Rule]:
-    """The rules of a verdict map of states, such as "established : accept , invalid : drop"."""
+#: Verdict maps that are read, by the words before "vmap".
+_MAPPED = (("ct", "state"), ("meta", "protocol"), ("meta", "nfproto"))
+
+
+def _of_map(field: str, text: str) -> List[Rule]:
+    """The rules of a verdict map, such as "established : accept , invalid : drop"."""
     rules = []
-    for pair in text.split(","):
-        states, _colon, verdict = pair.partition(":")
-        test = Test(STATE, frozenset(states.split()))
-        rules.append(_rule(verdict.split())._replace(tests=(test,)))
+    for pair in filter(str.strip, text.split(",")):
+        keys, _colon, verdict = pair.partition(":")
+        tests: Tuple[Test, ...] = (Test(STATE, frozenset(keys.split())),)
+        if field != "state":
+            # IPv4 is what the rules are read for.
+            tests = () if keys.strip() in ("ip", "ipv4") else (Test(NEVER, text=keys.strip()[:40]),)
+        rules.append(_rule(verdict.split())._replace(tests=tests))
     return rules
 
 
@@ -206,17 +249,21 @@ def _unread(tests: List[Test], test: Test, words: List[str]) -> Rule:
 
 def _test(word: str, words: List[str]) -> Test:
     unread = Test(NOT_READ, text=word[:40])
-    if word == "meta" and words:
+    # The key of "meta" is one word.
+    is_meta = word == "meta" and bool(words)
+    if is_meta:
         word = words.pop(0)
     if word == "limit" and words[:1] == ["rate"]:
         return _limit(words)
-    field = word if word in (*_INTERFACES, "l4proto") else words.pop(0) if words else ""
+    is_one_word = is_meta or word in (*_INTERFACES, "l4proto")
+    field = word if is_one_word else words.pop(0) if words else ""
     negated = words[:1] == ["!="]
     if negated or words[:1] == ["=="]:
         words.pop(0)
     if not words or words[0] == "vmap":
         return unread
-    values = [value for value in re.split(r"[,\s]+", words[0].replace('"', "")) if value]
+    # A set of a set has braces.
+    values = [value for value in re.split(r"[,\s{}]+", words[0].replace('"', "")) if value]
     if any(value[0] in "@$" for value in values):
         if field not in ("saddr", "daddr"):
             return unread

@@ -19,6 +19,10 @@ _LOOP = re.compile(
     r"^[^#\n]{0,80}?\bfor[ \t]+(\w+)[ \t]+in[ \t]([^;$`\n]{0,500})(?:;|$)", re.MULTILINE | re.ASCII
 )
 _TMPWATCH = ("tmpwatch", "tmpreaper")
+#: A line that puts such a program into a variable: TMPWATCH=$(which tmpwatch).
+_PUTS_PROGRAM = re.compile(
+    r"=[\"'`$(]{0,3}(?:which |type -p |command -v )?(?:/[\w/.-]{0,40}/)?tmp(?:watch|reaper)\b"
+)
 #: A socket, a lock file and a named pipe, as Oracle's software names them. All are empty.
 _FOLDERS = ("/tmp/.oracle", "/var/tmp/.oracle")  # noqa: S108
 NAMES = ("sEXTPROC1521", "sEXTPROC1521_lock", "npohasd")
@@ -47,7 +51,7 @@ def deletes(line: str, directory: str) -> Optional[bool]:
     for at, command in enumerate(commands):
         then = [following.words for following in commands[at + 1 :]] if command.piped else []
         answers.append(_of_words(command.words, then, directory))
-    return _or(answers)
+    return _or([*answers, None] if _PUTS_PROGRAM.search(line) else answers)
 
 
 def kept(_path: str, line: str) -> str:
@@ -89,7 +93,7 @@ def names_directory(line: str) -> bool:
 
 def is_cleaner(line: str) -> bool:
     """Whether a command has a temporary directory as an argument, or cleans nothing else."""
-    return any(
+    return _PUTS_PROGRAM.search(line) is not None or any(
         _program(word) in _TMPWATCH or re.search(r"(?:^|\s)" + _TMP, word)
         for command in boot_commands.split(line)
         for word in command.words
