@@ -5,8 +5,11 @@
 Format, from real runs of 11.2.0.3, 12.2, 19.3 to 19.27 and 23.7 to 23.26.1: "NAME ...STATUS (IDS)"
 for each task. A verbose run prints a table before it, with a row for each node. At the end a failed
 task is printed again, with a message "NODE: ID : text" for each node; long lines are wrapped at 80
-columns. Words are translated by the locale. 11.2 has "Result: NAME passed". The installer logs each
-line with a level and a date, and a second time behind "Skipping line:".
+columns. Words are translated by the locale. The installer logs each line with a level and a date,
+and a second time behind "Skipping line:".
+
+10.2 to 12.1 have sentences: "NAME check passed for "SUBJECT"", with "Result: " before it where the
+run is verbose. The nodes on which a check failed are in a list after it, its messages before it.
 
 CVU excludes a node without user equivalence (PRVF-4009) or without an answer, and says with which
 nodes it proceeds: no other result counts for an excluded node.
@@ -42,7 +45,18 @@ _MESSAGE = re.compile(
     r"^\s*(?:(?P<node>[A-Za-z0-9][\w.-]*)\s*: )?(?P<id>PR[A-Z]{2}-\d+) : (?P<text>.*)$"
 )
 _RULE = re.compile(r"^\s*-{4,}(?:\s+-{4,})+\s*$")
-_OLD = re.compile(r"^Result: (?P<name>.+?)\.? (?:Check )?(?P<word>passed|failed)\b.*$")
+_OLD = re.compile(
+    r"^(?:Result: )?(?P<name>(?!Pre-check |Post-check |ERROR|WARNING)[A-Z][^\t]{2,}?)\.? "
+    r"(?:Check )?(?P<word>passed|failed|successful|unsuccessful)"
+    r"(?:(?P<rest> (?:for|from|on|in) .*?)?\.?|\..*)$"
+)
+_OLD_WORDS = {"passed": PASS, "successful": PASS, "failed": FAIL, "unsuccessful": FAIL}
+_OLD_SUBJECT = re.compile(r' for (?:\w+ )?"(?P<subject>[^"]+)"')
+_HEALTHY = re.compile(r'^The Oracle Clusterware is healthy on node "(?P<node>[\w.-]+)"')
+_FAILED_ON = re.compile(r"^Check failed on nodes:\s*(?P<nodes>.*)$")
+_NOT_RUN_ON = re.compile(r"\bdid not run on the following nodes?(?:\(s\))?:\s*(?P<nodes>.*)$")
+_ON_NODE = re.compile(r'\bon node "(?P<node>[\w.-]+)"')
+_REMOVED = re.compile(r"\sstage\s+-post\s+nodedel\s")
 _NODES = re.compile(r"\s-n\s+(?P<nodes>[\w.,-]+)")
 _PREFIX = re.compile(r"^[A-Z]+:?\s+\[[^\]]*\d{4}[^\]]*\] ?")
 _SKIPPING = "Skipping line:"
@@ -65,7 +79,8 @@ _REQUIRED = ("required", "necessário")
 _OF_NO_VALUE = ("status", "node", "node name", "nome do nó", "comment", "comentário", "required")
 #: The same in the text of a message.
 _IN_MESSAGE = re.compile(
-    r"\[Required[^=\]]*= (?P<required>[^;\]]+?)\s*(?:; Found = (?P<actual>[^\]]+?)\s*)?\]"
+    r"\[(?:Required|Expected)[^=\]]*= ?\"?(?P<required>[^;\]\"]+?)\"?\s*"
+    r"(?:; Found ?= ?\"?(?P<actual>[^\]\"]+?)\"?\s*)?\]"
 )
 
 #: The check of Hostproof for the same requirement, by the name of the task in small letters.
@@ -99,9 +114,22 @@ _OUR_CHECKS = {
     "/dev/shm mounted as temporary file system": "space.shm",
     "systemd login manager ipc parameter": "process_limits.remove_ipc",
     "user equivalence": "cluster_nodes.ssh",
+    # 10.2 to 12.1
+    "total memory": "memory_pressure.physical",
+    "available memory": "memory_pressure.available",
+    "swap space": "memory_pressure.swap_size",
+    "free disk space": "space.free",
+    "system architecture": "platform.distribution",
+    "package existence": "packages.required",
+    "hard limits": "process_limits.login",
+    "soft limits": "process_limits.login",
+    "default user file creation mask": "accounts.umask",
+    "clock synchronization check using network time protocol(ntp)": "time_sync.one_daemon",
 }
 _OF_PARAMETERS = {
     "sem": "semaphores",
+    "tcp_ephemeral": "ephemeral_ports",
+    "udp_ephemeral": "ephemeral_ports",
     "shm": "shared_memory",
     "file-max": "open_files",
     "ip_local_port_range": "ephemeral_ports",
@@ -131,10 +159,13 @@ _MOST_WORK = 2_000_000
 
 
 class _Task(NamedTuple):
+    """``is_listed``: the nodes on which it failed are listed, so that it passed on the others."""
+
     name: str
     status: str
     ids: tuple[str, ...]
     nodes: dict[str, _Row]
+    is_listed: bool = False
 
 
 class _Read(NamedTuple):
@@ -161,6 +192,9 @@ def parse(text: str, host: str | None = None) -> Run:
         raise NotUnderstood("no line of the form 'NAME ...STATUS' exists: not output of CVU")
     # Tables of interfaces have similar rows, so their names count only without any other name.
     others = [node for task in read.messages for node in task[1:] if node]
+    if _REMOVED.search(text):
+        # The results are about the nodes that stay, if any is named.
+        known = [] if {*read.named} - {*known} else known
     hosts = [*known, *read.excluded, *others] or list(dict.fromkeys(read.named))
     hosts = [node for node in dict.fromkeys(hosts) if _NODE.match(node)]
     if host is not None:
@@ -179,6 +213,7 @@ def parse(text: str, host: str | None = None) -> Run:
 def _whole_lines(text: str) -> list[str]:
     """The lines without the installer's prefix, and wrapped names of tasks in one line."""
     lines: list[str] = []
+    is_old = _is_old(text.splitlines())
     for raw in text.splitlines():
         if len(raw) > _LONGEST_LINE or len(lines) >= _MOST_LINES:
             raise NotUnderstood(
@@ -198,8 +233,29 @@ def _whole_lines(text: str) -> list[str]:
             # The name of a task has few lines.
             while lines and len(line) < _LONGEST_NAME and _goes_on(lines[-1], line):
                 line = f"{lines.pop()} {line.strip()}"
+        elif is_old and lines and _is_wrapped(lines[-1], line):
+            line = f"{lines.pop()} {line}"
         lines.append(line)
     return lines
+
+
+def _is_old(lines: list[str]) -> bool:
+    """Whether the text has sentences (10.2 to 12.1) instead of tasks with a status."""
+    return not any(" ..." in line and _TASK.match(line) for line in lines)
+
+
+def _is_wrapped(before: str, line: str) -> bool:
+    """Whether a line goes on with the sentence of the line before: 12.1 wraps at 80 columns."""
+    words = line.split(None, 1)
+    return (
+        bool(words)
+        and len(before) < _WIDTH <= len(before) + 1 + len(words[0])
+        and before[0].isupper()
+        and not line[0].isspace()
+        and not _OLD.match(before)
+        and not before.endswith("...")
+        and not _MESSAGE.match(line)
+    )
 
 
 def _goes_on(before: str, line: str) -> bool:
@@ -215,62 +271,141 @@ def _goes_on(before: str, line: str) -> bool:
     return begins or len(before) + len(line.split()[0]) >= _WIDTH - 1
 
 
-def _read(lines: list[str], known: list[str]) -> _Read:
-    tasks: dict[str, _Task] = {}
-    messages: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    named: list[str] = []
-    excluded: dict[str, str] = {}
-    rows: dict[str, _Row] = {}
-    head: list[str] = []
-    task = node = before = ""
-    in_table = is_message = proceeds = False
-    work = 0
-    for line in lines:
-        if work > _MOST_WORK:
+class _Reader:
+    """Reads line by line. ``pending`` are messages before the sentence of their task."""
+
+    def __init__(self, known: list[str], is_old: bool) -> None:
+        self.read = _Read({}, {}, [], {})
+        self.known = known
+        self.is_old = is_old
+        self.rows: dict[str, _Row] = {}
+        self.head: list[str] = []
+        self.task = self.node = self.before = ""
+        self.in_table = self.is_message = self.proceeds = False
+        #: The status of the nodes that the next line lists.
+        self.listed = ""
+        self.pending: list[tuple[str, str, str]] = []
+        self.work = 0
+
+    def line(self, line: str) -> None:
+        if self.work > _MOST_WORK:
             raise NotUnderstood("its lists of nodes are repeated too often")
-        ended = _TASK.match(line)
-        old = _OLD.match(line)
-        message = _MESSAGE.match(line)
-        match = ended or old
         left_out = _EXCLUDED.match(line)
         remaining = _PROCEEDS.match(line)
-        if left_out is not None or remaining is not None or proceeds:
-            listed = (left_out or remaining or {"nodes": line})["nodes"]
-            nodes = re.findall(r"[\w.-]+", listed)
-            work += len(known) + len(nodes)
-            if left_out is None and nodes and _LIST_OF_NODES.match(listed):
-                staying = set(nodes)
-                _exclude(excluded, [each for each in known if each not in staying], task)
-            elif left_out is not None:
-                _exclude(excluded, nodes, task)
-            # 11.2 prints the list on the next line.
-            proceeds = remaining is not None and not nodes
-            is_message = False
-        elif match is not None:
-            task = match["name"].split(" : ")[-1] if old else match["name"]
-            ids = tuple(re.findall(r"[A-Z]{3,5}-\d+", (ended and ended["ids"]) or ""))
-            result = _Task(task, _status(match["word"]), ids, rows)
-            tasks[task] = _together(tasks.get(task), result)
-            work += len(tasks[task].nodes) + len(tasks[task].ids)
-            rows, in_table, is_message = {}, False, False
-        elif _BEGINS.match(line) or line.startswith("Check: "):
-            rows, in_table, is_message = {}, False, False
+        match = _OLD.match(line[:_LONGEST_NAME]) if self.is_old else _TASK.match(line)
+        message = _MESSAGE.match(line)
+        if left_out is not None or remaining is not None or self.proceeds:
+            self._nodes_left_out(line, left_out, remaining)
+        elif self.is_old and self._list_of_nodes(line):
+            self.is_message = False
         elif message:
-            node, is_message = message["node"] or "", True
-            messages.setdefault((task, node), []).append(
-                (message["id"], message["text"][:_LONGEST_NAME])
-            )
+            self._message(message)
+        elif match is not None:
+            self._result(match, line)
+        elif _BEGINS.match(line) or line.startswith("Check: "):
+            self.rows, self.in_table, self.is_message = {}, False, False
         elif _RULE.match(line):
-            in_table, head = True, re.split(r"\s{2,}", before.strip())
+            self.in_table, self.head = True, re.split(r"\s{2,}", self.before.strip())
         elif not line.strip():
-            in_table = is_message = False
-        elif is_message and line[:1].isspace():
-            number, text = messages[(task, node)][-1]
-            messages[(task, node)][-1] = (number, f"{text} {line.strip()}"[:_LONGEST_NAME])
-        elif in_table:
-            _add_row(rows, named, head, re.split(r"\s{2,}", line.strip()))
-        before = line
-    return _Read(tasks, messages, named, excluded)
+            self.in_table = self.is_message = False
+        elif self.is_message and (line[:1].isspace() or self.is_old or not self.node):
+            self._more_of_message(line.strip())
+        elif self.in_table:
+            _add_row(self.rows, self.read.named, self.head, re.split(r"\s{2,}", line.strip()))
+        elif healthy := _HEALTHY.match(line):
+            self.rows[healthy["node"]] = _Row(PASS)
+            self.read.named.append(healthy["node"])
+        self.before = line
+
+    def _nodes_left_out(
+        self, line: str, left_out: re.Match[str] | None, remaining: re.Match[str] | None
+    ) -> None:
+        listed = (left_out or remaining or {"nodes": line})["nodes"]
+        nodes = re.findall(r"[\w.-]+", listed)
+        self.work += len(self.known) + len(nodes)
+        if left_out is None and nodes and _LIST_OF_NODES.match(listed):
+            staying = set(nodes)
+            away = [each for each in self.known if each not in staying]
+            _exclude(self.read.excluded, away, self.task)
+        elif left_out is not None:
+            _exclude(self.read.excluded, nodes, self.task)
+        # 11.2 prints the list on the next line.
+        self.proceeds = remaining is not None and not nodes
+        self.is_message = False
+
+    def _list_of_nodes(self, line: str) -> bool:
+        """Whether a line has the nodes on which the last task failed, or announces them."""
+        begins = _FAILED_ON.match(line)
+        not_run = _NOT_RUN_ON.search(line)
+        listed = line if self.listed else ""
+        if begins is not None:
+            self.listed, listed = FAIL, begins["nodes"]
+        elif not_run is not None:
+            if match := _OLD.match(line[:_LONGEST_NAME]):
+                self._result(match, line)
+            self.listed, listed = ERROR, not_run["nodes"]
+        if not listed.strip():
+            return begins is not None or not_run is not None
+        nodes = [node for node in re.split(r"[,\s]+", listed.strip()) if node]
+        status, self.listed = self.listed, ""
+        task = self.read.tasks.get(self.task)
+        if task is None or not all(map(_NODE.match, nodes)):
+            return False
+        rows = {node: _Row(status) for node in nodes}
+        is_listed = task.is_listed or status == FAIL
+        worse = {node: _worse_row(task.nodes.get(node), row) for node, row in rows.items()}
+        self.read.tasks[self.task] = task._replace(
+            nodes={**task.nodes, **worse}, is_listed=is_listed
+        )
+        self.read.named.extend(nodes)
+        self.work += len(task.nodes) + len(nodes)
+        return True
+
+    def _result(self, match: re.Match[str], line: str) -> None:
+        if self.is_old:
+            name = match["name"].split(" : ")[-1]
+            subject = _OLD_SUBJECT.match(match["rest"] or "")
+            self.task = f"{name}: {subject['subject']}" if subject else name
+            result = _Task(self.task, _OLD_WORDS[match["word"]], (), self.rows)
+            for node, number, text in self.pending:
+                self.read.messages.setdefault((self.task, node), []).append((number, text))
+            self.pending = []
+        else:
+            self.task = match["name"]
+            ids = tuple(re.findall(r"[A-Z]{3,5}-\d+", match["ids"] or ""))
+            result = _Task(self.task, _status(match["word"]), ids, self.rows)
+        task = _together(self.read.tasks.get(self.task), result)
+        self.read.tasks[self.task] = task
+        self.work += len(task.nodes) + len(task.ids)
+        self.rows, self.in_table, self.is_message = {}, False, False
+
+    def _message(self, match: re.Match[str]) -> None:
+        self.node, self.is_message = match["node"] or "", True
+        text = match["text"][:_LONGEST_NAME]
+        if self.is_old:
+            self.pending.append((self.node, match["id"], text))
+            self._more_of_message("")
+        else:
+            texts = self.read.messages.setdefault((self.task, self.node), [])
+            texts.append((match["id"], text))
+
+    def _more_of_message(self, more: str) -> None:
+        if not self.is_old:
+            number, text = self.read.messages[(self.task, self.node)][-1]
+            texts = self.read.messages[(self.task, self.node)]
+            texts[-1] = (number, f"{text} {more}"[:_LONGEST_NAME])
+            return
+        node, number, text = self.pending[-1]
+        text = f"{text} {more}".strip()[:_LONGEST_NAME]
+        named = _ON_NODE.search(text)
+        self.pending[-1] = (named["node"] if named and not node else node, number, text)
+
+
+def _read(lines: list[str], known: list[str]) -> _Read:
+    reader = _Reader(known, _is_old(lines))
+    for line in lines:
+        reader.line(line)
+    return reader.read
 
 
 def _exclude(excluded: dict[str, str], nodes: list[str], task: str) -> None:
@@ -324,7 +459,8 @@ def _together(old: _Task | None, new: _Task) -> _Task:
         return new
     status = max(old.status, new.status, key=_badness)
     nodes = {**old.nodes, **new.nodes}
-    return _Task(old.name, status, (*old.ids, *new.ids), nodes)
+    is_listed = old.is_listed or new.is_listed
+    return _Task(old.name, status, (*old.ids, *new.ids), nodes, is_listed)
 
 
 def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
@@ -356,6 +492,10 @@ def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
                 if is_cause
                 else f"Not checked: CVU excluded this node after the task {left_at}."
             )
+        elif row.status == ERROR:
+            status, text = ERROR, "CVU did not run this check on the node."
+        elif task.is_listed and host not in rows:
+            status = PASS
         elif rows and host not in rows and not about[host] and (status != FAIL or failed):
             status, text = ERROR, "Not checked: the table of this task does not name the node."
         elif status == FAIL and failed and host not in failed:
@@ -386,9 +526,12 @@ def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
 
 def _our_check(name: str, subject: str) -> str:
     """The check for the same requirement; "" if there is none."""
-    if name.lower() == "os kernel parameter":
+    name = name.lower()
+    if name not in _OUR_CHECKS and name.endswith(" check"):
+        name = name[: -len(" check")]
+    if name in ("os kernel parameter", "kernel parameter"):
         for part, check in _OF_PARAMETERS.items():
             if subject.startswith(part):
                 return f"kernel_parameters.{check}"
         return ""
-    return _OUR_CHECKS.get(name.lower(), "")
+    return _OUR_CHECKS.get(name, "")
