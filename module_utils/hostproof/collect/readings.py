@@ -72,6 +72,8 @@ SINCE = (
     ("lines:called by *", "0.3.0"),
     ("lines:clock_steps", "0.3.0"),
     ("lines:disk_values", "0.3.0"),
+    ("file:*CRS_LIMIT_MEMLOCK* in *", "0.3.0"),
+    ("lines:oracle_cron", "0.3.0"),
     ("lines:oracle_starters", "0.3.0"),
     ("lines:swap", "0.3.0"),
     ("link:*/redo*.log", "0.3.0"),
