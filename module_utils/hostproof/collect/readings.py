@@ -38,6 +38,7 @@ SINCE = (
     ("command:systemctl show -p Id -p UnitFileState firewalld.service *", "0.3.0"),
     ("dir:*/systemd/system-environment-generators", "0.3.0"),
     ("dir:*/systemd/system-generators", "0.3.0"),
+    ("dir:/etc/systemd/system/multi-user.target.wants", "0.3.0"),
     ("dir:*.wants", "0.3.0"),
     ("dir:*.requires", "0.3.0"),
     ("dir:/etc/systemd/*", "0.2.0"),
