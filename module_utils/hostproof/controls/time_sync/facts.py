@@ -366,8 +366,8 @@ def _unit_of(host: Host, name: str, daemon: str, shown: Dict[str, str]) -> Unit:
 def _with_other_units(
     host: Host, units: Answer[List[Unit]], keepers: Dict[str, Daemon]
 ) -> List[Unit]:
-    """With the units that run a daemon or that start after a reboot, and that are not in UNITS: instances
-    of a template (chronyd@lan.service), chronyd-restricted.service."""
+    """With the units that run a daemon or that start after a reboot, and that are not in UNITS:
+    instances of a template (chronyd@lan.service), chronyd-restricted.service."""
     all_units = list(known(units))
     others = {daemon.unit: name for name, daemon in keepers.items() if daemon.unit}
     wanted = attempt(unless_newer, attempt(host.list_dir, WANTED), [])

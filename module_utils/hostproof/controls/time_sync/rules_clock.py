@@ -102,8 +102,9 @@ def offset(facts: Facts, policy: Policy) -> Verdict:
 
 _BOOT_WITH_TSC = (
     "check with the administrator of the hypervisor that the TSC of this guest stays stable, also "
-    "in a live migration; if it does, add clocksource=tsc to the kernel command line (EL: grubby --update-kernel=ALL "
-    "--args=clocksource=tsc; else GRUB_CMDLINE_LINUX in /etc/default/grub) and reboot"
+    "in a live migration; if it does, add clocksource=tsc to the kernel command line (EL: grubby "
+    "--update-kernel=ALL --args=clocksource=tsc; else GRUB_CMDLINE_LINUX in /etc/default/grub) and "
+    "reboot"
 )
 _NO_TSC = (
     "the guest has no other fast clock source: configure a stable TSC in the hypervisor (Xen: "
