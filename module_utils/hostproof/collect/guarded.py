@@ -370,7 +370,7 @@ def _check_owner(place: Place, owner: Optional[int], uid: int) -> None:
 
 
 class OpenFolders:
-    """Directories that a search keeps open, with their verdict: each is walked to once.
+    """Directories that a search keeps open after their check.
 
     Only for walks of root through what no other account may change (``walked``)."""
 
@@ -448,25 +448,20 @@ def _walk(
     kept: OpenFolders,
 ) -> Place:
     """``way`` gets the directories that are open, from / on."""
-    parts = [part for part in path.split("/") if part not in ("", ".")]
+    parts = _parts(path)
     begun, known, names, open_to = kept.nearest(parts)
-    way.extend(known)
-    if not known:
-        way.append(os.open("/", _LOOK | getattr(os, "O_DIRECTORY", 0)))
-        open_to = _check_folder(way[-1], "/", trusted, uid)
+    way.extend(known or [os.open("/", _LOOK | getattr(os, "O_DIRECTORY", 0))])
+    open_to = open_to if known else _check_folder(way[-1], "/", trusted, uid)
     left = parts[begun:]
-    # How many parts of the path are left. In front of them, ``left`` has those of a link.
-    own = len(left)
-    links = 0
+    # ``own`` parts of the path are left. Those of a link are before them.
+    own, links = len(left), 0
     while left:
         if len(left) == own:
             kept.keep(parts[: len(parts) - own], way, names, open_to)
             own -= 1
         name = left.pop(0)
         if name == "..":
-            if len(way) > 1:
-                kept.close(way.pop())
-                names.pop()
+            _leave(way, names, max(1, len(way) - 1), kept)
             open_to = _check_folder(way[-1], "/" + "/".join(names), trusted, uid)
             continue
         here = "/" + "/".join(names + [name])
@@ -482,11 +477,9 @@ def _walk(
             if left or follow:
                 links += 1
                 target = _target_of(path, look, way[-1], here, links)
-                left = [part for part in target.split("/") if part not in ("", ".")] + left
+                left = _parts(target) + left
                 if target.startswith("/"):
-                    while len(way) > 1:
-                        kept.close(way.pop())
-                    names = []
+                    _leave(way, names, 1, kept)
                     open_to = _check_folder(way[-1], "/", trusted, uid)
                 continue
         if not left:
@@ -503,6 +496,17 @@ def _walk(
     if not folders:
         raise OSError(errno.EISDIR, f"{path} is a directory")
     return Place(way[-1], ".", os.fstat(way[-1]), (), "/" + "/".join(names))
+
+
+def _leave(way: List[int], names: List[str], count: int, kept: OpenFolders) -> None:
+    """Close the directories of the way, except the first ``count``."""
+    while len(way) > count:
+        kept.close(way.pop())
+        names.pop()
+
+
+def _parts(path: str) -> List[str]:
+    return [part for part in path.split("/") if part not in ("", ".")]
 
 
 def _target_of(path: str, look: os.stat_result, folder: int, here: str, links: int) -> str:
