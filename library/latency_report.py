@@ -12,8 +12,9 @@ description:
     C(latency_tcp) and C(latency_disk).
   - Supports AWR reports of 10g to 23ai, as text or HTML, for an instance or a pluggable database,
     those of a cluster as text (C(awrgrpt.sql)), and Statspack reports.
-  - Supports the output of SLOB, Orion, oratcptest, ApacheBench, tcpdump and tcpstat, and the
-    C(iolstats) and C(devio_stats) dumps of an Exadata cell.
+  - Supports the output of SLOB, Orion, oratcptest, ApacheBench, tcpdump and tcpstat, of
+    C(iostat -x), C(sadf -j), nfsiostat, ping and fio (JSON), and the C(iolstats) and
+    C(devio_stats) dumps of an Exadata cell.
   - Also reads excerpts of these reports.
   - Averages are computed from time and waits, or read from the column of averages if that column
     has more digits. C(conditions.uncertainty_us) is the uncertainty due to rounding.

@@ -53,13 +53,13 @@ def _load(sources: tuple[str, ...]) -> tuple[Loaded, ...]:
         from . import bounded_yaml
 
         for entry in bounded_yaml.load_list(str(path)):
-            one = loaded(f"{path}:{entry.line}", entry.value)
-            first = places.setdefault(one.custom.id, one.place)
-            if first != one.place:
+            loaded = _loaded(f"{path}:{entry.line}", entry.value)
+            first = places.setdefault(loaded.custom.id, loaded.place)
+            if first != loaded.place:
                 raise HostproofError(
-                    f"{one.place}: the id {one.custom.id} is used twice, first in {first}"
+                    f"{loaded.place}: the id {loaded.custom.id} is used twice, first in {first}"
                 )
-            all_loaded.append(one)
+            all_loaded.append(loaded)
     return tuple(all_loaded)
 
 
@@ -81,8 +81,7 @@ def _files(sources: tuple[str, ...]) -> list[Path]:
     return files
 
 
-def loaded(place: str, values: Any) -> Loaded:
-    """One entry; a HostproofError begins with its place and says what is wrong."""
+def _loaded(place: str, values: Any) -> Loaded:
     from ansible.module_utils.hostproof.controls.custom.policy import CustomCheck, policy_from
 
     if not isinstance(values, dict):

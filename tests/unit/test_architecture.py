@@ -259,6 +259,8 @@ FENCES = {
             "hostproof.controls.pool_validation.facts",
             # The report draws the series of a run.
             "hostproof_controller.report.latency_series",
+            # ./hostproof read evaluates files with its readers and rules.
+            "hostproof_controller.measured_file",
             # A verify play that is part of a gate says so.
             "hostproof_controller.cli.play",
         },

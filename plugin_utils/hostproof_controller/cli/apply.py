@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 @options.command("apply", exits=options.JUDGED, hosts=True)
-@options.with_profile
 @options.with_verdict
 @options.with_terminal
 @click.option(

@@ -27,6 +27,7 @@ COMMANDS = {
     "detect-storage": "identify storage systems over SNMP",
     "init": "create a policy from a running host",
     "report": "render, merge, query and export reports",
+    "read": "read the output of a tool: iostat, ping, fio, AWR, CVU, ...",
     "import-results": "create a report of the results of CVU or ORAchk",
     "diff": "compare two reports: new, fixed, changed, missing",
     "catalogue": "show what an update changes (catalogue diff OLD)",

@@ -11,12 +11,7 @@ from ansible.module_utils.hostproof.controls.latency.measurement import (
     reports,
     work,
 )
-from ansible.module_utils.hostproof.controls.latency.parsers import (
-    awr,
-    awr_global,
-    dashed_table,
-    report_html,
-)
+from ansible.module_utils.hostproof.controls.latency.parsers import awr, report_html
 from ansible.module_utils.hostproof.errors import ParseError
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/latency"
@@ -29,8 +24,11 @@ KINDS = {
     "awr": "awr",
     "devio_stats": "devio_stats",
     "iolstats": "iolstats",
+    "iostat": "iostat",
+    "nfsiostat": "nfsiostat",
     "oratcptest": "oratcptest",
     "orion": "orion",
+    "ping": "ping",
     "slob-awr_info": "slob_awr_info",
     "slob-db_stats": "slob_db_stats",
     "slob-grep": "slob_grep",
@@ -477,11 +475,88 @@ def test_without_answers_there_is_no_round_trip():
     assert "run it with -mode=sync" in report.remarks[0]
 
 
+#: Of each device, mount or target: milliseconds of its median, or of its mean where there is none.
+HOST_TOOLS = {
+    "iostat-sysstat-12.6-three.txt": {"vda device": 0.438},
+    "iostat-sysstat-9-el6.txt": {
+        "sda device": 19.13,
+        "dm-0 device": 209.01,
+        "dm-1 device": 74.33,
+        "dm-2 device": 5.41,
+    },
+    "iostat-sysstat-10-el7.txt": {"sda device": 0.933, "dm-0 device": 0.953},
+    "iostat-decimal-comma.txt": {"sdb device": 12.1},
+    "iostat-wrapped.txt": {"sda device": 6.39},
+    "iostat-smartos.txt": {
+        "c2d0 device": 0.8,
+        "c0t16d0 device": 4.1,
+        "c0t17d0 device": 4.3,
+        "c0t18d0 device": 4.8,
+    },
+    "iostat-solaris-mounts.txt": {
+        "d0 device": 13.3,
+        "d1 device": 16.4,
+        "c6t101d0 device": 7.7,
+        "c6t101d0s0 device": 7.7,
+    },
+    "nfsiostat-postgres.txt": {
+        "/db/nfspostgres_data read server": 1.351,
+        "/db/nfspostgres_data read host": 0.069,
+        "/db/nfspostgres_data write server": 2.991,
+        "/db/nfspostgres_data write host": 17.802,
+        "/db/nfspostgres_wal read server": 0.464,
+        "/db/nfspostgres_wal read host": 0.025,
+        "/db/nfspostgres_wal write server": 0.815,
+        "/db/nfspostgres_wal write host": 0.066,
+    },
+    "ping-iputils.txt": {"127.0.0.1 net": 0.059},
+    "ping-far.txt": {"db02 net": 141.335},
+    "sadf-12.6.json": {"vda device": 0.11},
+    "../fio/fio-3.33-read-and-write.json": {"fio w read user": 0.056, "fio w write user": 0.04736},
+}
+
+
+@pytest.mark.parametrize("name", HOST_TOOLS)
+def test_latency_that_a_tool_of_the_host_prints(name):
+    report = reports.read(fixture(name))
+    found = {
+        f"{window.subject} {window.layer}": (window.p50 or window.mean) / 1000
+        for window in report.windows
+    }
+    assert found == pytest.approx(HOST_TOOLS[name], rel=0.002)
+
+
+def test_ping_without_answers():
+    text = "--- db02 ping statistics ---\n4 packets transmitted, 0 received, 100% packet loss\n"
+    (window,) = reports.read(text).windows
+    assert (window.n, window.mean, window.conditions["lost"]) == (0, None, 4)
+    aix = (
+        "----db02 PING Statistics----\n5 packets transmitted, 4 packets received, 20% packet loss\n"
+        "round-trip min/avg/max = 0/1/3 ms\n"
+    )
+    solaris = aix.replace("min/avg/max =", "(ms)  min/avg/max/stddev =").replace(
+        "0/1/3 ms", "0.2/1/3.0/0.1"
+    )
+    for text in (aix, solaris):
+        (window,) = reports.read(text).windows
+        assert (window.n, window.mean, window.conditions["lost"]) == (4, 1000.0, 1)
+
+
 FOREIGN = {
     "": "it is empty",
     " \n\n": "it is empty",
     "Begin Snap\0": "it is not text",
     "PING lsh1 (10.0.0.1) 56(84) bytes of data.\n": "it is none of AWR",
+    "2 packets transmitted, 2 received, 0% packet loss\n": "it has no summary",
+    "--- a ping statistics ---\n2 packets transmitted, 3 received\n": "more packets received",
+    "--- a ping statistics ---\n2 packets transmitted, 2 received\n": "the times are missing",
+    "Device  r/s  w/s\n": "it has no table of devices with r/s",
+    "Device  r/s  w/s\nsda 1.00 2.00\n": "has no time of requests: run iostat -x",
+    "Device  r/s  r_await\nsda 1.00 2.00\n": "has no r/s and w/s",
+    "read: ops/s kB/s avg RTT (ms)  avg exe (ms)\n": "it has no mount with reads or writes",
+    '{"sysstat": {"hosts": [{"statistics": [{"cpu-load": []}]}]}}': "it has no disks",
+    '{"sysstat": {"hosts": 3}}': "lacks or mistakes",
+    '{\n "fio version" : "fio-3.33", "jobs": []}': "there is no job",
     "total 4\n-rw-r--r-- 1 root root 0 x\n": "it is none of AWR",
     "<html><head><title>AWR Report for DB: X</title></head></html>": "it is HTML without a",
     "WORKLOAD REPOSITORY COMPARE PERIOD REPORT\n": "it compares two periods",
@@ -538,7 +613,7 @@ def test_cut_off_at_any_line_it_is_an_error_or_tells_nothing_wrong(name):
             assert "\n" not in str(problem)
             continue
         assert "End of Report" not in text
-        if not name.startswith(("devio_stats", "tcpdump")):
+        if not name.startswith(("devio_stats", "iostat-sysstat-12.6-three", "tcpdump")):
             # The mean of a device is that of the intervals there are, that of traffic of packets.
             assert told(part) <= whole
     assert errors
@@ -554,7 +629,10 @@ def test_a_character_lost_from_the_end_never_passes_as_another_number(name):
         except ParseError:
             continue
         if name.startswith(
-            ("awr-global-11.2-system", "slob", "devio_stats", "oratcptest", "orion")
+            (
+                *("awr-global-11.2-system", "slob", "devio_stats", "oratcptest", "orion"),
+                *("iostat", "nfsiostat"),
+            )
         ):
             # A number at the very end may lose digits where nothing follows it.
             continue
@@ -675,89 +753,6 @@ def test_html_of_real_reports(name, release, events, histograms, top):
     assert reports.read(text).kind == "awr"
     with pytest.raises(ParseError, match="it is cut off"):
         reports.read(text.partition("End of Report")[0])
-
-
-#: Titles of tables of a cluster's report, and the notes that follow them.
-OF_CLUSTER = {
-    "Database Instances Included In Report": "Listed in order of instance number, I#",
-    "Top Timed Events": "Instance '*' - cluster wide summary",
-    "System Statistics - Per Second": "",
-}
-
-
-def html_of_cluster(text: str, as_headings: bool) -> str:
-    """The tables of a text report of a cluster as HTML: titles as headings or in the summary."""
-    lines = text.splitlines()
-    parts = ["<html><head><title>AWR RAC Report for DB: EXA, Snaps: 994-995</title></head><body>"]
-    parts.append("<h1 class='awr'>\nWORKLOAD REPOSITORY REPORT (RAC)\n</h1>")
-    tables = [("Database Summary", "", ["Id", "Name", "Unique Name"], [["1", "EXA", "EXA"]])]
-    for at, line in enumerate(lines):
-        title = next((name for name in OF_CLUSTER if line.startswith(name)), None)
-        if title is None:
-            continue
-        rule = next(n for n in range(at, at + 20) if lines[n - 1].split()[:1] == ["I#"])
-        spans = dashed_table.columns(lines[rule])
-        end = next((n for n in range(rule, len(lines)) if not lines[n].strip()), len(lines))
-        rows = [dashed_table.cells(row, spans) for row in lines[rule + 1 : end]]
-        upper = dashed_table.cells(lines[rule - 2], spans) or [""] * len(spans)
-        lower = dashed_table.cells(lines[rule - 1], spans)
-        head = [" ".join(pair).strip() for pair in zip(upper, lower, strict=True)]
-        tables.append((title, OF_CLUSTER[title], head, [row for row in rows if "~" not in row[0]]))
-    tables.insert(1, ("Top Timed Foreground Events", "", tables[-1][2], [["9"] * 13]))
-    for title, note, head, rows in tables:
-        if as_headings:
-            parts.append(f"<h3>{title}</h3>")
-        summary = "This table" if as_headings else f"{title}. . {note}".rstrip(". ")
-        parts.append(f'<table border="1" class="tdiff" summary="{summary}"><tr>')
-        parts.append(f'<th colspan="{len(head)}">&#160;</th></tr>\n<tr>')
-        parts += [f"<th class='awrbg'>{cell}</th>" for cell in head]
-        for row in rows:
-            cells = "".join(f"<td align='right'>{cell or '&#160;'}</td>" for cell in row)
-            parts.append(f"</tr>\n<tr>{cells}")
-        parts.append("</tr></table><p />")
-    return "".join([*parts, "<p />\nEnd of Report\n</body></html>"])
-
-
-@pytest.mark.parametrize("as_headings", [True, False])
-@pytest.mark.parametrize("name", ["awr-global-11.2-top.txt", "awr-global-11.2-system.txt"])
-def test_html_of_a_cluster_has_the_values_of_the_text(name, as_headings):
-    first = """Database Instances Included In Report
-
-                                                                  Elapsed
-  I# Instance  Begin Snap Time End Snap Time   Release      Time(min)
----- --------- --------------- --------------- ---------- -----------
-   1 exa1      19-Feb-14 17:30 19-Feb-14 18:00 11.2.0.3.0       30.03
-   2 exa2      19-Feb-14 17:30 19-Feb-14 18:00 11.2.0.3.0       30.05
-
-"""
-    text = awr_global.parse(first + fixture(name))
-    page = html_of_cluster(first + fixture(name), as_headings)
-    html = awr_global.parse(report_html.as_text(page))
-    assert html.whole
-    assert html.database == "EXA"
-    assert (html.instances, html.rates) == (text.instances, text.rates)
-    assert [event._replace(line=0, cut=False) for event in html.events] == [
-        event._replace(line=0, cut=False) for event in text.events
-    ]
-    report = reports.read(page)
-    assert report.kind == "awr_global"
-    assert awr_values(report) == awr_values(reports.read(first + fixture(name)))
-    with pytest.raises(ParseError, match="it is cut off"):
-        reports.read(page.partition("End of Report")[0])
-
-
-def test_averages_of_a_cluster_with_their_unit():
-    page = html_of_cluster(fixture("awr-global-11.2-top.txt"), True)
-    head = "<th class='awrbg'>Avg(ms)</th>"
-    later = page.replace(head, head.replace("Avg(ms)", "Avg Wait"))
-    for old, new in (("3.1", "3.09ms"), ("0.1", "87.24us"), ("4.8", "4.84ms")):
-        later = later.replace(f"<td align='right'>{old}</td>", f"<td align='right'>{new}</td>")
-    assert later.count("us</td>") == 1
-    text = report_html.as_text(later)
-    assert {"3.09", "0.08724", "4.84"} <= {*text.split()}
-    averages = [event.average or 0 for event in awr_global.parse(text).events]
-    before = awr_global.parse(report_html.as_text(page)).events
-    assert averages == pytest.approx([event.average or 0 for event in before], rel=0.02)
 
 
 def test_statspack_in_html_is_the_text_in_it():

@@ -15,6 +15,7 @@ from . import (
     rules_pools,
     rules_redo,
     rules_reports,
+    rules_tools,
     rules_work,
 )
 from .facts import Facts, read
@@ -32,6 +33,7 @@ CONTROL = Control(
         rules_network.rules,
         rules_pools.rules,
         rules_reports.rules,
+        rules_tools.rules,
         rules_lobs.rules,
         rules_redo.rules,
         rules_blocking.rules,

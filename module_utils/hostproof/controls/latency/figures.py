@@ -133,5 +133,8 @@ def text(figure: Figure) -> str:
 def count(window: Window) -> str:
     """The number of samples of a figure. Some reports do not contain it."""
     if not window.n and window.conditions.get("n_from") == "not told":
+        intervals = window.conditions.get("intervals")
+        if isinstance(intervals, int):
+            return f"{intervals} interval{'' if intervals == 1 else 's'}"
         return "an unknown number"
     return str(window.n)

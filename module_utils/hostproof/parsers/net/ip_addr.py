@@ -14,15 +14,11 @@ Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
 
 
 class Address(NamedTuple):
-    """An address and the network that it states is attached. A point-to-point peer is not kept.
-
-    ``is_secondary`` is true of a further address in a subnet, such as that of a VIP.
-    """
+    """An address and the network that it states is attached. A point-to-point peer is not kept."""
 
     interface: str
     address: str
     network: Network
-    is_secondary: bool = False
 
 
 def parse(text: str) -> List[Address]:
@@ -43,6 +39,5 @@ def parse(text: str) -> List[Address]:
             raise ParseError(
                 "ip -o addr", f"no address: {kind_of(with_prefix)}", number
             ) from problem
-        is_secondary = "secondary" in fields[4:]
-        addresses.append(Address(fields[1], str(address), interface.network, is_secondary))
+        addresses.append(Address(fields[1], str(address), interface.network))
     return addresses

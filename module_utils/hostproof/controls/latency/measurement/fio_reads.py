@@ -49,7 +49,7 @@ def command(
 
 def read(
     run: Run, file: DirectFile, size: int, depth: int, count: int, seconds: int, seed: int
-) -> fio_json.Reads:
+) -> fio_json.Requests:
     """Run it. A file with holes is rejected: fio would read those too, and no disk answers
     them."""
     if file.sparse:
@@ -72,7 +72,7 @@ def read(
     return job
 
 
-def samples(job: fio_json.Reads) -> Iterator[int]:
+def samples(job: fio_json.Requests) -> Iterator[int]:
     """The duration of each read in nanoseconds, as exact as fio's bins are (under 1%)."""
     return itertools.chain.from_iterable(
         itertools.repeat(duration, count) for duration, count in job.bins

@@ -7,7 +7,7 @@ from typing import List, Optional, Pattern, Tuple
 
 from ....errors import ParseError
 from ..parsers import report_html
-from . import database_windows, tool_windows
+from . import database_windows, host_tool_windows, tool_windows
 from .report import Report
 
 _WHAT = "latency report"
@@ -46,12 +46,31 @@ _SIGNS: Tuple[Tuple[str, Pattern[str]], ...] = (
     ("tcpdump", re.compile(r"^\d\d:\d\d:\d\d\.\d{6} IP6? \S+ > \S+: Flags \[", re.MULTILINE)),
     ("tcpstat", re.compile(r"^Packet/s=[\d.]+\s+min size: ", re.MULTILINE)),
     ("apachebench", re.compile(r"^Time per request:", re.MULTILINE)),
+    (
+        "ping",
+        re.compile(r"^\d{1,9} packets transmitted, \d{1,9} (?:packets )?received", re.MULTILINE),
+    ),
+    ("nfsiostat", re.compile(r"^(?:read|write):\s+ops/s\b.*\bavg RTT \(ms\)", re.MULTILINE)),
+    (
+        "iostat",
+        re.compile(
+            r"^Device:?\s.*\br/s\s|^\s*(?:device\s+)?r/s\s+w/s\s+kr/s\s.*svc_t", re.MULTILINE
+        ),
+    ),
+    ("sadf", re.compile(r"\A\s*\{\s*\"sysstat\"\s*:")),
+    ("fio", re.compile(r"^\s*\"fio version\"\s*:", re.MULTILINE)),
     ("slob_awr_info", re.compile(r"\A\s*FILE\|SESSIONS\|")),
     ("slob_db_stats", re.compile(r"\A\s*\d+\|\d+\|\d+\|[\d.]+\|\s*$", re.MULTILINE)),
     ("slob_grep", re.compile(r"\A\s*[^\s:]*awr[^\s:]*:.")),
     ("awr_global", _AWR_GLOBAL),
     ("statspack", _STATSPACK),
     ("awr", _AWR),
+)
+
+#: The known formats, for the message about another one.
+KNOWN = (
+    "AWR, Statspack, SLOB, Orion, oratcptest, ApacheBench, tcpdump, tcpstat, iolstats, "
+    "devio_stats, iostat -x, sadf -j, nfsiostat, ping, fio (JSON)"
 )
 
 KINDS = tuple(kind for kind, _ in _SIGNS)
@@ -64,6 +83,11 @@ _TOOLS = {
     "apachebench": tool_windows.from_apachebench,
     "tcpdump": tool_windows.from_tcpdump,
     "tcpstat": tool_windows.from_tcpstat,
+    "ping": host_tool_windows.from_ping,
+    "nfsiostat": host_tool_windows.from_nfsiostat,
+    "iostat": host_tool_windows.from_iostat,
+    "sadf": host_tool_windows.from_sadf,
+    "fio": host_tool_windows.from_fio,
     "slob_awr_info": tool_windows.from_slob_info,
     "slob_db_stats": tool_windows.from_slob_db_stats,
     "slob_grep": tool_windows.from_slob_grep,
@@ -135,11 +159,7 @@ def read(
             raise ParseError(_WHAT, "it is HTML without a table of an AWR report")
     kinds = recognised(text) if kind is None else [kind]
     if not kinds:
-        raise ParseError(
-            _WHAT,
-            "it is none of AWR, Statspack, SLOB, Orion, oratcptest, ApacheBench, "
-            "tcpdump, tcpstat, iolstats or devio_stats",
-        )
+        raise ParseError(_WHAT, f"it is none of {KNOWN}")
     chosen = kinds[0]
     pieces = _runs(text) if chosen == "awr" else []
     if len(pieces) > 1:

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""fio's JSON output (``--output-format=json`` or ``json+``) of a job that only reads.
+"""fio's JSON output (``--output-format=json`` or ``json+``).
 
 Sources: fio's HOWTO, "JSON output"; stat.c, add_ddir_status_json(). fio 3 tells latencies in
 nanoseconds (``lat_ns``), fio 2 in microseconds (``lat``). Lines before the first brace are notes.
@@ -17,17 +17,18 @@ _FAILED = re.compile(r"^fio: .{0,80}\berr=\s*([0-9]{1,4})\b", re.MULTILINE)
 _UNITS = (("lat_ns", "clat_ns", 1), ("lat", "clat", 1000))
 
 
-class Reads(NamedTuple):
-    """The reads of one job. Durations are nanoseconds.
+class Requests(NamedTuple):
+    """The reads or the writes of one job. Durations are nanoseconds.
 
     ``lowest``, ``highest`` and ``mean`` are from submission to completion. ``percentiles`` and
     ``bins`` (duration, count; only json+) are from acceptance by the kernel to completion.
-    ``runtime_ms`` is the run time of the job, ``bytes`` the amount read, ``errors`` the number of
-    failed reads.
+    ``runtime_ms`` is the run time of the job, ``bytes`` the amount, ``errors`` the number of failed
+    requests of the job.
     """
 
     version: str
     job: str
+    direction: str
     reads: int
     bytes: int
     runtime_ms: int
@@ -39,8 +40,11 @@ class Reads(NamedTuple):
     errors: int
 
 
-def parse(text: str) -> List[Reads]:
-    """The jobs in order. Raises ParseError for what is not fio's JSON, or for a job that wrote."""
+def parse(text: str, only_reads: bool = True) -> List[Requests]:
+    """The jobs in order. Raises ParseError for what is not fio's JSON.
+
+    With ``only_reads``, also for a job that wrote; without, each direction in use is one entry.
+    """
     start = text.find("{")
     if start < 0:
         failed = _FAILED.search(text)
@@ -48,7 +52,11 @@ def parse(text: str) -> List[Reads]:
         raise ParseError(_WHAT, f"there is no object: {why}")
     try:
         tree = json_at(text, start)
-        jobs = [_job(tree, job) for job in tree["jobs"]]
+        jobs = [
+            _requests(tree, job, direction)
+            for job in tree["jobs"]
+            for direction in _directions(job, only_reads)
+        ]
     except ValueError as problem:
         raise ParseError(_WHAT, "it is not JSON, or has a text instead of a number") from problem
     except (KeyError, TypeError, AttributeError, OverflowError) as problem:
@@ -58,17 +66,25 @@ def parse(text: str) -> List[Reads]:
     return jobs
 
 
-def _job(tree: Any, job: Any) -> Reads:
-    read = job["read"]
-    if int(job["write"]["total_ios"]) or int(job.get("trim", {}).get("total_ios", 0)):
+def _directions(job: Any, only_reads: bool) -> List[str]:
+    others = int(job["write"]["total_ios"]) or int(job.get("trim", {}).get("total_ios", 0))
+    if not only_reads:
+        return [name for name in ("read", "write") if int(job[name]["total_ios"])]
+    if others:
         raise ParseError(_WHAT, "a job did not only read")
+    return ["read"]
+
+
+def _requests(tree: Any, job: Any, direction: str) -> Requests:
+    read = job[direction]
     known = [units for units in _UNITS if units[0] in read]
     if not known:
         raise ParseError(_WHAT, "a job has no latencies")
     whole, taken, unit = known[0]
-    return Reads(
+    return Requests(
         version=str(tree["fio version"]),
         job=str(job["jobname"]),
+        direction=direction,
         reads=int(read["total_ios"]),
         # fio 2 wrote KiB here, and io_kbytes came with the bytes.
         bytes=int(read["io_bytes"]) * (1 if "io_kbytes" in read else 1024),

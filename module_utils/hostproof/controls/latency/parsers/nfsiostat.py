@@ -1,0 +1,56 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What nfsiostat prints of NFS mounts. Source: nfsiostat(8), tools/nfs-iostat of nfs-utils."""
+
+import re
+from typing import Dict, List, NamedTuple
+
+from ....errors import ParseError
+from ....parsers.number import decimal_of_line
+
+_WHAT = "nfsiostat output"
+_MOUNT = re.compile(r"^(\S.{0,1000}) mounted on (/.{0,1000}):\s*$")
+_OPERATION = re.compile(r"^(read|write):\s+ops/s\b.*\bavg RTT \(ms\)\s+avg exe \(ms\)")
+_VALUES = re.compile(
+    r"^\s+([\d.]{1,15})\s+[\d.]{1,15}\s+[\d.]{1,15}\s+(\d{1,12}) \([\d.]{1,6}%?\)?\s+"
+    r"([\d.]{1,15})\s+([\d.]{1,15})(?:\s|$)"
+)
+
+
+class Operation(NamedTuple):
+    """``name`` is read or write; times are milliseconds: at the server, and with the queue."""
+
+    name: str
+    per_second: float
+    retransmissions: int
+    round_trip: float
+    execution: float
+
+
+def parse(text: str) -> List[Dict[str, List[Operation]]]:
+    """The reports in order: the operations of each mount point. ParseError where it has none."""
+    reports: List[Dict[str, List[Operation]]] = []
+    mount = name = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        found = _MOUNT.match(line)
+        if found is not None:
+            mount = found.group(2)
+            if not reports or mount in reports[-1]:
+                reports.append({})
+            reports[-1][mount] = []
+            name = ""
+            continue
+        operation = _OPERATION.match(line)
+        if operation is not None and mount:
+            name = operation.group(1)
+            continue
+        values = _VALUES.match(line) if name else None
+        if values is not None:
+            rate, sent_again, round_trip, execution = [
+                decimal_of_line(_WHAT, group, number) for group in values.groups()
+            ]
+            reports[-1][mount].append(Operation(name, rate, int(sent_again), round_trip, execution))
+            name = ""
+    if not any(operations for report in reports for operations in report.values()):
+        raise ParseError(_WHAT, "it has no mount with reads or writes: it is cut off")
+    return reports

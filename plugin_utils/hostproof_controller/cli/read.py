@@ -1,0 +1,67 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``./hostproof read``: the output of another tool, and what is wrong by it."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import click
+
+from . import options
+from .errors import Refused
+
+#: Exit codes: those of an audit without hosts.
+_EXITS = {code: options.JUDGED[code] for code in (0, 1, 2, 3)}
+
+
+@options.command("read", exits=_EXITS)
+@click.option(
+    "--before",
+    metavar="FILE",
+    type=options.FILE,
+    help="output of the same tool before the change, to compare with",
+)
+@click.option("--json", "as_json", is_flag=True, help="print JSON")
+@click.argument("files", nargs=-1, required=True, type=options.FILE, help="output of a tool")
+def command(before: str | None, as_json: bool, files: tuple[str, ...]) -> int:
+    """Reads the output of a tool, prints its figures and checks them against the limits.
+
+    Known are AWR and Statspack, SLOB, Orion, oratcptest, ApacheBench, tcpdump, tcpstat, dumps of
+    Exadata cells, iostat -x, sadf -j, nfsiostat, ping, fio (JSON), CVU and ORAchk. The checks and
+    limits are those of an audit.
+    """
+    from ansible.module_utils.hostproof.errors import HostproofError
+    from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL
+
+    from .. import measured_file
+    from ..report.role_result import lines_of
+    from ..report.text import one_line
+    from ..report.verdict import EXIT_FAILED, EXIT_OK, EXIT_UNDETERMINED
+
+    found = []
+    for file in files:
+        try:
+            found.append(
+                measured_file.read(
+                    os.path.abspath(file), os.path.abspath(before) if before else None
+                )
+            )
+        except HostproofError as problem:
+            raise Refused(f"{one_line(file)}: {problem}") from None
+    if as_json:
+        click.echo(json.dumps([item.as_json() for item in found], indent=2, sort_keys=True))
+    for item in [] if as_json else found:
+        click.echo(f"{item.path}: {measured_file.TITLES[item.format]}")
+        for line in [*item.figures, *(f"note: {remark}" for remark in item.remarks)]:
+            click.echo(f"  {one_line(line)}")
+        if item.findings:
+            for line in lines_of("findings", item.findings):
+                click.echo(f"  {line}")
+        else:
+            click.echo("  no check has a limit for these figures; compare two files with --before")
+    statuses = {finding["status"] for item in found for finding in item.findings}
+    if FAIL in statuses:
+        return EXIT_FAILED
+    return EXIT_UNDETERMINED if ERROR in statuses else EXIT_OK
