@@ -1,5 +1,6 @@
 """Printed outputs of the seed articles that latency judges: cells, SLOB, Orion, ab, LOBs, redo."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,34 @@ class TestExadataCells:
         )
         (finding,) = judge(text)["cell_slow_requests"]
         assert finding.status == status
+
+    @pytest.mark.parametrize(
+        ("disk", "low_us", "status"),
+        [
+            ("CD_00_cel01", 8192, "pass"),
+            ("CD_00_cel01", 65536, "fail"),
+            ("FD_00_cel01", 8192, "fail"),
+            ("FD_15_cel01", 16384, "fail"),
+            ("FD_00_cel01", 4096, "warn"),
+            ("FD_00_cel01", 1024, "pass"),
+            ("PM_00_cel01", 8192, "fail"),
+            ("PM_00_cel01", 32, "pass"),
+        ],
+    )
+    def test_the_limit_follows_the_kind_of_device(self, judge, disk, low_us, status):
+        text = (
+            "IO length (bytes):          Num read IOs:       Num write IOs:\n"
+            f"[   8192 -   16383)  {900:>20}  {0:>20}\n\n"
+            f"Average IO-latency distribution stats for CDisk {disk}\n\n"
+            "Number of Reads iosize-latency distribution\n"
+            f"IO len(B)\\IO lat(us) || [{low_us:>9} |\n"
+            f"                     ||{2 * low_us - 1:>10}) |\n"
+            "---------------------||------------|\n"
+            f"[    8192,    16383) ||{900:>11} |\n"
+        )
+        (finding,) = judge(text)["cell_slow_requests"]
+        assert finding.status == status
+        assert "5 ms or longer" in finding.desired or disk.startswith("CD")
 
     def test_sda_of_the_article_lacks_most_lines(self, judge):
         findings = judge(article("devio_stats-seed.txt"))
@@ -262,7 +291,9 @@ class TestBeforeAndAfter:
         assert "requests/s 55.97 to 100.74 (+80.0 %)" in finding.in_use
         (worse,) = judge(before, before=after)["tool_change"]
         assert worse.status == "fail"
-        assert worse.why == "Got worse by more than 10 %: requests/s, time per request ms."
+        assert worse.why.startswith(
+            "Got worse by more than 10 %: requests/s, time per request ms, "
+        )
 
     def test_results_of_different_tools_are_no_pass(self, judge):
         before = article("orion-11.1-grep-default.txt")
@@ -406,3 +437,55 @@ def test_reads_may_come_from_the_page_cache(judge):
 def rule_of(check: str) -> Any:
     rules = [*rules_work.rules.rules, *rules_reports.rules.rules]
     return next(rule for rule in rules if rule.check.id == check)
+
+
+class TestOratcptest:
+    TEXT = article("oratcptest-250-bytes.txt")
+
+    @pytest.mark.parametrize(
+        ("latency", "status"),
+        [
+            ("0.685", "pass"),
+            ("5.000", "pass"),
+            ("5.010", "warn"),
+            ("6.850", "warn"),
+            ("85", "warn"),
+        ],
+    )
+    def test_round_trips_have_the_limit_of_our_probe(self, judge, latency, status):
+        text = self.TEXT.replace("Avg. latency = 0.685 ms", f"Avg. latency = {latency} ms")
+        (finding,) = judge(text)["tool_round_trip"]
+        assert (finding.status, finding.desired) == (status, "250 bytes mean at most 5 ms")
+
+    def test_another_report_has_none(self, judge):
+        (finding,) = judge(article("apachebench-background-check.txt"))["tool_round_trip"]
+        assert finding.status == "skip"
+
+    def test_before_and_after(self, judge):
+        local = article("oratcptest-250-bytes-local.txt")
+        (slower,) = judge(self.TEXT, before=local)["tool_change"]
+        assert (slower.status, "0.021 to 0.685 (+3161.9 %)" in slower.in_use) == ("fail", True)
+        assert [one.status for one in judge(local, before=self.TEXT)["tool_change"]] == ["pass"]
+        other = article("oratcptest-0-bytes.txt")
+        assert [one.status for one in judge(self.TEXT, before=other)["tool_change"]] == ["error"]
+
+
+class TestApacheBench:
+    SLOW = article("apachebench-foreground-check.txt")
+    FAST = article("apachebench-background-check.txt")
+
+    def test_percentiles_are_compared(self, judge):
+        (finding,) = judge(self.SLOW, before=self.FAST)["tool_change"]
+        assert finding.status == "fail"
+        assert "99 % served within ms 26 to 71 (+173.1 %)" in finding.in_use
+
+    @pytest.mark.parametrize(
+        ("share", "now", "status"),
+        [("99", 26, "pass"), ("99", 27, "pass"), ("90", 12, "pass"), ("90", 13, "fail")]
+        + [("99", 28, "pass"), ("99", 29, "fail"), ("95", 40, "fail")],
+    )
+    def test_a_percentile_alone(self, judge, share, now, status):
+        text, number = re.subn(rf"(?m)^(\s+{share}%\s+)\d+$", rf"\g<1>{now}", self.FAST)
+        assert number == 1
+        (finding,) = judge(text, before=self.FAST)["tool_change"]
+        assert finding.status == status

@@ -80,7 +80,7 @@ class TestParameters:
         (finding,) = judge(database("11.2.0.3.0", event=event))["lob_reclaim_event"]
         assert finding.status == "warn"
         assert finding.in_use == "level 1024"
-        assert "at 32 and 512 the test took longer than without it" in finding.why
+        assert "at 16, 32 and 512 the test took longer than without it" in finding.why
         (finding,) = judge(database("11.2.0.3.0", event=event.replace("1024", "3")))[
             "lob_reclaim_event"
         ]

@@ -274,6 +274,12 @@ class Policy(NamedTuple):
 
     Default: 50
     """
+    cell_flash_slow_ms: float = decimal(0.1, 10000)
+    """The same for cell disks on flash and persistent memory, whose names begin with C(FD_) or
+    C(PM_).
+
+    Default: 5
+    """
     cell_slow_percent: float = decimal(0.01, 100)
     """The percentage of those requests that may be slow.
 

@@ -97,13 +97,16 @@ def cell_slow_requests(subject: Probed, _facts: Facts, policy: Policy) -> List[V
 def _slow(
     subject: Probed, name: str, windows: List[Window], whole: bool, policy: Policy
 ) -> Verdict:
-    limit = policy.cell_slow_ms * 1000.0
+    limit_ms = policy.cell_slow_ms
+    if cells.is_flash(windows[0].subject):
+        limit_ms = policy.cell_flash_slow_ms
+    limit = limit_ms * 1000.0
     total = sum(window.n for window in windows)
     pairs = [octaves_above(window, limit) for window in windows]
     certain, possible = (100.0 * sum(pair[place] for pair in pairs) / total for place in (0, 1))
     most = max(windows, key=lambda window: window.n)
     text = (
-        f"at least {certain:.2g} % of {total:,} requests took {policy.cell_slow_ms:g} ms or "
+        f"at least {certain:.2g} % of {total:,} requests took {limit_ms:g} ms or "
         f"longer; {most.size} bytes: {_percentiles(most)}"
     )
     status, why = PASS, None
@@ -128,7 +131,7 @@ def _slow(
         "cellcli), then check scans and backups in the same hours, and for what the flash "
         "cache does not hold",
         of=name,
-        desired=f"at most {policy.cell_slow_percent:g} % take {policy.cell_slow_ms:g} ms or longer",
+        desired=f"at most {policy.cell_slow_percent:g} % take {limit_ms:g} ms or longer",
         in_use=text,
         evidence=(subject.key,),
         values=dict(values),

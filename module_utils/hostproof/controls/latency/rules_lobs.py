@@ -32,7 +32,7 @@ _REFERENCE = (
 )
 
 #: With event 44951 at this level or higher, the test took longer than without it.
-_WORSE_FROM = 32
+_WORSE_FROM = 16
 #: The first release that creates SecureFiles by default, if COMPATIBLE is not lower.
 _SECUREFILES_SINCE = (12,)
 
@@ -224,7 +224,7 @@ def lob_direct_io(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     severity="medium",
     takes_effect="instance_restart",
     why="Sessions wait while one session reclaims as many chunks as the level says. Measured: "
-    "22 minutes without the event, 18.5 at level 3, 49 at level 32.",
+    "22 minutes without the event, 18.5 at level 3, 22.5 at level 16, 49 at level 32.",
     reference=_SOURCE,
     each=SOURCES,
 )
@@ -241,7 +241,7 @@ def lob_reclaim_event(subject: Source, _facts: Facts, _policy: Policy) -> Verdic
         wrong.append("its level is not shown (SHOW PARAMETER EVENT shows it)")
     elif level >= _WORSE_FROM:
         most = ", and above 1024 it is 1024" if level > 1024 else ""
-        wrong.append(f"at {_WORSE_FROM} and 512 the test took longer than without it{most}")
+        wrong.append(f"at {_WORSE_FROM}, 32 and 512 the test took longer than without it{most}")
     shown = "level " + (f"{level:.0f}" if level is not None else str(event))
     return Verdict(
         WARN if wrong else PASS,
@@ -298,14 +298,26 @@ def lob_securefile(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
     value = _default(figures)
     if value is None or release is None or (least and release < _SECUREFILES_SINCE):
         raise Skip("The release is unknown: set latency_release.", (subject.key,))
+    where = "set" if lobs.SECUREFILE in figures else "the default"
+    if release < _SECUREFILES_SINCE and value in ("always", "force"):
+        return _forced_before_12(value, release, subject)
     if release < _SECUREFILES_SINCE:
         raise Skip(
             "Before 12.1 BasicFile LOBs are the default, and SecureFiles have other bugs "
             "up to 11.2.0.4 (buffer busy waits, lost space: J. Wartak, Parts 2 and 3, 2014).",
             (subject.key,),
         )
-    where = "set" if lobs.SECUREFILE in figures else "the default"
     compatible = figures.get(lobs.COMPATIBLE)
+    if value == "force":
+        return Verdict(
+            WARN,
+            why="FORCE makes a SecureFile of each new LOB, also where BASICFILE is stated, and "
+            "fails in a tablespace without ASSM (ORA-43853). Oracle does not recommend it.",
+            fix="set DB_SECUREFILE to PREFERRED",
+            desired="PREFERRED or ALWAYS",
+            in_use="FORCE (set)",
+            evidence=(subject.key,),
+        )
     return Verdict(
         PASS if value in _MAKES_SECUREFILES else WARN,
         fix="set DB_SECUREFILE to PREFERRED; existing LOBs stay as they are until they are moved "
@@ -314,6 +326,34 @@ def lob_securefile(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
         in_use="{0} ({1}{2})".format(
             value.upper(), where, f", COMPATIBLE {compatible}" if compatible else ""
         ),
+        evidence=(subject.key,),
+    )
+
+
+#: SecureFiles were measured to waste space in 11.2.0.2, and to wait for their free lists (buffer
+#: busy waits) in 11.2.0.3; 11.2.0.4 is stated to fix that (J. Wartak, Parts 2 and 3, 2014).
+_SPACE_FIXED, _WAITS_FIXED = (11, 2, 0, 3), (11, 2, 0, 4)
+
+
+def _forced_before_12(value: str, release: Tuple[int, ...], subject: Source) -> Verdict:
+    """Where DB_SECUREFILE makes SecureFiles of LOBs whose owners did not choose them."""
+    wrong = ""
+    if release < _SPACE_FIXED:
+        wrong = (
+            "SecureFiles of 11.2.0.2 and earlier did not use the space of deleted LOBs again, and "
+            "those of 11.2.0.3 wait for their free lists (buffer busy waits)"
+        )
+    elif release < _WAITS_FIXED:
+        wrong = "SecureFiles of 11.2.0.3 wait for their free lists (buffer busy waits)"
+    dotted = ".".join(str(number) for number in release)
+    return Verdict(
+        WARN if wrong else PASS,
+        why=f"DB_SECUREFILE is {value.upper()}, and this is {dotted}. {wrong}." if wrong else None,
+        fix="set DB_SECUREFILE to PERMITTED until the database has 11.2.0.4 or later; existing "
+        "LOBs stay as they are until they are moved",
+        desired="PERMITTED, or 11.2.0.4 and later",
+        in_use=f"{value.upper()} (set)",
+        reference=_SOURCE,
         evidence=(subject.key,),
     )
 

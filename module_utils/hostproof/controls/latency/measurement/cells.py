@@ -27,7 +27,7 @@ _OF_DEVICE = (
 #: A full cell has 12 disks, 16 flash devices and two partitions.
 MOST = 200
 
-#: CD_02_cell1 is disk 2 of cell1; FD is a flash device.
+#: CD_02_cell1 is disk 2 of cell1; FD is a flash device, PM is persistent memory.
 _NAME = re.compile(r"^(?P<kind>[A-Z]{2})_\d{1,3}_(?P<cell>\S+)$")
 
 
@@ -60,3 +60,8 @@ def cell_of(disk: str) -> str:
     """The cell that a cell disk belongs to, with its kind ("CD cell1"); "" for other names."""
     match = _NAME.match(disk)
     return "" if match is None else "{0} {1}".format(match.group("kind"), match.group("cell"))
+
+
+def is_flash(disk: str) -> bool:
+    """Whether a cell disk is on flash or persistent memory, by its name."""
+    return disk.startswith(("FD_", "PM_"))

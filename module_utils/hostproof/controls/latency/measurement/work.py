@@ -35,6 +35,9 @@ KNOWN_AS, PARAMETER, TOOL, TRAFFIC = "name", "parameter ", "tool ", "traffic "
 FLASH_HITS, ALL_READS = "cell flash cache read hits", "physical read total IO requests"
 #: Suffix of the names of figures for which a lower value is better.
 LESS_IS_BETTER = "ms"
+#: Percentiles that ApacheBench prints in whole milliseconds: less than two apart can be rounding.
+IN_WHOLE_MS = " % served within ms"
+_SERVED = ("50", "90", "95", "98", "99")
 
 
 class Run(NamedTuple):
@@ -87,7 +90,7 @@ _KEPT = ("sessions", "logical", "reads", "cpus", "wait_us")
 
 
 def _of_tools(report: Report) -> Iterator[Tuple[str, float]]:
-    """The figures of Orion and ApacheBench that two runs of them are compared by."""
+    """The figures of Orion, ApacheBench and oratcptest that two runs of them are compared by."""
     if report.kind == "orion":
         for run in report.figures["runs"][:1]:
             for name, words, scale in (
@@ -103,10 +106,29 @@ def _of_tools(report: Report) -> Iterator[Tuple[str, float]]:
         for window in report.windows:
             if window.mean is not None:
                 yield "time per request ms", window.mean / 1000.0
+        for share in _SERVED:
+            if share in report.figures["served_us"]:
+                yield f"{share}{IN_WHOLE_MS}", report.figures["served_us"][share] / 1000.0
+    elif report.kind == "oratcptest":
+        yield from _of_oratcptest(report.figures["tests"])
+
+
+def _of_oratcptest(tests: List[Dict[str, Any]]) -> Iterator[Tuple[str, float]]:
+    """The mean of the tests of one mode, payload and number of connections."""
+    several: Dict[str, List[float]] = {}
+    for test in tests:
+        words = "{payload_bytes} bytes, {connections} connections".format(**test)
+        if test["mode"] == "SYNC" and test["latency_us"] is not None:
+            several.setdefault(f"round trip of {words}: ms", []).append(test["latency_us"] / 1000.0)
+        elif test["mode"] != "SYNC":
+            rate = test["throughput_bytes_per_second"] / 1024.0 / 1024.0
+            several.setdefault(f"throughput of {words}: Mbytes/s", []).append(rate)
+    for name, values in several.items():
+        yield name, sum(values) / len(values)
 
 
 def tool_figures(values: Figures, prefix: str = "") -> Dict[str, float]:
-    """The figures of Orion or ApacheBench by name."""
+    """The figures of a tool by name."""
     begin = prefix + TOOL
     return {
         name[len(begin) :]: value
