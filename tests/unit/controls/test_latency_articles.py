@@ -345,9 +345,11 @@ class TestLobsAndRedo:
                 f"log file parallel write    {waits:>11}     0 {seconds:>8} {average:>7}      1.0"
                 "   50.0\n\n"
             )
-        (finding,) = judge(text)["redo_waits"]
-        assert str(finding.fix).startswith(fix)
-        assert "make the online logs larger" in str(finding.fix)
+        findings = judge(text)
+        for check in ("redo_waits", "database"):
+            (finding,) = findings[check]
+            assert str(finding.fix).startswith(fix)
+            assert "make the online logs larger" in str(finding.fix)
 
     def test_no_redo_wait_in_the_first_test(self, judge):
         (finding,) = judge(article("awr-11.2.0.3-top-enq-hw.txt"))["redo_waits"]

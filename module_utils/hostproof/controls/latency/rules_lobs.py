@@ -6,7 +6,7 @@ The times are of one test: J. Wartak, Part 5, 2014. 7 jobs that insert and delet
 6 to 10 kB without CACHE in an ASSM tablespace, Oracle 11.2.0.3.8, two disks.
 """
 
-from typing import Dict, List, Optional, Tuple
+from typing import List, Optional, Tuple
 
 from ...collect.answer import known
 from ...errors import Unanswered
@@ -16,8 +16,8 @@ from ...evaluate.policy import oracle_release
 from .facts import Facts
 from .measurement import lobs
 from .measurement.lobs import Figures
-from .measurement.report import LOG_WRITE
 from .policy import NAME, Policy
+from .redo_advice import fix_of_redo, log_write_us
 from .subjects import REPORTS, SOURCES, Probed, Source
 
 rules = Rules(NAME)
@@ -395,45 +395,6 @@ def lob_unaligned_writes(subject: Probed, _facts: Facts, _policy: Policy) -> Ver
 _MOST_UNALIGNED = 50.0
 
 
-#: Microseconds of a log write below which storage is not what sessions wait for.
-_FAST_LOG_WRITE = 1000.0
-
-
-def _log_write_us(subject: Probed) -> Optional[float]:
-    """The mean of a log write in the report. None where it is not an I/O latency or not known."""
-    means = [
-        each.mean
-        for each in known(subject.answer).windows
-        if each.subject.startswith(LOG_WRITE) and each.conditions.get("io_latency") == "yes"
-    ]
-    return max((float(mean) for mean in means if mean is not None), default=None)
-
-
-def _fix_of_redo(shares: Dict[str, float], log_write: Optional[float]) -> str:
-    """Storage only where the log writes themselves are slow."""
-    steps = []
-    if log_write is None:
-        steps.append(
-            f"compare with '{LOG_WRITE}', which this report does not show as an I/O latency: if it "
-            "is slow, latency.redo_members names the slowest redo log member"
-        )
-    elif log_write >= _FAST_LOG_WRITE:
-        steps.append(
-            f"a log write takes {log_write / 1000:.3g} ms: latency.redo_members names the slowest "
-            "redo log member; give redo fast storage"
-        )
-    else:
-        steps.append(
-            f"a log write takes only {log_write / 1000:.3g} ms, so faster storage does not help: "
-            "check CPU and run queue of LGWR, and commit less often"
-        )
-    if any(name.startswith("log file switch") for name in shares):
-        steps.append("make the online logs larger and add groups")
-    if any(name.startswith("log buffer space") for name in shares):
-        steps.append("check the size of log_buffer")
-    return "; ".join(steps)
-
-
 @rules.check(
     "latency.redo_waits",
     "Sessions do not wait for the redo log",
@@ -467,7 +428,7 @@ def redo_waits(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         why=f"{total:.3g} % of the database's time went to the redo log ({listed}).{moved}"
         if status != PASS
         else None,
-        fix=_fix_of_redo(shares, _log_write_us(subject)),
+        fix=fix_of_redo(shares, log_write_us(known(subject.answer))),
         desired=_limits(policy),
         in_use=listed or "no such wait",
         values={f"{name} percent": share for name, share in shares.items()} or None,

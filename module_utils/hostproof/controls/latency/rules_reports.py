@@ -8,13 +8,14 @@ from ...collect.answer import known
 from ...collect.measured import Measured, Window
 from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict
-from ...evaluate.finding import ERROR, PASS, SKIP, WARN
+from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...latency.probe_list import REPORT, TCP
 from . import figures
 from .facts import Facts
 from .grading import Graded, grade_window, verdict_of
 from .measurement.report import LOG_WRITE
 from .policy import NAME, Policy
+from .redo_advice import fix_of_redo, log_write_us
 from .subjects import REPORTS, Probed
 from .thresholds import Subject, choose
 
@@ -65,11 +66,29 @@ def database(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         database.check,
         graded,
         subject.path,
-        "find who is late: storage (latency.disk), the log (redo on its own disk, fewer commits), "
-        "the network to a standby (latency.tcp) or CPUs",
+        _fix_of(graded, measured),
         (subject.key,),
         [remark for remark in measured.remarks if not _is_of_log_write(remark)],
     )
+
+
+def _fix_of(graded: List[Graded], measured: Measured) -> str:
+    """The fix follows the events that exceed their limits."""
+    names = [item.label for item in graded if item.status in (FAIL, WARN)]
+    redo = [name for name in names if name.startswith("log ")]
+    fixes = [fix_of_redo(redo, log_write_us(measured))] if redo else []
+    if any(name.startswith(_OF_STORAGE) for name in names):
+        fixes.append(
+            "compare the reads with latency.disk and latency.nfs of the same hours, then with the "
+            "figures of the array"
+        )
+    if len(names) > len(redo) and len(fixes) == bool(redo):
+        fixes.append(f"find the part that is slow in {', '.join(names)}: storage, network or CPUs")
+    return "; ".join(fixes)
+
+
+#: Beginnings of events that wait for data files.
+_OF_STORAGE = ("db file ", "direct path ", "cell ", "control file ")
 
 
 def _event(window: Window, policy: Policy) -> str:

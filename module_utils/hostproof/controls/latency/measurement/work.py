@@ -117,12 +117,12 @@ def _of_oratcptest(tests: List[Dict[str, Any]]) -> Iterator[Tuple[str, float]]:
     """The mean of the tests of one mode, payload and number of connections."""
     several: Dict[str, List[float]] = {}
     for test in tests:
-        words = "{payload_bytes} bytes, {connections} connections".format(**test)
+        words = "({payload_bytes} bytes, connections: {connections})".format(**test)
         if test["mode"] == "SYNC" and test["latency_us"] is not None:
-            several.setdefault(f"round trip of {words}: ms", []).append(test["latency_us"] / 1000.0)
+            several.setdefault(f"round trip {words} ms", []).append(test["latency_us"] / 1000.0)
         elif test["mode"] != "SYNC":
             rate = test["throughput_bytes_per_second"] / 1024.0 / 1024.0
-            several.setdefault(f"throughput of {words}: Mbytes/s", []).append(rate)
+            several.setdefault(f"throughput {words} Mbytes/s", []).append(rate)
     for name, values in several.items():
         yield name, sum(values) / len(values)
 
