@@ -52,6 +52,7 @@ class ActionModule(ControllerAction):
             today=datetime.date.today(),
             known_checks=check_ids,
             waivers=None if waivers is None else load_waivers(waivers),
+            color=shown.color,
             width=shown.width,
             verbose=shown.verbose or transport.verbosity() > 0,
             severity=shown.severity,

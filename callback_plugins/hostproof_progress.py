@@ -39,7 +39,7 @@ if STAYS not in sys.path:
 from hostproof_controller import variable_names
 from hostproof_controller.cli.hosts import EXIT_UNKNOWN_HOST, unknown_of
 from hostproof_controller.policies import BadPolicy, chosen_by_tags, environment_variables
-from hostproof_controller.report.terminal import TERMINAL
+from hostproof_controller.report.terminal import TERMINAL, codes, terminal
 from hostproof_controller.report.text import printable, shorten
 from hostproof_controller.report.verdict import EXIT_NOT_DATABASE_HOST
 
@@ -61,6 +61,9 @@ TELL = ("compare_latency", "latency_baseline", "latency_gate")
 QUIET = (JUDGE, RECORD, REPORT, VALIDATE, *TELL, SET_STATS, "meta", "ansible.builtin.meta")
 
 
+#: Seconds between two lines of progress where no terminal is, and their width.
+EVERY, LOG_WIDTH = 30, 120
+
 #: The colour codes of Ansible.
 COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
 
@@ -75,7 +78,12 @@ def shows_printable(display: Callable[..., Any]) -> Callable[..., Any]:
     def safe(msg: Any, *arguments: Any, **named: Any) -> Any:
         if isinstance(msg, str) and not isinstance(msg, Shown):
             msg = printable(msg)
-        return display(msg, *arguments, **named)
+        try:
+            return display(msg, *arguments, **named)
+        except BrokenPipeError:
+            # The reader (head, less) has seen enough. The run goes on to its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return None
 
     safe.hostproof = True  # type: ignore[attr-defined]
     return safe
@@ -85,11 +93,15 @@ def keeps_colours(display: Callable[..., Any]) -> Callable[..., Any]:
     """The same for lines that contain colour codes."""
 
     def safe(msg: Any, *arguments: Any, **named: Any) -> Any:
-        pieces = COLOUR.split(str(msg))
-        parts = (piece if place % 2 else printable(piece) for place, piece in enumerate(pieces))
-        return display(Shown("".join(parts)), *arguments, **named)
+        return display(_coloured(str(msg), COLOUR), *arguments, **named)
 
     return safe
+
+
+def _coloured(text: str, kept: re.Pattern[str]) -> Shown:
+    """The text with control characters escaped, except for these codes."""
+    pieces = enumerate(kept.split(text))
+    return Shown("".join(piece if place % 2 else printable(piece) for place, piece in pieces))
 
 
 def deep_printable(value: Any) -> Any:
@@ -141,6 +153,7 @@ class CallbackModule(DefaultCallback):
         self._limit_is_known = False
         self._answered = 0
         self._began = 0.0
+        self._told = 0.0
         self._waiting_play = None
         self._shown = False
         #: Whether no control has anything to apply on any host; None before the first.
@@ -190,7 +203,7 @@ class CallbackModule(DefaultCallback):
             run.check(manager.extra_vars)
             for host in _some_hosts(inventory.get_hosts() if inventory else []):
                 place = f"{host.get_name()}: "
-                run.check(manager.get_vars(play=play, host=host, include_hostvars=False))
+                run.check_host(manager.get_vars(play=play, host=host, include_hostvars=False))
             run.warn()
         except BadPolicy as problem:
             text = f"hostproof: {place}{problem}; no host was contacted"
@@ -201,6 +214,7 @@ class CallbackModule(DefaultCallback):
         if self._is_quiet(task):
             if _name(task) in (JUDGE, RECORD):
                 self._answered, self._began = 0, time.monotonic()
+                self._told = self._began
                 # A garbage collection writes to every object, so each worker would copy the memory
                 # pages: with thousands of hosts, a third of the memory of the workers.
                 gc.freeze()
@@ -301,7 +315,11 @@ class CallbackModule(DefaultCallback):
         if _name(task) == REPORT and "summary" in answer:
             # With --quiet there is no summary.
             if answer["summary"]:
-                self._display.display(f"{answer['summary']}\n\nReport: {answer['report']}")
+                text = f"{answer['summary']}\n\nReport: {answer['report']}"
+                if terminal().color:
+                    ours = "|".join(map(re.escape, sorted(filter(None, codes()))))
+                    text = _coloured(text, re.compile(f"({ours})"))
+                self._display.display(text)
             return True
         if _name(task) in TELL and not failed:
             for line in answer.get("lines", []):
@@ -325,8 +343,18 @@ class CallbackModule(DefaultCallback):
             self._handle_warnings(result._result)
 
     def _show_progress(self) -> None:
-        """Rewrite one line of the terminal; end it when the last host has answered."""
-        if not sys.stderr.isatty() or self._display.verbosity:
+        """Rewrite one line of the terminal; end it when the last host has answered.
+
+        Elsewhere, such as in a log, it is one line for every EVERY seconds.
+        """
+        if self._display.verbosity:
+            return
+        if not sys.stderr.isatty():
+            now = time.monotonic()
+            if now - self._told >= EVERY and self._answered < self._hosts:
+                self._told = now
+                sys.stderr.write(self._progress(LOG_WIDTH) + "\n")
+                sys.stderr.flush()
             return
         sys.stderr.write("\r" + self._progress(shutil.get_terminal_size().columns) + "\033[K")
         if self._answered >= self._hosts:

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Inventory of `./hostproof audit --evidence DIR`: the hosts of which there is an evidence pack."""
+"""Inventory of `./hostproof audit --evidence PATH`: the hosts of which there is an evidence pack.
+
+PATH is a directory with packs, or one pack.
+"""
 
 import importlib.util
 import json
@@ -24,10 +27,11 @@ def rule() -> ModuleType:
     return module
 
 
-def inventory(folder: Path) -> dict:
-    """The packs of the directory as hosts. A host has the name of its pack's file."""
+def inventory(source: Path) -> dict:
+    """The packs as hosts. A host has the name of its pack's file."""
     names = rule()
-    packs = sorted(path.stem for path in folder.glob("*.json"))
+    files = [source] if source.is_file() else source.glob("*.json")
+    packs = sorted(path.stem for path in files if path.suffix == ".json")
     hosts = [name for name in packs if names.is_host_name(name)]
     for name in packs:
         if not names.is_host_name(name):

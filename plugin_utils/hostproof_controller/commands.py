@@ -78,6 +78,8 @@ _OF_SYSTEM = (
     r"sysctl -w (vm\.nr_(overcommit_)?hugepages|sunrpc\.[a-z_]+)=<number>",
     r"sysctl -w net/ipv4/conf/<device>/arp_ignore=0",
     r"systemctl daemon-re(load|exec)",
+    r"systemctl disable (chrony|ntp|openntpd|ptp4l|phc2sys|timemaster|systemd-timesyncd)[\w@.:-]*"
+    r"\.service",
     r"systemctl disable --now (avahi-daemon\.socket avahi-daemon\.service|proxyt\.service)",
     r"systemctl set-default multi-user\.target",
     r"systemctl (enable( --now)?|restart|start) <unit>",

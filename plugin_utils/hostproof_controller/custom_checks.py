@@ -53,13 +53,13 @@ def _load(sources: tuple[str, ...]) -> tuple[Loaded, ...]:
         from . import bounded_yaml
 
         for entry in bounded_yaml.load_list(str(path)):
-            loaded = _loaded(f"{path}:{entry.line}", entry.value)
-            first = places.setdefault(loaded.custom.id, loaded.place)
-            if first != loaded.place:
+            one = loaded(f"{path}:{entry.line}", entry.value)
+            first = places.setdefault(one.custom.id, one.place)
+            if first != one.place:
                 raise HostproofError(
-                    f"{loaded.place}: the id {loaded.custom.id} is used twice, first in {first}"
+                    f"{one.place}: the id {one.custom.id} is used twice, first in {first}"
                 )
-            all_loaded.append(loaded)
+            all_loaded.append(one)
     return tuple(all_loaded)
 
 
@@ -81,7 +81,8 @@ def _files(sources: tuple[str, ...]) -> list[Path]:
     return files
 
 
-def _loaded(place: str, values: Any) -> Loaded:
+def loaded(place: str, values: Any) -> Loaded:
+    """One entry; a HostproofError begins with its place and says what is wrong."""
     from ansible.module_utils.hostproof.controls.custom.policy import CustomCheck, policy_from
 
     if not isinstance(values, dict):

@@ -7,6 +7,7 @@ A control without a selected check is neither sent to a host nor read there.
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
 import functools
 import re
@@ -94,7 +95,9 @@ def _own_sets(value: Any) -> dict[str, dict[str, Any]]:
 
 def _set_named(name: str, sets: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     if name not in sets:
-        raise BadPolicy(f"there is no set {name!r}; there are {', '.join(sorted(sets))}")
+        near = difflib.get_close_matches(name, sets, 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(sets))}"
+        raise BadPolicy(f"there is no set {name!r}; {hint}")
     return sets[name]
 
 
@@ -134,8 +137,6 @@ def _ids() -> frozenset[str]:
 
 
 def _meant(word: str) -> str:
-    import difflib
-
     from ansible.module_utils.hostproof.controls.registry import NAMES
 
     near = difflib.get_close_matches(word, [*_ids(), *NAMES], 1, 0.6)

@@ -133,6 +133,14 @@ class Run:
         self._foreign.update(_foreign(variables, self._names, _untemplated))
         _refuse_bad_choices(variables)
 
+    def check_host(self, variables: Mapping[str, Any]) -> None:
+        """The same for all variables of a host, and BadPolicy for a selection or an own check that
+        cannot be used: the sets of a site are in the variables of its hosts."""
+        self.check(variables)
+        _refuse_bad_selection(variables)
+        if "custom" in self._names:
+            _refuse_bad_checks(variables)
+
     def warn(self) -> None:
         """List the foreign names of all hosts in one warning."""
         warn(sorted(self._foreign))
@@ -268,6 +276,44 @@ def _refuse_bad_choices(variables: Mapping[str, Any]) -> None:
                 f"{name} cannot be {policies.shown_value(value)}{meant(value, known) or '.'} "
                 f"Valid values: {', '.join(known)}"
             )
+
+
+def _refuse_bad_selection(variables: Mapping[str, Any]) -> None:
+    """BadPolicy for a check or a set that does not exist. A template is read with its host."""
+    from . import selection
+
+    names = (selection.CHECKS, selection.SKIPPED, selection.SET, selection.SETS)
+    values = {name: variables[name] for name in names if name in variables}
+    if not _has_template(values):
+        selection.selection_of(values, _untemplated)
+
+
+def _refuse_bad_checks(variables: Mapping[str, Any]) -> None:
+    """BadPolicy for an entry of ``custom_checks`` that cannot be used."""
+    entries = variables.get("custom_checks")
+    if not isinstance(entries, list) or not entries or _has_template(entries):
+        return
+    from ansible.module_utils.hostproof.errors import HostproofError
+
+    from . import custom_checks
+
+    for number, entry in enumerate(entries, 1):
+        try:
+            values = policies.plain("custom_checks", entry, _untemplated)
+            custom_checks.loaded(f"custom_checks, entry {number}", values)
+        except HostproofError as problem:
+            raise BadPolicy(str(problem)) from None
+
+
+def _has_template(value: Any) -> bool:
+    """Whether a text in the value is a template, or is known only later, such as one in a vault."""
+    if isinstance(value, Mapping):
+        return any(_has_template(item) for item in (*value, *value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_has_template, value))
+    if isinstance(value, str):
+        return any(mark in value for mark in ("{{", "{%", "{#"))
+    return not (value is None or isinstance(value, bool | int | float))
 
 
 @functools.cache

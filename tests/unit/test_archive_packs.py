@@ -148,7 +148,7 @@ def test_an_archive_by_command(tmp_path, monkeypatch, capsys):
 def test_what_is_no_archive_is_one_sentence(tmp_path, capsys):
     (tmp_path / "notes.txt").write_text("x")
     assert command.main(["audit", "--evidence", str(tmp_path / "notes.txt")]) == 1
-    assert "neither a directory nor an archive" in capsys.readouterr().err
+    assert "not a directory, an evidence pack (.json) or an archive" in capsys.readouterr().err
     (tmp_path / "half.tar.gz").write_bytes(b"\x1f\x8b\x08")
     assert command.main(["audit", "--evidence", str(tmp_path / "half.tar.gz")]) == 1
     error = capsys.readouterr().err

@@ -31,6 +31,13 @@ UNREACHABLE = {
 }
 
 
+#: A check of a site without its comparison.
+OWN_CHECK = {
+    **{"id": "swap", "title": "t", "problem": "p", "severity": "low", "why": "w"},
+    **{"reference": "r", "sysctl": "vm.swappiness"},
+}
+
+
 class Run(NamedTuple):
     """One run of ./hostproof: how it ended, and the folder of its report or record."""
 
@@ -215,6 +222,14 @@ class TestEvidence:
         assert {line["host"] for line in seeds.lines} == {"seed-1000-pages", "seed-35893-pages"}
 
     @pytest.mark.one_core
+    def test_one_pack_is_one_host_with_a_profile_of_the_command_line(self, hostproof):
+        pack = ROOT / "docs/examples/evidence/db03.example.com.json"
+        run = hostproof(
+            "audit", "--evidence", str(pack), "--checks", "platform", "--profile", "oracle_19c_rac"
+        )
+        assert list({finding["host"] for finding in run.report["findings"]}) == [pack.stem]
+        assert any("19c" in finding["title"] for finding in run.report["findings"])
+
     def test_warnings_fail_where_strict_says_so(self, hostproof):
         strict = hostproof("audit", "--evidence", str(FIXTURES / "laptop"), "--strict")
         assert strict.code == 2, strict.output
@@ -319,6 +334,32 @@ class TestWrongUse:
                 "oracle_19c_single? Valid values: none, ",
             ),
             (
+                ["audit", "--profile", "oracle_19c_sngle"],
+                "there is no profile 'oracle_19c_sngle'; did you mean oracle_19c_single?",
+            ),
+            (
+                ["audit", "--set", "preinstal"],
+                "localhost: there is no set 'preinstal'; did you mean preinstall?; no host was",
+            ),
+            (
+                [
+                    "verify",
+                    "--set",
+                    "mine",
+                    "-e",
+                    '{"hostproof_sets": {"mine": {"checks": ["x"]}}}',
+                ],
+                "localhost: the set mine: there is no check 'x'",
+            ),
+            (
+                ["audit", "-e", json.dumps({"custom_checks": [{**OWN_CHECK, "atmost": 1}]})],
+                "custom_checks, entry 1: swap has an unknown key 'atmost'; did you mean at_most?",
+            ),
+            (
+                ["audit", "-e", json.dumps({"custom_checks": [{"id": "swap"}]})],
+                "custom_checks, entry 1: swap lacks title, problem, severity, why, reference",
+            ),
+            (
                 ["audit", "-e", "hugepages_transparent=sometimes"],
                 "-e: hugepages_transparent cannot be 'sometimes'. Valid values: auto, never, ",
             ),
@@ -326,6 +367,30 @@ class TestWrongUse:
     )
     def test_ends_with_1_before_anything_runs(self, hostproof, arguments, message):
         run = hostproof(*arguments)
+        assert run.code == 1
+        assert message in run.output
+        assert not run.folder.exists()
+
+    @pytest.mark.parametrize("command", ["audit", "verify", "apply", "record"])
+    @pytest.mark.parametrize(
+        ("entry", "message"),
+        [
+            ({"expires": "2027-03"}, "entry 1: expires must be a day, YYYY-MM-DD, not '2027-03'"),
+            ({"expire": "2027-03-01"}, "entry 1: unknown key 'expire'; did you mean expires?"),
+        ],
+    )
+    def test_a_waiver_file_is_read_before_anything_runs(
+        self, hostproof, tmp_path, command, entry, message
+    ):
+        waiver = {
+            "check": "hugepages.shm_group",
+            "hosts": "*",
+            "owner": "o",
+            "reason": "r",
+            **entry,
+        }
+        (tmp_path / "waivers.yml").write_text(json.dumps([waiver]))
+        run = hostproof(command, "--waivers", str(tmp_path / "waivers.yml"), "-i", "localhost,")
         assert run.code == 1
         assert message in run.output
         assert not run.folder.exists()

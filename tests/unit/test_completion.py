@@ -99,6 +99,11 @@ class TestEveryShell:
         assert shell.offers("explain", "hugepages.pool_c") == ["hugepages.pool_covers_sga"]
         assert shell.offers("audit", "--tags", "huge") == ["hugepages"]
         assert shell.offers("checks", "--format", "m") == ["markdown"]
+        assert shell.offers("audit", "--set", "pre") == ["preinstall", "prepatch"]
+        assert shell.offers("verify", "--profile", "rac_") == ["rac_asm", "rac_nfs"]
+        assert shell.offers("audit", "--checks", "space,hugepages.pool_c") == [
+            "space,hugepages.pool_covers_sga"
+        ]
         assert sorted(shell.offers("completion", "")) == ["bash", "fish", "zsh"]
 
     def test_files_and_directories(self, shell):
@@ -207,7 +212,7 @@ class TestManPages:
         for name in command.VARIABLES:
             assert f"\\fB{name}\\fP" in group
         audit = (tmp_path / "hostproof-audit.1").read_text().replace("\\-", "-")
-        text = "audit evidence packs or support archives instead of hosts"
+        text = "audit evidence packs or support archives instead of hosts: a directory or a file"
         assert f".TP\n\\fB--evidence\\fP PATH\n{text}\n" in audit
         assert ".TP\n\\fB130\\fP\ninterrupted\n" in audit
 

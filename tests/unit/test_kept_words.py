@@ -7,9 +7,9 @@ from ansible.module_utils.hostproof.collect.host import LiveHost
 from ansible.module_utils.hostproof.controls.block_devices import facts as block_devices
 from ansible.module_utils.hostproof.controls.memory_pressure import swap_at_boot
 from ansible.module_utils.hostproof.controls.process_limits.parsers import temp_cleaners
-from ansible.module_utils.hostproof.controls.process_limits.probes import starters
 from ansible.module_utils.hostproof.parsers import kept_lines
 from ansible.module_utils.hostproof.parsers.systemd import boot_commands
+from ansible.module_utils.hostproof.probes.oracle import starters
 from ansible.module_utils.hostproof.probes.systemd import boot_scripts
 from kept_forms import FORMS
 

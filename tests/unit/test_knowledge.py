@@ -130,7 +130,17 @@ class TestChecksOfAProfile:
 
     def test_an_unknown_profile(self, capsys):
         assert command.main(["checks", "--profile", "oracle_18c"]) == 1
-        assert "oracle_19c_single" in capsys.readouterr().err
+        assert "'oracle_18c'; did you mean oracle_19c_rac?" in capsys.readouterr().err
+        assert command.main(["checks", "--profile", "x"]) == 1
+        assert "; there are oracle_19c_rac, " in capsys.readouterr().err
+
+    def test_of_a_set(self, capsys):
+        assert command.main(["checks", "--set", "prepatch", "--format", "json"]) == 0
+        listed = {entry["id"] for entry in json.loads(capsys.readouterr().out)}
+        assert {"space.free", "kernel_parameters.consistent_sources"} <= listed
+        assert not any(check.startswith("accounts.") for check in listed)
+        assert command.main(["checks", "--set", "prepath"]) == 1
+        assert "there is no set 'prepath'; did you mean prepatch?" in capsys.readouterr().err
 
 
 class TestExplain:

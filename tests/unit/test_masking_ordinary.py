@@ -153,6 +153,9 @@ def test_what_looks_like_a_logon_stays(text):
     "line",
     [
         "/usr/sbin/ntpd -u ntp:ntp -g",
+        "/usr/sbin/ntpd -p /run/ntpd.pid -c /etc/ntpsec/ntp.conf -g -N -u ntpsec:ntpsec",
+        "/usr/sbin/ntpd -u ntp:dialout -x",
+        "NTPD_OPTIONS='-x -u ntp:nogroup'",
         "ntpd -u ntp:systime -p /var/run/ntpd.pid",
         "chronyd -u chrony:chrony",
         'OPTIONS="-u ntp:ntp -p /var/run/ntpd.pid"',

@@ -166,3 +166,61 @@ def test_progress_names_the_hosts_that_the_others_wait_for(waiting, told):
     shown._waiting.update(dict.fromkeys(waiting))
     assert shown._progress(100) == told
     assert len(shown._progress(30)) <= 29
+
+
+def run_python(code: str, *, closes: bool = False, **environment: str) -> tuple[str, str]:
+    """What a process prints; ``closes``: nobody reads its output."""
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout is not None and child.stderr is not None
+        if closes:
+            child.stdout.close()
+        printed = "" if closes else child.stdout.read()
+        return printed, child.stderr.read()
+
+
+LOAD = """
+import importlib.util
+spec = importlib.util.spec_from_file_location("p", "callback_plugins/hostproof_progress.py")
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+shown = module.CallbackModule()
+shown._display.verbosity = 0
+"""
+
+
+def test_a_pipe_that_closes_is_no_warning_and_does_not_end_the_run():
+    code = LOAD + "import sys\nfor n in range(3000): shown._display.display('line ' * 40)\n"
+    code += "print('went on', file=sys.stderr)"
+    assert run_python(code, closes=True)[1] == "went on\n"
+
+
+def test_colours_of_the_summary_reach_a_terminal_and_those_of_a_host_do_not():
+    code = f"""{LOAD}
+from types import SimpleNamespace as N
+from hostproof_controller.report.terminal import painted
+task = N(action="render_report", name="Render", args={{}})
+answer = {{"summary": painted("fail", "bad") + {EVIL!r}, "report": "r"}}
+shown._take(N(_task=task, _host="localhost", _result=answer), failed=True)
+"""
+    with_colours = run_python(code, HOSTPROOF_TERMINAL='{"color": true}')[0]
+    assert with_colours.startswith("\x1b[1;31mbad\x1b[0m\\x1b]0;owned")
+    assert "\x1b[8m" not in with_colours and "\x1b[2J" not in with_colours
+    assert "\x1b" not in run_python(code, HOSTPROOF_TERMINAL="{}")[0]
+
+
+def test_a_log_has_a_line_of_progress_from_time_to_time(capsys, monkeypatch):
+    shown = callback()
+    monkeypatch.setattr(shown._display, "verbosity", 0)
+    now = iter((10.0, 20.0, 31.0, 31.0, 40.0))
+    monkeypatch.setattr(time, "monotonic", lambda: next(now, 40.0))
+    shown._hosts, shown._answered, shown._began, shown._told = 200, 7, 0.0, 0.0
+    for _ in range(4):
+        shown._show_progress()
+    assert capsys.readouterr().err == "7 of 200 hosts, 0:31\n"

@@ -49,6 +49,13 @@ def test_a_policy_of_each_example_is_accepted(pack, tmp_path, capsys):
     }
 
 
+def test_a_profile_is_written_and_read_again(tmp_path):
+    out = tmp_path / "mine"
+    words = ["init", "--evidence", str(PACKS[0]), "--out", str(out), "--profile", "oracle_19c_rac"]
+    assert command.main(words) == 0
+    assert written(out)["hostproof_profile"] == {"hostproof_profile": "oracle_19c_rac"}
+
+
 def test_holds_what_runs(tmp_path):
     pack = ROOT / "docs/examples/evidence/db05.example.com.json"
     assert command.main(["init", "--evidence", str(pack), "--out", str(tmp_path / "mine")]) == 0

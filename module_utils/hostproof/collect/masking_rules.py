@@ -153,8 +153,9 @@ _PROSE = (
 )
 #: Not account and group of a daemon, in place of account and password: -u ntp:ntp.
 _NO_GROUP = (
-    r"(?!(?:_?ntpd?|_?chrony|openntpd|ptp)"
-    r":(?:_?ntpd?|_?chrony|openntpd|ptp|systime|clock|time|root|\d{1,10})(?![^\s;\"'])"
+    r"(?!(?:_?ntpd?|ntpsec|_?chrony|openntpd|ptp)"
+    r":(?:_?ntpd?|ntpsec|_?chrony|openntpd|ptp|dialout|nogroup|systime|clock|time|root|\d{1,10})"
+    r"(?![^\s;\"'])"
     r"|\d{1,10}:\d{1,10}(?![^\s;\"']))"
 )
 VALUES = (

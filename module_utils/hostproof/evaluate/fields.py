@@ -19,6 +19,7 @@ by ``reader(..., together=function)``, which gets the policy and the original va
 compares each ``argument_specs.yml`` of the roles with the declaration.
 """
 
+import difflib
 import re
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar
 
@@ -277,7 +278,9 @@ class _List(Field):
             raise params.error(name, f"has {item!r}, which needs {_listed(needed)}")
         unknown = sorted(str(variable) for variable in set(item) - set(fields))
         if unknown:
-            raise params.error(name, f"{item[key]} has unknown {', '.join(unknown)}")
+            near = difflib.get_close_matches(unknown[0].lower(), list(fields), 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise params.error(name, f"{item[key]} has unknown {', '.join(unknown)}{hint}")
         values = _EntryValues(params, name, item, key)
         entry = self._entry(
             **{

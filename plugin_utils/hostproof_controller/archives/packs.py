@@ -42,7 +42,9 @@ def archives_in(path: Path) -> list[Path]:
     if not path.is_dir():
         if not path.name.endswith(content.SUFFIXES):
             endings = ", ".join(content.SUFFIXES)
-            raise content.ArchiveError(f"{path}: neither a directory nor an archive ({endings})")
+            raise content.ArchiveError(
+                f"{path}: not a directory, an evidence pack (.json) or an archive ({endings})"
+            )
         return [path]
     if _is_archive(path):
         return [path]

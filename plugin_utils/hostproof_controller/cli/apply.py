@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 @options.command("apply", exits=options.JUDGED, hosts=True)
+@options.with_profile
 @options.with_verdict
 @options.with_terminal
 @click.option(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     "--evidence",
     metavar="PATH",
     type=options.PATH,
-    help="audit evidence packs or support archives instead of hosts",
+    help="audit evidence packs or support archives instead of hosts: a directory or a file",
 )
 @click.option(
     "--target-release",
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     type=click.Choice(SYSTEMS),
     help="check the readiness for a migration to this distribution",
 )
+@options.with_profile
 @options.with_verdict
 @options.with_terminal
 @options.with_selection

@@ -11,14 +11,14 @@ from typing import Any
 import click
 from ansible.module_utils.hostproof.controls.registry import CONTROLS, NAMES, requirements
 from ansible.module_utils.hostproof.evaluate.policy import PROFILE_FIELD
-from ansible.module_utils.hostproof.evaluate.profiles import PROFILES
 from ansible.module_utils.hostproof.evaluate.requirement import Requirement
 
-from ..policies import controls
+from ..policies import BadPolicy, controls
+from ..selection import SET, Selection, selection_of
 from . import options, terminal
 from .errors import Refused
 from .explain import OWN, all_checks, own_checks
-from .names import ControlName
+from .names import ControlName, ProfileName, SetName
 from .releases import since
 from .suggestions import did_you_mean, quoted
 
@@ -36,13 +36,24 @@ OF_PROFILE = ("check", "subject", "required", "source")
 @click.option(
     "--profile",
     metavar="PROFILE",
-    type=click.Choice(sorted(set(PROFILES) - {"none"})),
+    type=ProfileName("none"),
     help="list what this profile requires: check, subject, required value, source",
+)
+@click.option(
+    "--set",
+    "set_name",
+    metavar="NAME",
+    type=SetName(),
+    help="only checks of this set: preinstall, prepatch, upgrade, quarterly",
 )
 @options.format_option("text", "json", "csv", "markdown")
 @options.own_checks_option
 def command(
-    control: str | None, profile: str | None, output_format: str, inventories: tuple[str, ...]
+    control: str | None,
+    profile: str | None,
+    set_name: str | None,
+    output_format: str,
+    inventories: tuple[str, ...],
 ) -> int:
     """Lists every check: id, title, severity, when its fix takes effect, control.
 
@@ -53,12 +64,14 @@ def command(
         raise Refused(
             f"there is no control {quoted(control)}{hint or '; there are ' + ', '.join(NAMES)}"
         )
+    chosen = None if set_name is None else _selected_by(set_name)
     if profile is not None:
         required = [
             requirement
             for name in NAMES
             if control in (None, name)
             for requirement in _required(name, profile)
+            if chosen is None or chosen.has(requirement.check)
         ]
         records = [requirement._asdict() for requirement in required]
         _show(
@@ -70,7 +83,11 @@ def command(
         )
         return 0
     own = (own_check.check for own_check in own_checks(inventories))
-    checks = [check for check in (*all_checks(), *own) if control in (None, check.control)]
+    checks = [
+        check
+        for check in (*all_checks(), *own)
+        if control in (None, check.control) and (chosen is None or chosen.has(check.id))
+    ]
     rows = [
         (check.id, check.title, check.severity, check.takes_effect.replace("_", " "), check.control)
         for check in checks
@@ -85,6 +102,17 @@ def command(
     ]
     _show(records, HEADS, rows, output_format, wraps=1)
     return 0
+
+
+def _selected_by(name: str) -> Selection:
+    """The checks of a set that Hostproof has."""
+    try:
+        selection = selection_of({SET: name}, lambda value: value)
+    except BadPolicy as problem:
+        raise Refused(f"--set: {problem}") from None
+    if selection is None:
+        raise Refused("--set: name a set")
+    return selection
 
 
 def _required(name: str, profile: str) -> Iterable[Requirement]:

@@ -31,6 +31,7 @@ from ..host_names import RULE, is_host_name
 from ..policies import controls
 from ..report.render import write_private
 from ..report.text import one_line
+from ..targets import PROFILE
 from . import options, terminal
 from .ansible_options import AnsibleOptions
 from .errors import Refused
@@ -77,7 +78,8 @@ class Part(NamedTuple):
     type=click.Path(),
     help="read this evidence pack instead of a host",
 )
-def command(ansible: AnsibleOptions, out: str, evidence: str | None) -> int:
+@options.with_profile
+def command(ansible: AnsibleOptions, out: str, evidence: str | None, profile: str | None) -> int:
     """Reads one host and writes an inventory with its instances and mounts.
 
     The host is this machine, unless -i and --limit select another. Comments describe its listeners
@@ -87,13 +89,15 @@ def command(ansible: AnsibleOptions, out: str, evidence: str | None) -> int:
         raise Refused(f"{out} exists already; init overwrites nothing")
     with tempfile.TemporaryDirectory(prefix="hostproof-") as folder:
         if evidence is None:
-            code = _record(ansible, folder)
+            code = _record(ansible, folder, profile)
             if code:
                 return code
         name, host = _the_host(evidence or folder)
         parts = list(parts_of(host))
     is_here = evidence is None and not ansible.has("inventory")
-    _write(out, name, parts, is_here)
+    _write(out, name, parts, is_here, profile)
+    if profile is not None:
+        terminal.say(f"{out}/group_vars/{GROUP}/{PROFILE}.yml: {PROFILE}")
     for part in parts:
         names = ", ".join(part.variables) or "nothing but comments"
         terminal.say(f"{out}/group_vars/{GROUP}/{part.control}.yml: {names}")
@@ -101,7 +105,7 @@ def command(ansible: AnsibleOptions, out: str, evidence: str | None) -> int:
     return 0
 
 
-def _record(ansible: AnsibleOptions, folder: str) -> int:
+def _record(ansible: AnsibleOptions, folder: str, profile: str | None) -> int:
     """Record the host as ``record`` does, quickly: without sampling windows and logins."""
     variables = {"hostproof_window_seconds": 0, "hugepages_query_instances": False}
     ansible = ansible.replaced(
@@ -109,7 +113,7 @@ def _record(ansible: AnsibleOptions, folder: str) -> int:
         tags=ansible.all("tags") or READ,
     )
     os.environ["HOSTPROOF_RECORDS"] = folder
-    return Play("record", ansible, quiet=True).run()
+    return Play("record", ansible, quiet=True, profile=profile).run()
 
 
 def _the_host(source: str) -> tuple[str, Host]:
@@ -270,8 +274,13 @@ def _links(host: Host) -> Part:
     return Part("flow_control", notes + (seen or ["  none"]), {}, examples)
 
 
-def _write(out: str, name: str, parts: list[Part], is_here: bool) -> None:
+def _write(out: str, name: str, parts: list[Part], is_here: bool, profile: str | None) -> None:
     texts = {f"group_vars/{GROUP}/{part.control}.yml": text_of(part, name) for part in parts}
+    if profile is not None:
+        texts[f"group_vars/{GROUP}/{PROFILE}.yml"] = (
+            "---\n# What these hosts are for: ./hostproof checks --profile NAME lists what it "
+            f"requires.\n{PROFILE}: {profile}\n"
+        )
     host: dict[str, Any] = {}
     if is_here:
         host = {

@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+
+from .names import CheckIds, ProfileName, SetName
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
@@ -126,10 +129,31 @@ def format_option(
     return click.option("--format", "output_format", type=kind, default=default, help=text)
 
 
+def _use_colors(_ctx: click.Context, _param: click.Parameter, value: str) -> None:
+    """Set the variables that rich and Ansible read, here and in the processes of this run."""
+    if value == "never":
+        os.environ.update(NO_COLOR="1", ANSIBLE_NOCOLOR="1")
+    elif value == "always":
+        os.environ.pop("NO_COLOR", None)
+        os.environ.update(FORCE_COLOR="1", ANSIBLE_FORCE_COLOR="1")
+
+
+def color_option(function: _Decorated) -> _Decorated:
+    return click.option(
+        "--color",
+        type=click.Choice(("auto", "always", "never")),
+        default="auto",
+        expose_value=False,
+        callback=_use_colors,
+        help="colours: auto is on a terminal, without the variable NO_COLOR",
+    )(function)
+
+
 def with_terminal(function: _Decorated) -> _Decorated:
     """The options that decide what the summary shows and which failures decide the exit code."""
     severities = click.Choice(("critical", "high", "medium", "low"))
     for option in (
+        color_option,
         click.option("--quiet", is_flag=True, help="do not print the summary"),
         click.option(
             "--fail-on",
@@ -154,9 +178,22 @@ def with_selection(function: _Decorated) -> _Decorated:
     ):
         metavar = "NAME" if name == "--set" else "ID[,ID]"
         variable = "HOSTPROOF_" + name.strip("-").replace("-", "_").upper()
-        option = click.option(name, metavar=metavar, envvar=variable, multiple=True, help=text)
+        kind = SetName() if name == "--set" else CheckIds()
+        option = click.option(
+            name, metavar=metavar, envvar=variable, multiple=True, type=kind, help=text
+        )
         function = option(function)
     return function
+
+
+def with_profile(function: _Decorated) -> _Decorated:
+    """--profile: the variable hostproof_profile. It overrides the inventory, as -e does."""
+    return click.option(
+        "--profile",
+        metavar="NAME",
+        type=ProfileName(),
+        help="what the hosts are for, for example oracle_19c_single (docs/selection.md)",
+    )(function)
 
 
 def own_checks_option(function: _Decorated) -> _Decorated:

@@ -21,7 +21,7 @@ from typing import Any
 from ansible.module_utils.hostproof.collect.bounded import open_regular
 
 from ..layout import WORKPLACE
-from ..report.terminal import TERMINAL, Terminal
+from ..report.terminal import TERMINAL, Terminal, has_colors
 from ..report.verdict import EXIT_FAILED, EXIT_NOT_DATABASE_HOST, EXIT_UNREACHABLE
 from ..runs import now
 from ..slices import termination
@@ -66,6 +66,7 @@ class _Options:
     fail_on: str | None = None
     target_release: str | None = None
     target_os: str | None = None
+    profile: str | None = None
 
 
 class Play:
@@ -78,7 +79,7 @@ class Play:
         self, command: str, ansible: AnsibleOptions, *, quiet: bool = False, **values: Any
     ) -> None:
         self.command = command
-        self.ansible = ansible = _with_target(_with_selection(ansible, values), values)
+        self.ansible = ansible = _with_variables(_with_selection(ansible, values), values)
         self.quiet = quiet
         self.options = options = _Options(**values)
         self.gate = options.gate not in (None, False)
@@ -91,6 +92,7 @@ class Play:
         self.environment[TERMINAL] = json.dumps(self._terminal()._asdict())
         self.variables = self._variables()
         self._refuse_unknown_tags()
+        self._validate_waivers()
         self._validate_inventories()
         forks.requested(ansible.last("forks"), self.environment)
         ansible.refuse_errors()
@@ -114,6 +116,8 @@ class Play:
         from ..archives import packs
         from ..archives.content import ArchiveError
 
+        if self.evidence.suffix == ".json" and self.evidence.is_file():
+            return
         try:
             archives = packs.archives_in(self.evidence)
             if archives:
@@ -132,6 +136,7 @@ class Play:
             quiet=self.quiet,
             severity=self.options.severity or Terminal().severity,
             fail_on=self.options.fail_on or Terminal().fail_on,
+            color=has_colors(),
         )
 
     def run(self) -> int:
@@ -212,6 +217,18 @@ class Play:
             raise Refused(str(problem)) from None
         self._validate_own_checks()
 
+    def _validate_waivers(self) -> None:
+        if self.waivers is None:
+            return
+        from ansible.module_utils.hostproof.errors import HostproofError
+
+        from ..report.waiver_file import load_waivers
+
+        try:
+            load_waivers(str(self.waivers))
+        except HostproofError as problem:
+            raise Refused(f"--waivers: {problem}") from None
+
     def _validate_own_checks(self) -> None:
         from ansible.module_utils.hostproof.errors import HostproofError
 
@@ -258,7 +275,9 @@ class Play:
                 raise Refused(f"--gate: {value} is not a directory of a gate (it has no gate.json)")
             variables["hostproof_gate"] = str(_passed_on("--gate", value))
         if self.evidence:
-            variables["hostproof_evidence_folder"] = str(self.evidence)
+            is_pack = self.evidence.is_file()
+            folder = self.evidence.parent if is_pack else self.evidence
+            variables["hostproof_evidence_folder"] = str(folder)
             variables["ansible_connection"] = "local"
             variables["ansible_become"] = False
             variables["ansible_python_interpreter"] = str(environment_folder() / "bin/python")
@@ -389,14 +408,16 @@ def _with_selection(ansible: AnsibleOptions, values: dict[str, Any]) -> AnsibleO
     return ansible.replaced(extra_vars=(*ansible.all("extra_vars"), json.dumps(selectors)))
 
 
-def _with_target(ansible: AnsibleOptions, values: dict[str, Any]) -> AnsibleOptions:
-    """The options with the target as variables, which slices get as well."""
-    from ..targets import variables_of
+def _with_variables(ansible: AnsibleOptions, values: dict[str, Any]) -> AnsibleOptions:
+    """The options with profile and target as variables, which slices get as well."""
+    from ..targets import PROFILE, variables_of
 
-    target = variables_of(values.get("target_release"), values.get("target_os"))
-    if not target:
+    variables = variables_of(values.get("target_release"), values.get("target_os"))
+    if values.get("profile"):
+        variables[PROFILE] = values["profile"]
+    if not variables:
         return ansible
-    return ansible.replaced(extra_vars=(*ansible.all("extra_vars"), json.dumps(target)))
+    return ansible.replaced(extra_vars=(*ansible.all("extra_vars"), json.dumps(variables)))
 
 
 def _passed_on(option: str, value: str | None) -> Path | None:

@@ -36,9 +36,7 @@ class Key(NamedTuple):
 
 KEYS = {
     "inventory": Key(PATHS, "ANSIBLE_INVENTORY", "-i", "inventories/local", "the hosts"),
-    "profile": Key(
-        TEXT, "HOSTPROOF_PROFILE", "-e hostproof_profile=", "none", "what the hosts are for"
-    ),
+    "profile": Key(TEXT, "HOSTPROOF_PROFILE", "--profile", "none", "what the hosts are for"),
     "waivers": Key(PATHS, "HOSTPROOF_WAIVERS", "--waivers", "", "the waiver file"),
     "reports": Key(PATHS, "HOSTPROOF_REPORTS", "", "reports", "directory of the reports"),
     "checks": Key(WORDS, "HOSTPROOF_CHECKS", "--checks", "", "run only these checks"),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 
 @options.command("record", exits=options.ANSIBLE, hosts=True)
+@options.with_profile
 @options.with_verdict
 @options.with_selection
 def command(ansible: AnsibleOptions, **values: Any) -> int:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..report.terminal import STYLES, has_colors
 from ..report.text import one_line, printable
 
 if TYPE_CHECKING:
@@ -24,21 +25,6 @@ _FORMULA = re.compile(
     r"""(?:\A|[;\t\n\r])[\s"']*"""
     "(?=[=+@\\-\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u207c\u207a\u207b\u208c\u208a\u208b\u2212])"
 )
-
-STYLES = {
-    "fail": "bold red",
-    "error": "magenta",
-    "warn": "yellow",
-    "waived": "cyan",
-    "skip": "dim",
-    "pass": "green",
-    "critical": "bold",
-    "new": "red",
-    "fixed": "green",
-    "changed": "yellow",
-    "gone": "dim",
-}
-
 
 #: Where no terminal is, a row is a line, however long: programs read it by lines.
 _ENDLESS = 10_000
@@ -65,8 +51,8 @@ def console() -> Any:
         markup=False,
         emoji=False,
         highlight=False,
-        no_color="NO_COLOR" in os.environ,
-        force_terminal=sys.stdout.isatty(),
+        no_color=not has_colors(),
+        force_terminal=sys.stdout.isatty() or has_colors(),
         legacy_windows=False,
     )
 

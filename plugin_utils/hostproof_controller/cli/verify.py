@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 
 @options.command("verify", exits=options.JUDGED, hosts=True)
+@options.with_profile
 @options.with_verdict
 @options.with_terminal
 @options.with_selection

@@ -20,6 +20,7 @@ from . import query
 from .document import flat_findings
 from .render import Draft, render_folder, render_lines, with_waivers
 from .store import FINDINGS_FILE, merge, merged_lines, read_entries
+from .terminal import has_colors
 from .text import one_line
 from .waiver_file import load_waivers
 from .waivers import Waiver
@@ -96,7 +97,7 @@ def _run(options: argparse.Namespace) -> int:
         known_checks=check_ids,
         waivers=waivers,
         strict=options.strict,
-        color=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
+        color=has_colors(),
         width=shutil.get_terminal_size((100, 24)).columns,
         verbose=options.verbose,
         severity=options.severity,

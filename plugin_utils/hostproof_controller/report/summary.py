@@ -24,6 +24,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 from .causes import DENIED, Action, First, Group, effect_of, groups_of
 from .host_state import HostState
 from .store import PROFILE, SELECTION, TARGET, Results, is_pseudo, recorded_apart
+from .terminal import painted
 from .text import as_typed, fix_of, heading_of, one_line, printable, shorten
 from .verdict import (
     NO_DATABASE,
@@ -37,6 +38,9 @@ from .verdict import (
     verdict_totals,
     when_of_layer,
 )
+
+#: The check whose finding is repeated in the first line.
+DISTRIBUTION = "platform.distribution"
 
 #: Limits of the summary. It prints a count of whatever exceeds them.
 HOST_ROWS = 20
@@ -66,20 +70,6 @@ _COUNTED_AS = {
     "waived": ("waived", "waived"),
     "skip": ("skipped", "skipped"),
     "pass": ("passed", "passed"),
-}
-_CODES = {
-    "fail": "31",
-    "error": "35",
-    "warn": "33",
-    "waived": "36",
-    "skip": "2",
-    "pass": "32",
-    "not ready": "31;1",
-    "unreachable": "35;1",
-    "undetermined": "35;1",
-    "not a database host": "2",
-    "ready with warnings": "33;1",
-    "ready": "32;1",
 }
 
 
@@ -144,6 +134,8 @@ class Summary:
         self._shown: list[_Key] = []
         self._reasons = 0
         self._selection = self._target = ""
+        #: Hosts by release and distribution that no book of Oracle lists.
+        self._unlisted: dict[str, list[str]] = {}
         #: Hosts by the sentence on controls of their profile that checked nothing.
         self._unchecked: dict[str, list[str]] = {}
 
@@ -154,6 +146,10 @@ class Summary:
                 self._selection = one_line(entry["why"])
             if entry["check"] == TARGET.id:
                 self._target = one_line(entry["why"])
+            if entry["check"] == DISTRIBUTION and entry["status"] in (FAIL, WARN):
+                release = _subject(heading_of(entry))[0] or "the release"
+                system = one_line(entry["running"] or "the planned distribution")
+                self._unlisted.setdefault(f"{release} on {system}", []).append(state.name)
             if entry["check"] == PROFILE.id:
                 self._unchecked.setdefault(one_line(entry["why"]), []).append(state.name)
         loud = [item for item in state.findings if item["status"] in _SHOWN]
@@ -215,8 +211,9 @@ class Summary:
         and fixes are never cut, because they are copied.
         """
         results = self.results
-        paint = _paint if color else _plain
+        paint = painted if color else _plain
         blocks = [
+            _not_listed(self._unlisted, paint, width),
             _notices(results, paint),
             textwrap.wrap(f"Selection: {self._selection}", width) if self._selection else [],
             textwrap.wrap(f"Target: {self._target}", width) if self._target else [],
@@ -282,6 +279,15 @@ class Summary:
 
     def _named(self, places: list[int], count: int) -> str:
         return _named([self.results.name_at(place) for place in places[:HOSTS_NAMED]], count)
+
+
+def _not_listed(unlisted: dict[str, list[str]], paint: Any, width: int) -> list[str]:
+    """What no other finding can correct: the hosts whose distribution Oracle does not list."""
+    lines: list[str] = []
+    for what, names in unlisted.items():
+        named = _named(names[:HOSTS_NAMED], len(names))
+        lines += textwrap.wrap(f"Not listed by Oracle: {what} ({named})", max(width, 40))
+    return [paint("warn", line) for line in lines]
 
 
 def _notices(results: Results, paint: Any) -> list[str]:
@@ -642,11 +648,6 @@ def _counted(names: Iterable[str], order: Iterable[str]) -> str:
     """ "3 fail, 1 warn" in the given order."""
     all_names = list(names)
     return ", ".join(f"{all_names.count(name)} {name}" for name in order if name in all_names)
-
-
-def _paint(name: str, text: str) -> str:
-    code = _CODES.get(name)
-    return f"\033[{code}m{text}\033[0m" if code and text else text
 
 
 def _plain(name: str, text: str) -> str:

@@ -59,7 +59,7 @@ UNCHECKED_PROFILE = "host.profile"
 #: What is printed about a host with the verdict NOT_DATABASE_HOST.
 NO_DATABASE = (
     "No Oracle software, profile or configured instance was found on {0}. To audit a host before "
-    "an installation: -e hostproof_profile=oracle_19c_single"
+    "an installation: --profile oracle_19c_single"
 )
 
 #: How a status and a verdict are marked wherever colour may be missing.

@@ -8,6 +8,7 @@ findings of the control ``waiver``.
 """
 
 import datetime
+import difflib
 import fnmatch
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -206,9 +207,9 @@ def _parse_entry(where: str, entry: Any) -> Waiver:
         raise PolicyError("{0}: must be a mapping with {1}".format(where, ", ".join(_KEYS)))
     for key in entry:
         if key not in _KEYS:
-            raise PolicyError(
-                "{0}: unknown key {1!r}, known are {2}".format(where, key, ", ".join(_KEYS))
-            )
+            near = difflib.get_close_matches(str(key), _KEYS, 1)
+            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(_KEYS)}"
+            raise PolicyError(f"{where}: unknown key {key!r}; {hint}")
     for key in _KEYS:
         if key not in entry:
             raise PolicyError(f"{where}: {key} is missing")

@@ -6,7 +6,7 @@ import listener_packs
 import name_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.controls.name_resolution.control import CONTROL as names
 from ansible.module_utils.hostproof.controls.name_resolution.policy import SUBJECTS
 from ansible.module_utils.hostproof.controls.name_resolution.probes import tcp_connections
@@ -32,11 +32,37 @@ class TestWhereItCounts:
         }
 
     def test_without_oracle_no_name_is_asked_for(self, judge):
-        machine = node().file("/etc/oratab", "")
+        def bare():
+            return node().file("/etc/oratab", "").remove("/etc/oracle/olr.loc")
+
+        machine = bare()
         assert {finding.status for finding in judge(machine).values()} == {"skip"}
         assert not [key for key in machine.evidence if "getent" in key]
-        assert judge(node().file("/etc/oratab", ""), profile="rac_asm")["scan"].status == "pass"
-        assert judge(node().file("/etc/oratab", ""), scan_names=[SCAN])["scan"].status == "pass"
+        announced = judge(bare(), profile="rac_asm", scan_names=[SCAN])
+        assert announced["scan"].status == "pass"
+        assert judge(bare(), scan_names=[SCAN])["scan"].status == "pass"
+
+    @pytest.mark.parametrize(
+        ("lacking", "sign", "status"),
+        [
+            ("processes:pmon", "a Grid home", "pass"),
+            ("processes:pmon", "oratab", "pass"),
+            ("processes:pmon", "a listener", "pass"),
+            ("processes:pmon", "none", "error"),
+            ("file:/etc/oratab", "a Grid home", "pass"),
+        ],
+    )
+    def test_one_sign_of_oracle_is_enough(self, judge, lacking, sign, status):
+        """A pack that was recorded with a profile has no search for instances."""
+        machine = node(listener_packs.linux().listener() if sign == "a listener" else None)
+        if sign != "a Grid home":
+            machine.remove("/etc/oracle/olr.loc")
+        if sign not in ("oratab", "a Grid home"):
+            machine.file("/etc/oratab", "")
+        judge(machine)
+        machine.evidence.pop(lacking, None)
+        recorded = RecordedHost(machine.evidence)
+        assert name_packs.judged(recorded)["hosts_file"].status == status
 
     def test_not_a_linux_host(self, judge):
         findings = judge(node().remove("/proc/sys/kernel/hostname"))
@@ -89,7 +115,29 @@ class TestOwnName:
     def test_the_next_boot_brings_another(self, judge):
         finding = judge(node().file("/etc/hostname", "db7\n"))["hostname"]
         assert (finding.status, finding.why) == ("fail", "a reboot brings db7.")
-        assert judge(node().remove("/etc/hostname"))["hostname"].status == "warn"
+        assert finding.fix == "put 'rac1' into /etc/hostname"
+        finding = judge(node().remove("/etc/hostname"))["hostname"]
+        assert (finding.status, finding.fix) == ("warn", "put 'rac1' into /etc/hostname")
+
+    @pytest.mark.parametrize(
+        ("own", "static", "layer", "fix"),
+        [
+            ("rac1", "rac1.example.com", "persisted", "put 'rac1' into /etc/hostname"),
+            ("rac1", "localhost.localdomain", "persisted", "put 'rac1' into /etc/hostname"),
+            ("rac1", "ip-192-0-2-10", "persisted", "put 'rac1' into /etc/hostname"),
+            ("localhost", "rac1", "running", "reboot the host"),
+            ("ip-192-0-2-10", "rac1", "running", "reboot the host"),
+            ("rac_1", "rac_1", "running", "choose a valid name"),
+            ("rac_1", "rac_2", "running", "choose a valid name"),
+            ("RAC1", "RAC1", "running", "keep the name otherwise"),
+            ("RAC1", "rac1", "running", "put 'RAC1' into /etc/hostname"),
+        ],
+    )
+    def test_the_fix_follows_the_wrong_name(self, judge, own, static, layer, fix):
+        machine = named(node().file("/etc/hostname", static), own, "192.0.2.10")
+        finding = judge(machine.file("/proc/sys/kernel/hostname", own + "\n"))["hostname"]
+        assert (finding.failing_layer, fix in finding.fix) == (layer, True), finding
+        assert ("hostnamectl" in finding.fix) == (own == static or own == "rac_1" or own == "RAC1")
 
     def test_comments_of_the_file_are_no_name_and_an_empty_name_is_unknown(self, judge):
         own = node().files["/etc/hostname"]
@@ -476,6 +524,31 @@ class TestCluster:
     def test_a_vip(self, judge, addresses, why):
         finding = judge(named(node(), "rac2-vip", *addresses))["rac2-vip"]
         assert (finding.status, why in finding.why) == ("fail", True)
+
+    @pytest.mark.parametrize(
+        ("shared", "secondary", "wrong"),
+        [
+            (("rac1", "rac1-vip"), "", "the A record of rac1-vip"),
+            (("rac1", "rac2-vip"), "", "the A record of rac2-vip"),
+            (("rac1", "rac2"), "", "the A record of rac2 "),
+            (("rac1", "rac1-vip"), "192.0.2.11", "the address of rac1 in /etc/hosts (line 2)"),
+            (("rac2", "rac2-vip"), "", "find out which of"),
+            (("rac1-vip", "rac2-vip"), "", "find out which of"),
+        ],
+    )
+    def test_the_record_of_the_name_that_does_not_own_the_address(
+        self, judge, shared, secondary, wrong
+    ):
+        machine = node()
+        for name in shared:
+            named(machine, name, secondary or "192.0.2.10" if "rac1" in shared else "192.0.2.30")
+        if secondary:
+            line = f"2: eth0    inet {secondary}/24 scope global secondary eth0:1\\ valid_lft x\n"
+            machine.command("ip -o addr show", name_packs.ADDRESSES + line)
+        findings = judge(machine)
+        for name in shared:
+            assert findings[name].status == "fail"
+            assert wrong in findings[name].fix, findings[name]
 
     @pytest.mark.parametrize(
         ("address", "status"),

@@ -3,6 +3,7 @@
 import name_packs
 import packs
 import pytest
+from ansible.module_utils.hostproof.collect.host import RecordedHost
 from name_packs import node
 
 LOCAL = "127.0.0.1 localhost\n"
@@ -69,3 +70,75 @@ def test_unknown_addresses_are_an_error_unless_the_file_is_wrong(judge):
     finding = judge(machine.command("ip -o addr show", "x"))
     assert (finding.status, finding.running) == ("fail", "unknown")
     assert "Not known: interfaces" in finding.why
+
+
+HEADER = """\
+# Your system has configured 'manage_etc_hosts' as True.
+# As a result, if you wish for changes to this file to persist
+# then you will need to either
+# a.) make changes to the master file in /etc/cloud/templates/hosts.redhat.tmpl
+# b.) change or remove the value of 'manage_etc_hosts' in
+#     /etc/cloud/cloud.cfg or cloud-config from user-data
+"""
+TEMPLATE = "{# a comment -#}\n" + HEADER + "127.0.0.1 {{fqdn}} {{hostname}}\n" + LOCAL
+MASTER = "/etc/cloud/templates/hosts.redhat.tmpl"
+CFG, CFG_D = "/etc/cloud/cloud.cfg", "/etc/cloud/cloud.cfg.d"
+USER_DATA = "/var/lib/cloud/instance/cloud-config.txt"
+REMOVES = "cloud-init removes the lines 8 at the next boot"
+LEADS = "cloud-init leads rac1 to the loopback interface at the next boot"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "files", "status", "why"),
+    [
+        # The header without the configuration: a recording of an older release.
+        (HEADER + LOCAL + OWN, None, "warn", REMOVES),
+        (HEADER + LOCAL, None, "warn", LEADS),
+        (HEADER + LOCAL + "127.0.0.1 rac1.example.com rac1\n", None, "pass", ""),
+        (LOCAL + OWN, None, "pass", ""),
+        (HEADER + LOCAL + OWN, {CFG: "manage_etc_hosts: true\n"}, "warn", REMOVES),
+        (HEADER + LOCAL + OWN, {CFG: "x: 1\n"}, "warn", REMOVES),
+        (HEADER + LOCAL + OWN, {CFG: "manage_etc_hosts: False\n"}, "pass", ""),
+        (HEADER + LOCAL + OWN, {CFG: "manage_etc_hosts: localhost\n"}, "pass", ""),
+        (
+            HEADER + LOCAL + OWN,
+            {CFG: "manage_etc_hosts: true\n", f"{CFG_D}/99_x.cfg": "manage_etc_hosts: false\n"},
+            "pass",
+            "",
+        ),
+        (
+            LOCAL + OWN,
+            {CFG: "manage_etc_hosts: false\n", USER_DATA: 'manage_etc_hosts: "true"\n'},
+            "warn",
+            "cloud-init removes the lines 2",
+        ),
+        # cloud-init is not installed any more, or off.
+        (HEADER + LOCAL + OWN, {}, "pass", ""),
+        (HEADER + LOCAL + OWN, {CFG: "", "/etc/cloud/cloud-init.disabled": ""}, "pass", ""),
+        # The template has the lines.
+        (HEADER + LOCAL + OWN, {CFG: "", MASTER: HEADER + LOCAL + OWN}, "pass", ""),
+        (HEADER + LOCAL + OWN, {CFG: "", MASTER: TEMPLATE}, "warn", REMOVES + "; " + LEADS),
+        (
+            HEADER + LOCAL + OWN,
+            {CFG: "", MASTER: TEMPLATE.replace("127.0.0.1 {{fqdn}}", "192.0.2.10 $fqdn")},
+            "pass",
+            "",
+        ),
+    ],
+)
+def test_what_cloud_init_writes_at_each_boot(judge, hosts, files, status, why):
+    machine = node().file("/etc/hosts", hosts)
+    for path, text in (files or {}).items():
+        machine.file(path, text)
+    finding = judge(machine)
+    if files is None:
+        # As recorded before Hostproof read the configuration.
+        for key in [key for key in machine.evidence if "cloud" in key]:
+            machine.evidence.pop(key)
+        recorded = RecordedHost(machine.evidence, "0.2.0")
+        finding = name_packs.judged(recorded)["hosts_file"]
+    assert (finding.status, why in (finding.why or "")) == (status, True), finding
+    if status == "warn":
+        assert finding.failing_layer == "persisted"
+        assert "template" in finding.fix and "manage_etc_hosts: false" in finding.fix
+        assert "put the lines of /etc/hosts" in finding.fix

@@ -1,6 +1,7 @@
 """Databases that are down or start later: packs of reports from the field, and variants of them."""
 
 import kernel_packs
+import limit_packs
 import memory_packs
 import oracle_packs
 import packs
@@ -169,3 +170,95 @@ def test_a_pool_that_nothing_sets_is_too_small_for_a_database_that_is_down():
     finding = judged(down(packs.linux(), sga_target="7G"), "hugepages")
     persisted = next(found for key, found in finding.items() if key.endswith(".pool_persisted"))
     assert (persisted.status, "too few" in persisted.why) == ("fail", True), persisted.why
+
+
+LOW, ENOUGH = "LimitMEMLOCK=64K", "LimitMEMLOCK=infinity"
+
+
+@pytest.mark.parametrize(
+    ("unit", "service", "flag", "status"),
+    [
+        ("oracledb", f"User=oracle\n{LOW}\nExecStart={HOME}/bin/dbstart {HOME}", "Y", "fail"),
+        ("db", f"User=oracle\n{ENOUGH}\nExecStart={HOME}/bin/dbstart {HOME}", "Y", "pass"),
+        (
+            "db",
+            f"User=oracle\nLimitMEMLOCK=64K:infinity\nExecStart={HOME}/bin/dbstart",
+            "Y",
+            "fail",
+        ),
+        # It starts what oratab marks with Y.
+        ("db", f"User=oracle\n{LOW}\nExecStart={HOME}/bin/dbstart {HOME}", "N", "pass"),
+        # A session of PAM sets the limits of limits.d.
+        ("db", f"{LOW}\nExecStart=/bin/su - oracle -c '{HOME}/bin/dbstart'", "Y", "pass"),
+        ("db", f"User=oracle\nPAMName=login\n{LOW}\nExecStart={HOME}/bin/dbstart", "Y", "pass"),
+        ("db", f"{LOW}\nExecStart=/usr/bin/setpriv --reuid oracle {HOME}/bin/dbstart", "Y", "fail"),
+        ("db@ORCL", f"User=oracle\n{LOW}\nExecStart={HOME}/up %i", "N", "fail"),
+        ("db@TEST", f"User=oracle\n{LOW}\nExecStart={HOME}/up %i", "N", "pass"),
+        (
+            "db",
+            f"User=oracle\nEnvironment=ORACLE_SID=TEST\n{LOW}\nExecStart={HOME}/up",
+            "N",
+            "pass",
+        ),
+        ("db", f"User=grid\n{LOW}\nExecStart=/usr/bin/sqlplus / as sysdba @/x", "N", "pass"),
+        ("db", f"User=oracle\n{LOW}\nExecStart={HOME}/bin/lsnrctl start", "Y", "pass"),
+        # The manager's default is 64 KiB.
+        ("db", f"User=oracle\nExecStart={HOME}/bin/dbstart {HOME}", "Y", "fail"),
+        ("db", f"ExecStart=/bin/sh -c 'ulimit -l unlimited; {HOME}/bin/dbstart'", "Y", "pass"),
+        (
+            "db",
+            f"User=oracle\n{LOW}\nExecStart=/bin/sh -c 'ulimit -l unlimited; dbstart'",
+            "Y",
+            "fail",
+        ),
+    ],
+)
+@pytest.mark.parametrize("runs", [True, False])
+def test_the_memlock_of_what_starts_an_instance(runs, unit, service, flag, status):
+    machine = packs.linux().folder("/run/systemd/system")
+    machine.account("oracle", 54321, "oinstall")
+    machine.file("/etc/pam.d/su", "session required pam_limits.so\n")
+    machine.file("/etc/pam.d/login", "session required pam_limits.so\n")
+    machine.command(
+        f"systemctl show {limit_packs.SHOW_MANAGER}",
+        "DefaultLimitMEMLOCK=65536\nDefaultLimitMEMLOCKSoft=65536\n",
+    )
+    down(machine, flag=flag, sga_target="4G", use_large_pages="ONLY")
+    if runs:
+        machine.instance("ORCL", packs.Shm(4 * GIB))
+    limit_packs.starter(machine, f"{unit}.service", f"[Service]\n{service}\n")
+    machine.file("/etc/oratab", f"ORCL:{HOME}:{flag}\nTEST:{HOME}:{flag}\n")
+    findings = judged(machine, "hugepages")
+    found = [one for key, one in findings.items() if key == "ORCL hugepages.memlock_in_force"]
+    if status == "pass" and not runs and not found:
+        return
+    assert found[0].status == status, found[0].why
+    if status == "fail":
+        assert found[0].failing_layer == "persisted"
+        assert f"At the next boot {unit}.service starts it with 64.0 KiB" in found[0].why
+        assert found[0].fix == (
+            f"systemctl edit {unit}.service: a [Service] section with LimitMEMLOCK=4194304K"
+        )
+
+
+@pytest.mark.parametrize(
+    ("unit", "service", "pages"),
+    [
+        ("db@A", "Environment=ORACLE_SID=%i\nExecStart=/bin/x", 36),
+        ("db", f"Environment=ORACLE_SID=A\nExecStart={HOME}/up", 36),
+        ("db", "ExecStart=/bin/sh -c 'ORACLE_SID=A sqlplus / @up; ORACLE_SID=B sqlplus / @up'", 36),
+        # Which of them it starts is not known: the largest counts.
+        ("db", f"ExecStart={HOME}/up", 28),
+    ],
+)
+def test_databases_that_units_name_start_together(unit, service, pages):
+    machine = kernel_packs.stock().folder("/run/systemd/system")
+    limit_packs.starter(machine, f"{unit}.service", f"[Service]\nUser=oracle\n{service}\n")
+    machine.file("/etc/oratab", "")
+    down(machine, "A", sga_target="8G")
+    down(machine, "B", sga_target="28G")
+    key = "kernel.shmall kernel_parameters.shared_memory"
+    for amount, status in ((pages * GIB // 4096, "pass"), (pages * GIB // 4096 - 1, "fail")):
+        machine.evidence.clear()
+        shmall(machine, amount)
+        assert judged(machine, "kernel_parameters")[key].status == status

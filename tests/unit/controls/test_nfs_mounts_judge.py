@@ -1487,7 +1487,7 @@ def test_unknown_fstab_hides_no_mount_of_now(judge, check, host, place):
     assert [finding.status for finding in after if finding.title.startswith("/u02")] == [
         finding.status for finding in before
     ]
-    unknown = [one.status for one in after if one.title.startswith("Mounts of the next boot")]
+    unknown = [one.status for one in after if one.title.startswith("Mounts after a reboot")]
     # Only what is mounted has a size.
     assert unknown == ([] if check == "transfer_size" else ["error"])
 

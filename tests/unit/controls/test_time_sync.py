@@ -403,6 +403,37 @@ class TestClusterware:
         if (machine, said) == (bare, ACTIVE):
             assert findings["one_daemon"].status == "warn"
 
+    @pytest.mark.parametrize(
+        ("profile", "status", "says"),
+        [
+            ("none", "warn", "its release is not known"),
+            ("rac_nfs", "warn", "its release is not known"),
+            ("oracle_19c_rac", "warn", "deprecated in 19c"),
+            ("oracle_23ai_rac", "fail", "desupported in 23ai"),
+            ("oracle_26ai_rac", "fail", "desupported in 26ai"),
+        ],
+    )
+    def test_ctss_alone_by_the_announced_release(self, judge, profile, status, says):
+        host = bare().command(" ".join(SHOW), shown())
+        findings = judge(with_clusterware(host, ACTIVE), profile=profile)
+        for check in ("ctss", "one_daemon"):
+            assert (findings[check].status, says in findings[check].why) == (status, True)
+
+    @pytest.mark.parametrize(
+        ("version", "status", "says"),
+        [
+            ("12.2.0.1.0", "pass", ""),
+            ("19.22.0.0.0", "warn", "deprecated in 19c"),
+            ("21.3.0.0.0", "warn", "deprecated in 21c"),
+            ("23.5.0.24.07", "fail", "desupported in 23ai"),
+            ("23.26.0.0.0", "fail", "desupported in 26ai"),
+        ],
+    )
+    def test_ctss_alone_by_the_installed_release(self, judge, version, status, says):
+        host = with_home(bare(), version).command(" ".join(SHOW), shown())
+        finding = judge(with_clusterware(host, ACTIVE))["ctss"]
+        assert (finding.status, says in (finding.why or "")) == (status, True)
+
     def test_what_was_left_is_named(self, judge):
         machine = bare().file("/etc/ntp.conf", "server 192.0.2.1\n")
         machine.command(" ".join(SHOW), shown())

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.time_sync.control import CONTROL as time_sync
-from ansible.module_utils.hostproof.controls.time_sync.facts import SHOW
+from ansible.module_utils.hostproof.controls.time_sync.facts import NTP_CONF, SHOW, WANTED
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from clock_packs import CONF, bare, daemon, shown, with_chrony
@@ -118,6 +118,57 @@ def test_a_unit_of_another_name_is_started_by_the_next_reboot(unit):
     finding = judged(in_another_unit(unit, argv, "disabled"))["one_daemon"]
     assert (finding.status, finding.failing_layer) == ("fail", "persisted")
     assert "the next reboot starts none" in finding.why
+
+
+def wanted_at_boot(*units: tuple[str, str]) -> Machine:
+    """A host on which no daemon runs, with links of ``systemctl enable`` and their commands."""
+    machine = bare().command(" ".join(SHOW), shown())
+    for unit, argv in (*units, ("sshd.service", "/usr/sbin/sshd")):
+        machine.link(f"{WANTED}/{unit}", f"/usr/lib/systemd/system/{unit}")
+        block = shown(x=f"enabled {argv}").replace("x.service", unit).partition("\n\n")[0]
+        machine.command(" ".join([*SHOW[:3], unit]), block + "\n")
+    return machine
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "chronyd-restricted.service",
+        "chronyd@lan.service",
+        "ptp4l@eth0.service",
+        "phc2sys@ens1f0.service",
+        "ntpd@site.service",
+    ],
+)
+def test_no_second_daemon_is_advised_where_a_unit_is_enabled(unit):
+    program = unit.partition("@")[0].partition("-")[0].partition(".")[0]
+    machine = wanted_at_boot((unit, f"/usr/sbin/{program} -f /etc/x.conf -S"))
+    finding = judged(machine)["one_daemon"]
+    assert (finding.status, finding.persisted) == ("fail", unit)
+    assert f"why {unit} does not run" in finding.fix
+    assert "install" not in finding.fix
+
+
+def test_two_daemons_of_which_one_is_a_template():
+    units = (
+        ("chronyd-restricted.service", "/usr/sbin/chronyd"),
+        ("ntpd@a.service", "/usr/sbin/ntpd"),
+    )
+    finding = judged(wanted_at_boot(*units))["one_daemon"]
+    assert finding.fix.startswith("keep one of them, and stop and disable the others of chronyd-")
+    assert finding.status == "fail"
+
+
+def test_the_unit_that_runs_is_enabled():
+    finding = judged(in_another_unit("chronyd@lan.service", "/usr/sbin/chronyd", "disabled"))[
+        "one_daemon"
+    ]
+    assert finding.commands == ("systemctl enable chronyd@lan.service",)
+
+
+def test_units_of_the_next_boot_that_may_not_be_read():
+    machine = with_chrony().deny(WANTED)
+    assert judged(machine)["one_daemon"].status == "error"
 
 
 def test_a_unit_of_another_name_that_systemctl_does_not_show():
@@ -250,7 +301,8 @@ def test_a_file_that_ntp_conf_includes():
 def test_a_threshold_of_ntp_conf_that_may_not_be_read_or_was_not_recorded():
     machine = with_ntpd("/usr/sbin/ntpd -u ntp:ntp -x", "-x")
     assert judged(machine)["never_steps"].status == "pass"
-    del machine.evidence["file:/etc/ntp.conf"]
+    for path in NTP_CONF:
+        del machine.evidence[f"file:{path}"]
     assert judged(RecordedHost(machine.evidence))["never_steps"].status == "pass"
     machine = with_ntpd("/usr/sbin/ntpd -u ntp:ntp -x", "-x").file("/etc/ntp.conf", "")
     assert judged(machine.deny("/etc/ntp.conf"))["never_steps"].status == "error"

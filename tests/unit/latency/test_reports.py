@@ -11,7 +11,12 @@ from ansible.module_utils.hostproof.controls.latency.measurement import (
     reports,
     work,
 )
-from ansible.module_utils.hostproof.controls.latency.parsers import awr, report_html
+from ansible.module_utils.hostproof.controls.latency.parsers import (
+    awr,
+    awr_global,
+    dashed_table,
+    report_html,
+)
 from ansible.module_utils.hostproof.errors import ParseError
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/latency"
@@ -753,6 +758,89 @@ def test_html_of_real_reports(name, release, events, histograms, top):
     assert reports.read(text).kind == "awr"
     with pytest.raises(ParseError, match="it is cut off"):
         reports.read(text.partition("End of Report")[0])
+
+
+#: Titles of tables of a cluster's report, and the notes that follow them.
+OF_CLUSTER = {
+    "Database Instances Included In Report": "Listed in order of instance number, I#",
+    "Top Timed Events": "Instance '*' - cluster wide summary",
+    "System Statistics - Per Second": "",
+}
+
+
+def html_of_cluster(text: str, as_headings: bool) -> str:
+    """The tables of a text report of a cluster as HTML: titles as headings or in the summary."""
+    lines = text.splitlines()
+    parts = ["<html><head><title>AWR RAC Report for DB: EXA, Snaps: 994-995</title></head><body>"]
+    parts.append("<h1 class='awr'>\nWORKLOAD REPOSITORY REPORT (RAC)\n</h1>")
+    tables = [("Database Summary", "", ["Id", "Name", "Unique Name"], [["1", "EXA", "EXA"]])]
+    for at, line in enumerate(lines):
+        title = next((name for name in OF_CLUSTER if line.startswith(name)), None)
+        if title is None:
+            continue
+        rule = next(n for n in range(at, at + 20) if lines[n - 1].split()[:1] == ["I#"])
+        spans = dashed_table.columns(lines[rule])
+        end = next((n for n in range(rule, len(lines)) if not lines[n].strip()), len(lines))
+        rows = [dashed_table.cells(row, spans) for row in lines[rule + 1 : end]]
+        upper = dashed_table.cells(lines[rule - 2], spans) or [""] * len(spans)
+        lower = dashed_table.cells(lines[rule - 1], spans)
+        head = [" ".join(pair).strip() for pair in zip(upper, lower, strict=True)]
+        tables.append((title, OF_CLUSTER[title], head, [row for row in rows if "~" not in row[0]]))
+    tables.insert(1, ("Top Timed Foreground Events", "", tables[-1][2], [["9"] * 13]))
+    for title, note, head, rows in tables:
+        if as_headings:
+            parts.append(f"<h3>{title}</h3>")
+        summary = "This table" if as_headings else f"{title}. . {note}".rstrip(". ")
+        parts.append(f'<table border="1" class="tdiff" summary="{summary}"><tr>')
+        parts.append(f'<th colspan="{len(head)}">&#160;</th></tr>\n<tr>')
+        parts += [f"<th class='awrbg'>{cell}</th>" for cell in head]
+        for row in rows:
+            cells = "".join(f"<td align='right'>{cell or '&#160;'}</td>" for cell in row)
+            parts.append(f"</tr>\n<tr>{cells}")
+        parts.append("</tr></table><p />")
+    return "".join([*parts, "<p />\nEnd of Report\n</body></html>"])
+
+
+@pytest.mark.parametrize("as_headings", [True, False])
+@pytest.mark.parametrize("name", ["awr-global-11.2-top.txt", "awr-global-11.2-system.txt"])
+def test_html_of_a_cluster_has_the_values_of_the_text(name, as_headings):
+    first = """Database Instances Included In Report
+
+                                                                  Elapsed
+  I# Instance  Begin Snap Time End Snap Time   Release      Time(min)
+---- --------- --------------- --------------- ---------- -----------
+   1 exa1      19-Feb-14 17:30 19-Feb-14 18:00 11.2.0.3.0       30.03
+   2 exa2      19-Feb-14 17:30 19-Feb-14 18:00 11.2.0.3.0       30.05
+
+"""
+    text = awr_global.parse(first + fixture(name))
+    page = html_of_cluster(first + fixture(name), as_headings)
+    html = awr_global.parse(report_html.as_text(page))
+    assert html.whole
+    assert html.database == "EXA"
+    assert (html.instances, html.rates) == (text.instances, text.rates)
+    assert [event._replace(line=0, cut=False) for event in html.events] == [
+        event._replace(line=0, cut=False) for event in text.events
+    ]
+    report = reports.read(page)
+    assert report.kind == "awr_global"
+    assert awr_values(report) == awr_values(reports.read(first + fixture(name)))
+    with pytest.raises(ParseError, match="it is cut off"):
+        reports.read(page.partition("End of Report")[0])
+
+
+def test_averages_of_a_cluster_with_their_unit():
+    page = html_of_cluster(fixture("awr-global-11.2-top.txt"), True)
+    head = "<th class='awrbg'>Avg(ms)</th>"
+    later = page.replace(head, head.replace("Avg(ms)", "Avg Wait"))
+    for old, new in (("3.1", "3.09ms"), ("0.1", "87.24us"), ("4.8", "4.84ms")):
+        later = later.replace(f"<td align='right'>{old}</td>", f"<td align='right'>{new}</td>")
+    assert later.count("us</td>") == 1
+    text = report_html.as_text(later)
+    assert {"3.09", "0.08724", "4.84"} <= {*text.split()}
+    averages = [event.average or 0 for event in awr_global.parse(text).events]
+    before = awr_global.parse(report_html.as_text(page)).events
+    assert averages == pytest.approx([event.average or 0 for event in before], rel=0.02)
 
 
 def test_statspack_in_html_is_the_text_in_it():

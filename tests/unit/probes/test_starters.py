@@ -3,7 +3,7 @@
 import limit_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls.process_limits.probes import starters
+from ansible.module_utils.hostproof.probes.oracle import starters
 
 HOME = packs.HOME
 SYSTEM = "/etc/systemd/system"
@@ -142,3 +142,44 @@ def test_a_unit_that_may_not_be_read_is_not_known():
     host.file(SCRIPT, "#!/bin/sh\n").deny(SCRIPT)
     with pytest.raises(starters.Denied, match="it may start a database"):
         starters.read(host)
+
+
+@pytest.mark.parametrize(
+    ("table", "line", "starts"),
+    [
+        ("/etc/crontab", "@reboot root su - oracle -c dbstart", [("root", ("database",))]),
+        ("/etc/cron.d/db", "@reboot oracle lsnrctl start", [("oracle", ("listener",))]),
+        ("/var/spool/cron/oracle", f"@reboot {SCRIPT} >/tmp/x", [("oracle", ("database",))]),
+        ("/var/spool/cron/crontabs/oracle", "@reboot dbstart", [("oracle", ("database",))]),
+        (
+            "/var/spool/cron/tabs/oracle",
+            "  @reboot  dbstart $ORACLE_HOME",
+            [("oracle", ("database",))],
+        ),
+        ("/var/spool/cron/oracle", f"0 3 * * * {SCRIPT}", []),
+        ("/var/spool/cron/oracle", "#@reboot dbstart", []),
+        ("/var/spool/cron/oracle", "@reboot /usr/bin/collect", []),
+    ],
+)
+def test_a_line_of_cron(table, line, starts):
+    host = machine().file(table, line + "\n").file(SCRIPT, "#!/bin/sh\nsqlplus / as sysdba @up\n")
+    lines = starters.read_cron(host)
+    assert [(starter.user, starter.starts) for starter in lines] == starts
+    assert all(starter.session.startswith("crond (") for starter in lines) or "su -" in line
+
+
+@pytest.mark.parametrize(
+    ("text", "sids"),
+    [
+        ("Environment=ORACLE_SID=ORCL\nExecStart=/bin/sh -c 'sqlplus / as sysdba @up'", ("ORCL",)),
+        (f"ExecStart={SCRIPT}", ("A", "B")),
+        ("Environment=ORACLE_SID=%i\nExecStart=/usr/bin/sqlplus / @up", ("TEST",)),
+        ("ExecStart=/bin/sh -c 'export ORACLE_SID=$1; sqlplus / @up'", ()),
+        (f"ExecStart={HOME}/bin/dbstart {HOME}", ()),
+    ],
+)
+def test_the_instances_that_a_unit_names(text, sids):
+    host = machine().file(SCRIPT, '#!/bin/sh\nORACLE_SID=B dbstart\nexport ORACLE_SID="A"\n')
+    unit = "db@TEST.service" if "%i" in text else "db.service"
+    limit_packs.starter(host, unit, f"[Service]\n{text}\n")
+    assert found(host)[unit].sids == sids

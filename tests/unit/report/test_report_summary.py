@@ -311,14 +311,26 @@ def test_a_lower_severity_is_counted_only():
 def test_a_host_without_oracle_says_how_to_name_a_profile():
     line = make_line("db01", [finding(control="time_sync", check="time_sync.x", status="skip")])
     text = " ".join(summary([line], width=80).split())
-    assert (
-        "was found on db01. To audit a host before an installation: -e hostproof_profile=" in text
-    )
+    assert "was found on db01. To audit a host before an installation: --profile " in text
 
 
 def test_eighty_columns_are_enough_but_for_commands():
     for line in summary(fleet(12, 30), width=80).splitlines():
         assert len(line) <= 80 or "--limit" in line or line.startswith(" " * 10)
+
+
+def test_a_distribution_that_is_not_listed_is_the_first_line():
+    entry = finding(
+        check="platform.distribution",
+        control="platform",
+        status="warn",
+        title="19c: Oracle lists this distribution for the release",
+        running="Debian GNU/Linux 12, x86_64",
+    )
+    lines = [make_line(f"db0{number}", [entry, finding()]) for number in (1, 2)]
+    first = summary(lines).splitlines()[0]
+    assert first == "Not listed by Oracle: 19c on Debian GNU/Linux 12, x86_64 (db01, db02)"
+    assert "Not listed" not in summary([make_line("db01", [{**entry, "status": "pass"}])])
 
 
 def test_a_verdict_does_not_hide_that_checks_were_left_out():

@@ -13,7 +13,7 @@ from ...parsers.unix import getent, limits_conf
 from ...probes.kernel import numa as numa_probe
 from ...probes.kernel import page_size
 from ...probes.oracle import instances as instances_probe
-from ...probes.oracle import next_start
+from ...probes.oracle import next_start, will_start
 from ...probes.oracle.instances import Instance
 from ...probes.oracle.next_start import Database
 from ...probes.systemd import boot as boot_probe
@@ -35,7 +35,9 @@ SQLPLUS_SECONDS = 20.0
 
 
 class Facts(NamedTuple):
-    """Facts of the host. An Answer can be the error of its reading."""
+    """Facts of the host. An Answer can be the error of its reading.
+
+    ``starts`` is what starts databases at the next boot."""
 
     meminfo: Answer[Dict[str, int]]
     pool: Answer[meminfo.Pool]
@@ -44,6 +46,7 @@ class Facts(NamedTuple):
     instances: Answer[List[Instance]]
     databases: Answer[List[Database]]
     hidden: Answer[None]
+    starts: Answer[will_start.Starts]
     segments: Answer[List[sysvipc_shm.ShmSegment]]
     page_sizes: Answer[Dict[int, PagesOfSize]]
     boot: boot_probe.Boot
@@ -77,6 +80,7 @@ def read(host: Host, policy: Policy) -> Facts:
         instances=running,
         databases=databases,
         hidden=attempt(_check_hidden, host, policy, databases),
+        starts=attempt(will_start.read_starts, host),
         segments=attempt(instances_probe.read_segments, host),
         page_sizes=attempt(pool_probe.read_page_sizes, host),
         boot=boot_probe.read_boot(host),

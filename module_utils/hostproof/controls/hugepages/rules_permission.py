@@ -6,7 +6,7 @@ from typing import List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
-from ...evaluate.advice import Advice, Apply, Ask, Wait
+from ...evaluate.advice import Advice, Apply, Ask, Edit, Step, Wait
 from ...evaluate.checking import (
     Judged,
     Layer,
@@ -21,8 +21,9 @@ from ...evaluate.checking import (
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from ...parsers.unix import limits_conf
-from ...probes.oracle import next_start
+from ...probes.oracle import next_start, will_start
 from ...probes.oracle.instances import Instance
+from ...probes.oracle.will_start import By
 from ...probes.systemd import boot as boot_probe
 from ...probes.unix import limits as limits_probe
 from ...probes.unix.limits import Account
@@ -126,11 +127,14 @@ def _kilobytes(count: Optional[int]) -> str:
 
 
 class Starting(NamedTuple):
-    """A running instance, the bytes that its next start adds, and its listed size."""
+    """An instance that runs, or that a unit starts at boot; the bytes that its next start adds, its
+    listed size, and what starts it at boot."""
 
-    instance: Instance
+    sid: str
+    instance: Optional[Instance]
     growth: Answer[int]
     listed: int
+    by: Answer[List[By]]
 
 
 def _starting(facts: Facts, policy: Policy) -> List[Starting]:
@@ -143,62 +147,135 @@ def _starting(facts: Facts, policy: Policy) -> List[Starting]:
             growth = starts[instance.sid].growth.sga
         elif unknown is not None and instance.kind in next_start.KINDS:
             growth = unknown
-        starting.append(Starting(instance, growth, listed.get(instance.sid, 0)))
+        by = _limits_at_boot(facts, instance.sid, instance.user)
+        starting.append(Starting(instance.sid, instance, growth, listed.get(instance.sid, 0), by))
+    active = {one.sid for one in starting}
+    for database in if_known(facts.databases, []):
+        owner = attempt(lambda one=database: known(one.target).user)
+        by = _limits_at_boot(facts, database.sid, owner)
+        start = starts.get(database.sid)
+        if (
+            database.sid not in active
+            and start is not None
+            and start.growth.sga
+            and if_known(by, [])
+        ):
+            starting.append(Starting(database.sid, None, start.growth.sga, 0, by))
     return starting
 
 
-STARTING = Subjects(_starting, none=NO_INSTANCE, name=lambda starting: str(starting.instance.sid))
+def _limits_at_boot(facts: Facts, sid: str, account: Answer[str]) -> Answer[List[By]]:
+    """What starts the instance at boot with a limit of its own, not that of limits.d."""
+    if isinstance(facts.starts, HostproofError):
+        return facts.starts
+    by = will_start.started_by(facts.starts, sid, account)
+    return [one for one in by if not isinstance(one.memlock, Absent)]
+
+
+STARTING = Subjects(_starting, none=NO_INSTANCE, name=lambda starting: str(starting.sid))
 
 
 @rules.check(
     "hugepages.memlock_in_force",
-    "Memlock limit of the running instance covers its SGA",
+    "Memlock limit of the instance covers its SGA, now and at the next start",
     "Memlock limit of the instance is too low, now or at the next start",
     severity="high",
     takes_effect="instance_restart",
     why="limits.d does not apply to instances that systemd or Clusterware starts. Only the process "
     "shows the limit that it has.",
-    reference="proc(5), /proc/PID/limits; limits.conf(5)",
+    reference="proc(5), /proc/PID/limits; limits.conf(5); systemd.exec(5), LimitMEMLOCK=",
     each=STARTING,
     because_of=("hugepages.memlock_persisted",),
 )
 def memlock_in_force(starting: Starting, _facts: Facts, _policy: Policy) -> Verdict:
-    instance, growth, listed = starting
-    key = f"file:/proc/{instance.pid}/limits"
-    limit = known(instance.limits).get("Max locked memory")
-    if limit is None:
-        raise Unanswered(key, "the kernel shows no Max locked memory")
-    sga = sum(segment.size for segment in known(instance.segments))
-    later = max(sga + if_known(growth, 0), listed)
+    instance, growth, by = starting.instance, starting.growth, if_known(starting.by, [])
+    sga, soft = 0, None
+    if instance is not None:
+        sga = sum(segment.size for segment in known(instance.segments))
+        limit = known(instance.limits).get("Max locked memory")
+        if limit is None:
+            key = f"file:/proc/{instance.pid}/limits"
+            raise Unanswered(key, "the kernel shows no Max locked memory")
+        soft = limit.soft
+    later = max(sga + if_known(growth, 0), starting.listed)
     if not later:
         raise Skip("It has no SysV segment to lock.")
+    problems = []
     status = PASS
-    why: Optional[str] = None
-    if limit.soft is not None and limit.soft < sga:
-        status = FAIL
-    elif limit.soft is not None and limit.soft < later:
-        status = WARN
-        why = f"Enough for the SGA that runs, but the next start takes {human(later)}."
-    elif limit.soft is not None:
-        known(growth)  # only "unlimited" is enough for a next start of unknown size
-    return Verdict(
-        status,
-        why=why,
+    if soft is not None and soft < later:
+        status = FAIL if soft < sga else WARN
+        if status == WARN:
+            problems.append(
+                f"enough for the SGA that runs, but the next start takes {human(later)}"
+            )
+    low = [one for one in by if _is_low(one, later)]
+    problems += [
+        f"at the next boot {one.name} starts it with {human(known(one.memlock) or 0)} of locked "
+        f"memory" + (f" ({one.why})" if one.why else "")
+        for one in low
+    ]
+    unknown = [one.memlock for one in by if isinstance(one.memlock, HostproofError)]
+    at_boot: Answer[str] = "; ".join(f"{_bytes_of(one)} ({one.name})" for one in by)
+    if isinstance(starting.by, HostproofError):
+        at_boot = starting.by
+    elif unknown and not low:
+        at_boot = unknown[0]
+    least = -(-later // 1024)
+    units = [_edit(one, least) for one in low]
+    return layered(
+        persisted=Layer(at_boot, FAIL if low else PASS, "limit at the next boot")
+        if by or isinstance(at_boot, HostproofError)
+        else None,
+        in_use=None
+        if instance is None
+        else Layer("unlimited" if soft is None else f"{soft} bytes", status),
+        # Only "unlimited" is enough for a next start of unknown size.
+        also=[("size of the next start", growth if soft is not None else None)],
+        why=_sentence(problems),
         advice=Advice(
+            persisted=units,
             in_use=[
-                Ask(
-                    f"allow {-(-later // 1024)} kB where the instance is started (limits.d for a "
-                    "login, LimitMEMLOCK= for a systemd unit, s_crsconfig_*_env.txt for "
-                    "Clusterware)"
-                ),
-                Wait("instance_restart", instance.sid),
-            ]
+                *([] if by else [_allow(least)]),
+                Wait("instance_restart", starting.sid),
+            ],
         ),
-        wrong=frozenset(["in_use"]),
         desired=f"at least {later} bytes (the SGA)",
-        in_use="unlimited" if limit.soft is None else f"{limit.soft} bytes",
-        values={"wanted": later, "in_use": limit.soft, "unit": "bytes"},
-        evidence=[key],
+        values={"wanted": later, "in_use": soft, "unit": "bytes"},
+        evidence=[
+            *([f"file:/proc/{instance.pid}/limits"] if instance is not None else []),
+            *(key for one in by for key in one.evidence),
+        ],
+    )
+
+
+def _is_low(by: By, size: int) -> bool:
+    return isinstance(by.memlock, int) and by.memlock < size
+
+
+def _bytes_of(by: By) -> str:
+    if isinstance(by.memlock, HostproofError):
+        return "unknown"
+    return "unlimited" if by.memlock is None else f"{by.memlock} bytes"
+
+
+def _sentence(problems: List[str]) -> Optional[str]:
+    text = "; ".join(problems)
+    return f"{text[:1].upper()}{text[1:]}." if text else None
+
+
+def _edit(by: By, kilobytes: int) -> Step:
+    if by.name == "Clusterware":
+        path = by.evidence[0].rpartition(" in ")[2]
+        return Edit(path, f"CRS_LIMIT_MEMLOCK={kilobytes}")
+    unit = "the unit of cron" if by.name == "cron" else by.name
+    return Ask(f"systemctl edit {unit}: a [Service] section with LimitMEMLOCK={kilobytes}K")
+
+
+def _allow(kilobytes: int) -> Step:
+    """Where the limit of a running instance comes from is not known."""
+    return Ask(
+        f"allow {kilobytes} kB where the instance is started (limits.d for a login, LimitMEMLOCK= "
+        "for a systemd unit, s_crsconfig_*_env.txt for Clusterware)"
     )
 
 

@@ -47,7 +47,7 @@ class Rates(NamedTuple):
 class Facts(NamedTuple):
     """Facts of the host. An Answer can be the error of its reading.
 
-    ``databases`` are running ones, ``stopped`` other ones in oratab, ``by_dbstart`` those that
+    ``databases`` are running ones, ``stopped`` other ones in oratab, ``at_boot`` those that
     dbstart starts, ``hidden`` is the error if Clusterware knows more. ``min_free`` is in kB.
     ``swap_sources`` activate swap at boot. ``shm_files`` are bytes in /dev/shm of other programs.
     ``rates`` is None if the time window is disabled.
@@ -65,7 +65,7 @@ class Facts(NamedTuple):
     shm_files: Answer[int]
     databases: Answer[List[Database]]
     stopped: Answer[List[Database]]
-    by_dbstart: Answer[List[str]]
+    at_boot: Answer[List[str]]
     hidden: Answer[None]
     min_free: Answer[int]
     nodes: Answer[List[numa.NodeMemory]]
@@ -93,7 +93,7 @@ def read(host: Host, policy: Policy) -> Facts:
         shm_files=attempt(_read_shm_files, host),
         databases=coming.running,
         stopped=coming.stopped,
-        by_dbstart=coming.by_dbstart,
+        at_boot=coming.at_boot,
         hidden=coming.hidden,
         min_free=attempt(host.read_number, MIN_FREE),
         nodes=attempt(numa.read_memory, host),

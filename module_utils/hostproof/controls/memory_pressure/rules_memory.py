@@ -88,11 +88,11 @@ def _stopped_targets(facts: Facts) -> Tuple[Dict[str, int], Answer[None]]:
         database.sid: attempt(target_of, database) for database in if_known(facts.stopped, [])
     }
     sizes = {sid: size for sid, size in answers.items() if isinstance(size, int) and size}
-    boot = if_known(facts.by_dbstart, [])
+    boot = if_known(facts.at_boot, [])
     others = sorted((sid for sid in sizes if sid not in boot), key=sizes.__getitem__)
     problems = [
         answer
-        for answer in (facts.stopped, facts.by_dbstart, *answers.values())
+        for answer in (facts.stopped, facts.at_boot, *answers.values())
         if isinstance(answer, HostproofError)
     ]
     chosen = {sid: sizes[sid] for sid in sizes if sid in boot or sid in others[-1:]}

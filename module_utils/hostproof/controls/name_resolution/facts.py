@@ -5,6 +5,7 @@
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
+from ...collect import identity
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
 from ...errors import HostproofError, ParseError, Unanswered
@@ -13,11 +14,11 @@ from ...parsers.net.listening_sockets import Listening
 from ...parsers.oracle import crsconfig_params
 from ...probes.net import devices, listening
 from ...probes.nfs import nfs_files
-from ...probes.oracle import clusterware, listeners, releases
+from ...probes.oracle import clusterware, listeners, oracle_homes, releases
 from .parsers import hosts_file, nsswitch, resolv_conf
 from .parsers.dns_message import Reply
 from .policy import MOST, Policy
-from .probes import name_service, tcp_connections
+from .probes import cloud_init, name_service, tcp_connections
 from .probes.name_service import Found
 from .probes.zeroconf import Proxyt, Zeroconf, read_proxyt
 from .probes.zeroconf import read as read_zeroconf
@@ -61,13 +62,15 @@ class Facts(NamedTuple):
     """What the host showed. Every Answer may hold the error that replaces it.
 
     Where ``wanted`` is not true nothing else was queried. ``writer`` is who says in resolv.conf
-    that it writes it. ``replies`` are by server and name, ``asked`` by a name the forms of it that
+    that it writes it. ``template`` is what cloud-init writes to /etc/hosts, None where it does not.
+    ``replies`` are by server and name, ``asked`` by a name the forms of it that
     servers were queried."""
 
     wanted: Answer[bool]
     own: Answer[str] = ""
     static: Answer[Optional[str]] = None
     hosts: Answer[hosts_file.Hosts] = hosts_file.Hosts([], [])
+    template: Answer[Optional[cloud_init.Template]] = None
     order: Answer[Optional[List[nsswitch.Source]]] = None
     resolver: Answer[resolv_conf.Resolver] = ParseError("resolv.conf", "not asked")
     writer: str = ""
@@ -92,6 +95,7 @@ def read(host: Host, policy: Policy) -> Facts:
         return Facts(required)
     own = attempt(_read_own, host)
     text = attempt(host.read_text, RESOLV_CONF)
+    lines = attempt(host.read_text, HOSTS)
     resolver = attempt(lambda: resolv_conf.parse(unless_absent(text, "")))
     cluster = attempt(_read_cluster, host, policy)
     endpoints = attempt(_read_endpoints, host)
@@ -116,7 +120,8 @@ def read(host: Host, policy: Policy) -> Facts:
         wanted=True,
         own=own,
         static=attempt(_read_static, host),
-        hosts=attempt(lambda: hosts_file.parse(host.read_text(HOSTS))),
+        hosts=attempt(lambda: hosts_file.parse(known(lines))),
+        template=attempt(cloud_init.read, host, if_known(lines, "")),
         order=attempt(_read_order, host),
         resolver=resolver,
         writer=if_known(attempt(_writer, host, if_known(text, "")), ""),
@@ -152,7 +157,16 @@ def _read_static(host: Host) -> Optional[str]:
 def _is_wanted(host: Host, policy: Policy) -> bool:
     host.read_text(HOSTNAME)  # of Linux only
     named = policy.profile is not None or policy.scan_names or policy.cluster_names
-    return bool(named) or releases.read_software(host).is_there()
+    if named or if_known(attempt(clusterware.read_home, host), None) is not None:
+        return True
+    software = releases.read_software(host)
+    # One of them is enough: the other can be unknown.
+    signs = attempt(host.processes, "tnslsnr", listeners.TNSLSNR, identity.ORACLE)
+    if if_known(signs, []) or if_known(software.monitors, []) or if_known(software.homes, {}):
+        return True
+    if isinstance(software.monitors, HostproofError) and oracle_homes.are_listed(host):
+        return True
+    return software.is_there()
 
 
 def _read_order(host: Host) -> Optional[List[nsswitch.Source]]:

@@ -5,10 +5,11 @@ answers on all nodes are compared when the run has ended, from ``values``
 (plugin_utils/hostproof_controller/cluster)."""
 
 import ipaddress
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
-from ...collect.answer import known
+from ...collect.answer import if_known, known
 from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate.advice import Advice, Ask, Edit, Step
 from ...evaluate.checking import Rules, Skip, Subjects, Verdict, undetermined
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.net import devices
@@ -25,6 +26,7 @@ from .subjects import (
     listed,
     persisted,
     places,
+    short,
     skip_unmanaged,
     strays,
 )
@@ -230,16 +232,61 @@ def cluster_names(name: str, facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(problems)}.",
-        fix=f"an A record of {name} in DNS, or the same line in {HOSTS} of every node",
+        advice=Advice(_record_steps(facts, name, [] if astray else shared)),
         desired=f"a separate address{' in the public subnet' if is_vip else ''}, as "
         f"{known(facts.cluster).source} names it",
         # Not in separate layers: layers are compared, but a node may have a line only in its file.
         running=f"{listed(lookup.addresses, 'not resolved')}; {persisted(in_hosts(facts, name))}",
         evidence=["command:getent ahosts " + name, "file:" + HOSTS]
         + [key_of(server, form) for server in replies for form in facts.asked_members[name]]
-        + ([devices.ADDRESSES_KEY] if is_vip else []),
+        + ([devices.ADDRESSES_KEY] if is_vip or shared else []),
         values=_values(name, lookup),
     )
+
+
+def _record_steps(facts: Facts, name: str, shared: List[str]) -> List[Step]:
+    """The records to correct. Where names share an address, it belongs to one of them."""
+    if not shared:
+        return [_record(facts, name)]
+    names = [name, *shared]
+    holder = _holder(facts, names)
+    if holder is not None:
+        return [_record(facts, other) for other in names if other != holder]
+    return [
+        Ask(
+            f"find out which of {listed(names)} the address belongs to (ip addr show on that node, "
+            "srvctl config vip), and correct the records of the others"
+        )
+    ]
+
+
+def _holder(facts: Facts, names: List[str]) -> Optional[str]:
+    """The name that the address of this host belongs to; None where that is not known.
+
+    The first address of a subnet is the node's. One that Clusterware started, a VIP, is secondary.
+    """
+    own = if_known(facts.own, "")
+    mine = [other for other in names if short(other) == short(own)]
+    here = if_known(facts.addresses, [])
+    first = {address.address for address in here if not address.is_secondary}
+    second = {address.address for address in here if address.is_secondary}
+    shares = set.intersection(*(set(known(facts.found[other]).addresses) for other in names))
+    if mine and shares & first:
+        return mine[0]
+    vips = [other for other in names if other in known(facts.cluster).vips]
+    return vips[0] if mine and shares & second and len(vips) == 1 else None
+
+
+def _record(facts: Facts, name: str) -> Step:
+    lines = in_hosts(facts, name)
+    if lines:
+        numbers = listed([str(entry.line) for entry in lines])
+        return Edit(
+            HOSTS,
+            what=f"correct the address of {name} in {HOSTS} (line {numbers}) of every node, and "
+            "its A record where DNS has one",
+        )
+    return Ask(f"correct the A record of {name} in DNS, or its line in {HOSTS} of every node")
 
 
 def _by_server(facts: Facts, name: str) -> Dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import List
 
 from ...collect.answer import if_known, known
 from ...errors import HostproofError
-from ...evaluate.checking import Rules, Skip, Verdict, by_layers, failing
+from ...evaluate.advice import Advice, Ask, Edit, Step
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.ip_addr import Address
 from ...probes.net import devices
@@ -22,6 +23,14 @@ _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\Z")
 _NAMES = GUIDE + "IP Name and Address Requirements"
 _CLUSTER_NAME = 15
 _ANY = ("0.0.0.0", "*", "[::]")
+_RENAME = Ask(
+    "choose a valid name before software is installed (hostnamectl set-hostname); a node of a "
+    "cluster is deleted and added again to get another name"
+)
+_SMALL = Ask(
+    "choose a name in small letters if no software is installed yet (hostnamectl set-hostname), "
+    "and keep the name otherwise"
+)
 
 
 def _faults(name: str) -> List[str]:
@@ -50,45 +59,60 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("hostname", policy)
     own: str = known(facts.own)
     cluster = if_known(facts.cluster, Cluster(None, (), (), ""))
-    static = (if_known(facts.static, None) or "").strip()
-    problems = []
-    for host in dict.fromkeys((own, *cluster.scan, *cluster.members)):
-        problems += [f"{host[:80]}: {fault}" for fault in _faults(host)]
+    static = facts.static if isinstance(facts.static, HostproofError) else facts.static or ""
+    later = if_known(static, "") or own
+    members = {short(member) for member in cluster.members}
+    is_known_later = short(later) in members and short(own) not in members
+    now = [f"{own[:80]}: {fault}" for fault in _faults(own)]
+    if is_known_later:
+        now.append(f"{own[:80]} is no node of the cluster, and {later[:80]} is one")
+    boot = [] if is_known_later or later == own else [f"a reboot brings {later[:80]}"]
+    if now and later != own:
+        # The name of now is invalid, so the one of the file is checked by itself.
+        boot = [f"{later[:80]}: {fault}" for fault in _faults(later)]
+    others = [
+        f"{host[:80]}: {fault}"
+        for host in dict.fromkeys((*cluster.scan, *cluster.members))
+        if host not in (own, later)
+        for fault in _faults(host)
+    ]
     name = cluster.name or ""
-    fix = (
-        "hostnamectl set-hostname, before software is installed: a node of a cluster is deleted "
-        "and added again to get another name"
-    )
-    if not problems and own == own.lower() and static == own:
-        fix = "choose another name when Clusterware is configured again"
     if name and (len(name) > _CLUSTER_NAME or not _LABEL.match(name)):
-        problems.append(f"the cluster's name {name[:40]} is not of up to 15 letters and digits")
+        others.append(f"the cluster's name {name[:40]} is not of up to 15 letters and digits")
     elif name[:1].isdigit():
-        problems.append(f"the cluster's name {name[:40]} begins with a digit")
-    is_wrong_now = bool(problems) or own != own.lower()
-    if static and static != own:
-        problems.append(f"a reboot brings {static[:80]}")
+        others.append(f"the cluster's name {name[:40]} begins with a digit")
     remarks = []
     if own != own.lower():
         remarks.append(
             f"{own[:80]} has capitals, which tools of Oracle stumbled over (bug 5168043)"
         )
-    if not static and not isinstance(facts.static, HostproofError):
-        remarks.append(f"{STATIC} has no name: the program that sets the host name can change it")
-    why = "; ".join(problems + remarks)
-    verdict = Verdict(
-        FAIL if problems else WARN if remarks else PASS,
-        f"{why}.",
-        fix=fix,
-        desired="small letters, digits and hyphens, at most 63 a label",
-        persisted="unknown"
-        if isinstance(facts.static, HostproofError)
-        else static[:255] or "nothing",
-        running=own[:255],
-        evidence=["file:" + HOSTNAME, "file:" + STATIC],
-        failing_layer=failing(running=is_wrong_now, persisted=True),
+    unset = (
+        [f"{STATIC} has no name: the program that sets the host name can change it"]
+        if if_known(static, own) == ""
+        else []
     )
-    return by_layers(verdict, [(STATIC, facts.static), ("cluster names", facts.cluster)])
+    after = [Ask("choose another name when Clusterware is configured again")] if others else []
+    steps: List[Step] = []
+    if now and (boot or later == own):
+        steps = [_RENAME]
+    elif remarks:
+        steps = [_SMALL]
+    keep = [Edit(STATIC, own)] if not now and (boot or unset) else []
+    status = WARN if unset or (remarks and later == own) else PASS
+    return layered(
+        persisted=Layer(
+            static if isinstance(static, HostproofError) else static[:255] or "nothing",
+            FAIL if boot or (now and later == own) else status,
+            STATIC,
+        ),
+        running=Layer(own[:255], FAIL if now or others else WARN if remarks else PASS),
+        also=[("cluster names", facts.cluster)],
+        why=f"{'; '.join(now + others + boot + remarks + unset)}.",
+        # Another name in the file never renames a host that has software.
+        advice=Advice(both=[*steps, *keep, *after], persisted=keep or steps, running=after),
+        desired="small letters, digits and hyphens, at most 63 a label",
+        evidence=["file:" + HOSTNAME, "file:" + STATIC],
+    )
 
 
 @rules.check(

@@ -144,7 +144,8 @@ class Policy(NamedTuple):
 
     C(auto) is C(rac) on a node of a cluster (its Clusterware or its RAC instances run, its
     C(local_only) is C(FALSE), or the profile states it), else C(single). Where nothing states
-    whether it is a node, no option that protects shared files is to be removed.
+    whether it is a node, no fix removes an option that protects shared
+    files.
 
     Default: auto
     """

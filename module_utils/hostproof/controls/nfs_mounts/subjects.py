@@ -18,8 +18,8 @@ NETAPP = "NetApp, Oracle Database on ONTAP"
 INSTALLATION = "Oracle Database Installation Guide for Linux"
 
 
-#: What a finding calls the mounts whose place at boot is not known.
-UNKNOWN_MOUNTS = "Mounts of the next boot"
+#: Name of the mounts that a reboot makes, in a finding where they are not known.
+UNKNOWN_MOUNTS = "Mounts after a reboot"
 
 
 def mounts(facts: Facts, policy: Policy) -> List[Union[Layers, HostproofError]]:

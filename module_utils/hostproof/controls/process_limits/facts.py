@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the host shows of limits: for logins, for units, and in each process that runs."""
 
-import re
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
@@ -11,14 +10,15 @@ from ...errors import Absent, NotRecorded, Unanswered
 from ...parsers.kernel import meminfo, proc_cgroup, proc_limits
 from ...parsers.systemd import systemd_unit, tmpfiles_d
 from ...parsers.unix import limits_conf, os_release
-from ...probes.oracle import processes
+from ...probes.oracle import processes, starters
 from ...probes.systemd import conf_files, unit_files
+from ...probes.systemd.unit_limits import SHOW_MANAGER, SHOW_UNIT, needs_systemd, show
 from ...probes.unix import accounts as accounts_probe
 from ...probes.unix import limits as limits_probe
+from ...probes.unix import pam
 from .parsers import temp_cleaners
 from .policy import Policy
-from .probes import cgroups, pam, realtime, starters
-from .table import ROWS
+from .probes import cgroups, realtime
 
 NR_OPEN = "/proc/sys/fs/nr_open"
 REMOVE_IPC = (
@@ -45,16 +45,10 @@ _CRON = (
     "/var/spool/cron/tabs/*",
 )
 LOGIND = "/etc/systemd/logind.conf"
-BOOTED = "/run/systemd/system"
 CLEANER = ("systemctl", "is-active", "systemd-tmpfiles-clean.timer")
 #: The units of Clusterware, which sets the limits of what it starts by itself
 #: (s_crsconfig_HOST_env.txt).
 OF_CLUSTERWARE = ("oracle-ohasd.service", "ohasd.service")
-_SHOWN = tuple(name for row in ROWS for name in (f"Limit{row.unit}Soft", f"Limit{row.unit}")) + (
-    "TasksMax",
-)
-SHOW_UNIT = "--property=" + ",".join(_SHOWN)
-SHOW_MANAGER = "--property=" + ",".join("Default" + name for name in _SHOWN)
 
 
 class Running(NamedTuple):
@@ -135,7 +129,7 @@ def read(host: Host, policy: Policy) -> Facts:
         units=attempt(_read_units, host, groups, slices, if_known(starting, [])),
         starters=starting,
         system=attempt(conf_files.read_settings, host, "system.conf"),
-        manager=attempt(_show, host, ["systemctl", "show", SHOW_MANAGER]),
+        manager=attempt(show, host, ["systemctl", "show", SHOW_MANAGER]),
         cgroups={
             cgroups.name_of(group): attempt(cgroups.read_room, host, group) for group in groups
         },
@@ -199,7 +193,7 @@ def _read_units(
     starting: List[starters.Starter],
 ) -> Dict[str, UnitFacts]:
     """The services, and the slices above them and above logins."""
-    if isinstance(attempt(_needs_systemd, host), Absent):
+    if isinstance(attempt(needs_systemd, host), Absent):
         return {}
     names = unit_files.names_by_folder(host)
     by_unit = {starter.unit: starter for starter in starting}
@@ -209,16 +203,9 @@ def _read_units(
         for unit in sorted(units.union(by_unit))
     }
     for service, unit in result.items():
-        chosen = systemd_unit.last(if_known(unit.files, []), "Service", "Slice")
-        prefix, instance = service[: -len(".service")].partition("@")[::2]
-        name = chosen.value.replace("%i", instance).replace("%p", prefix) if chosen else ""
-        if not re.match(r"[A-Za-z0-9][^*?[\s]*\.slice\Z", name):
-            # A hyphen would name a slice within another.
-            name = "system-" + prefix.replace("-", "\\x2d") if instance else "system"
-            name += ".slice"
-        slices = slices | {name}
+        slices = slices | {starters.slice_of(service, if_known(unit.files, []))}
     for name in sorted({above for each in slices for above in _with_parents(each)}):
-        shown = attempt(_show, host, ["systemctl", "show", SHOW_UNIT, name])
+        shown = attempt(show, host, ["systemctl", "show", SHOW_UNIT, name])
         if not isinstance(shown, NotRecorded):
             result[name] = _read_unit(host, names, name)
     return result
@@ -241,28 +228,13 @@ def _read_unit(host: Host, names: Dict[str, List[str]], name: str) -> UnitFacts:
             ]
         ),
         paths=tuple(paths),
-        loaded=attempt(_show, host, ["systemctl", "show", SHOW_UNIT, name]),
+        loaded=attempt(show, host, ["systemctl", "show", SHOW_UNIT, name]),
     )
-
-
-def _show(host: Host, argv: List[str]) -> Dict[str, str]:
-    _needs_systemd(host)
-    output = host.run(argv)
-    if output.rc != 0:
-        key = "command:" + " ".join(argv)
-        raise Unanswered(key, f"systemctl answered {output.rc}: {output.stderr.strip()[:200]}")
-    pairs = [line.partition("=") for line in output.stdout.splitlines()]
-    return {name: value for name, _, value in pairs}
-
-
-def _needs_systemd(host: Host) -> None:
-    """Absent where another program is the first process (sd_booted(3))."""
-    host.list_dir(BOOTED)
 
 
 def _read_cleaner(host: Host) -> str:
     """What systemctl calls the state of the timer; it ends with 3 for one that is not active."""
-    _needs_systemd(host)
+    needs_systemd(host)
     state = host.run(list(CLEANER)).stdout.strip()
     if not state:
         raise Unanswered("command:" + " ".join(CLEANER), "systemctl tells no state of the timer")
@@ -271,7 +243,7 @@ def _read_cleaner(host: Host) -> str:
 
 def _read_property(host: Host, argv: Tuple[str, ...]) -> str:
     """ "yes" or "no", as logind has it now (org.freedesktop.login1(5))."""
-    _needs_systemd(host)
+    needs_systemd(host)
     output = host.run(list(argv))
     words: Optional[str] = {"b true": "yes", "b false": "no"}.get(output.stdout.strip())
     if output.rc != 0 or words is None:

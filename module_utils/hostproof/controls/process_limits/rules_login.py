@@ -10,10 +10,10 @@ from ...evaluate.finding import PASS, WARN
 from ...parsers.unix import limits_conf
 from ...probes.unix import limits as limits_probe
 from ...probes.unix.limits import Account
+from ...probes.unix.pam import SETTINGS, USES_PAM
 from .amounts import Demand, demands, grade_login, number_or_word, of_login
 from .facts import Facts
 from .policy import NAME, Policy
-from .probes.pam import SETTINGS, USES_PAM
 from .steps import remedy
 from .subjects import LOGIN, accounts_of
 

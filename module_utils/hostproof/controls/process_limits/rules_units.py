@@ -10,12 +10,11 @@ from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.advice import Advice, Ask, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Subjects, Verdict, failing, layered
 from ...evaluate.finding import FAIL, PASS, WARN
-from ...parsers.number import clipped
 from ...parsers.systemd import systemd_unit
+from ...probes.oracle import starters
 from .amounts import Demand, Pair, demand_of, demands, grade, of_unit, worst
 from .facts import OF_CLUSTERWARE, SHOW_MANAGER, SHOW_UNIT, Facts, UnitFacts
 from .policy import NAME, Policy
-from .probes import starters
 from .table import ROWS, UNLIMITED
 
 rules = Rules(NAME)
@@ -247,31 +246,11 @@ def _at_boot(service: Service, facts: Facts, demand: Demand) -> Limit:
 
 
 def _as_changed(service: Service, demand: Demand, limit: Limit) -> Limit:
-    """The limit after ulimit in the scripts of the unit: without root it raises no hard limit."""
-    starter = service.unit.starter
-    for change in starter.changed if starter is not None else ():
-        if _OF_ULIMIT[change.option] != demand.row.item:
-            continue
-        amount = UNLIMITED if change.value == "unlimited" else None
-        if change.value == "hard":
-            amount = limit.pair.hard
-        elif change.value.isdecimal():
-            amount = clipped(change.value)
-        if amount is None:
-            raise Unanswered(
-                "file:" + change.place.rpartition(":")[0],
-                f"{change.place} sets {demand.row.item} to a value that is not known",
-            )
-        soft, hard = limit.pair
-        is_root = starter is not None and starter.user in ("", "root", "0")
-        if not is_root and hard is not None and amount > hard:
-            continue  # ulimit fails
-        if change.sides != "S":
-            hard = amount
-        if change.sides != "H":
-            soft = amount
-        limit = Limit(Pair(soft, hard), change.place)
-    return limit
+    """The limit after ulimit in the scripts of the unit."""
+    option = next(option for option, item in _OF_ULIMIT.items() if item == demand.row.item)
+    soft, hard = limit.pair
+    soft, hard, place = starters.changed(service.unit.starter, option, soft, hard, UNLIMITED)
+    return Limit(Pair(soft, hard), place) if place else limit
 
 
 @rules.check(

@@ -40,6 +40,13 @@ UNITS = {
     "phc2sys.service": PTP,
     "ptp4l.service": PTP,
 }
+#: Links to units that start after a reboot, as systemctl enable creates them.
+WANTED = "/etc/systemd/system/multi-user.target.wants"
+#: Instances of a template and other units of a time service: chronyd-restricted.service,
+#: ptp4l@eth0.service.
+_OTHER_UNIT = re.compile(
+    r"(chronyd?|ntpd?|ntpsec|timemaster|phc2sys|ptp4l)[-@][\w.:@\\-]{1,100}\.service\Z"
+)
 SHOW = [
     "systemctl",
     "show",
@@ -359,13 +366,26 @@ def _unit_of(host: Host, name: str, daemon: str, shown: Dict[str, str]) -> Unit:
 def _with_other_units(
     host: Host, units: Answer[List[Unit]], keepers: Dict[str, Daemon]
 ) -> List[Unit]:
-    """With the units that run a daemon and are not in UNITS: instances of a template
-    (chronyd@lan.service), chronyd-restricted.service."""
+    """With the units that run a daemon or that start after a reboot, and that are not in UNITS:
+    instances of a template (chronyd@lan.service), chronyd-restricted.service."""
     all_units = list(known(units))
-    for name, daemon in keepers.items():
-        if daemon.unit and daemon.unit not in UNITS:
-            all_units.append(_unit_of(host, daemon.unit, name, _show_other_unit(host, daemon.unit)))
+    others = {daemon.unit: name for name, daemon in keepers.items() if daemon.unit}
+    wanted = attempt(unless_newer, attempt(host.list_dir, WANTED), [])
+    for name in unless_absent(wanted, []):
+        match = _OTHER_UNIT.match(name)
+        if match and name not in others:
+            others[name] = _DAEMONS_OF[match.group(1)]
+    for name in sorted(set(others) - set(UNITS)):
+        all_units.append(_unit_of(host, name, others[name], _show_other_unit(host, name)))
     return all_units
+
+
+#: By the beginning of the name of a unit.
+_DAEMONS_OF = {
+    **dict.fromkeys(("chrony", "chronyd", "timemaster"), CHRONYD),
+    **dict.fromkeys(("ntp", "ntpd", "ntpsec"), NTPD),
+    **dict.fromkeys(("phc2sys", "ptp4l"), PTP),
+}
 
 
 def _read_argv(host: Host, shown: Dict[str, str], files: Tuple[str, ...]) -> Tuple[str, ...]:

@@ -7,11 +7,10 @@ Other configuration files are not written, and no daemon is started, stopped or 
 of chronyd may step the clock while databases run. A line that another file would override is
 rejected."""
 
-from typing import List, Optional, Tuple
+from typing import List, Optional
 
 from ...apply.change import FileChange, Plan, Refusal, header, idle
-from ...collect.answer import attempt, known
-from ...evaluate.advice import apply_line, refusal_of
+from ...collect.answer import known
 from ...evaluate.checking import Skip
 from .facts import Chrony, Facts
 from .parsers import chrony_conf
@@ -41,21 +40,6 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         return Plan([], [], [], [])
     line = f"makestep {makesteps[-1].threshold} {policy.max_step_updates}\n"
     return _drop_in(chrony, _HEADER + line, makesteps[-1], policy.max_step_updates)
-
-
-def by_apply(facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
-    """(prose, the line) of a fix: what apply would do, or why it would not."""
-    planned = attempt(plan, facts, policy)
-    refused = refusal_of(planned)
-    if refused is not None:
-        return refused, []
-    result = known(planned)
-    if not result.changes:
-        return "; ".join(item.rstrip(".") for item in result.pending) or "nothing to apply", []
-    return (
-        "apply the policy, then restart chronyd while no database runs here",
-        [apply_line(NAME)],
-    )
 
 
 def _drop_in(chrony: Chrony, content: str, winner: chrony_conf.MakeStep, updates: int) -> Plan:

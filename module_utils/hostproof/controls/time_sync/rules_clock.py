@@ -8,7 +8,7 @@ from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import AVAILABLE, CURRENT, NTPQ, SOURCES, TIMEDATECTL, TRACKING, Facts, Sync
 from .policy import CHRONYD, NAME, NTPD, PTP, TIMESYNCD, Policy
-from .subjects import BOOK
+from .subjects import BOOK, ctss_alone
 
 rules = Rules(NAME)
 
@@ -21,6 +21,9 @@ _ASKED = {
 _FAST = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod")
 _TSC = "tsc"
 _FIRST_WITH_TSC = (19,)
+#: A guest of Xen prefers it to tsc. It is read without a system call only if the hypervisor has a
+#: stable TSC (arch/x86/xen/time.c).
+_XEN = "xen"
 _SLOW = ("hpet", "acpi_pm", "jiffies", "refined-jiffies")
 
 
@@ -55,7 +58,7 @@ def sources(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why,
-        fix="let it reach its servers (UDP port 123), or name others",
+        fix=f"let {name} reach its servers (UDP port 123), or configure other servers for it",
         desired=f"at least {minimum} answer, one is followed",
         running=f"{sync.reached} of {sync.asked} answer, followed: "
         + (", ".join(sync.selected) or "none"),
@@ -88,12 +91,25 @@ def offset(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if off else PASS,
         f"The clock is {abs(sync.offset_ms):.3f} ms off." if off else None,
-        fix="see why the daemon does not come closer; do not step the clock while databases run",
+        fix=f"see in the sources and in the log of {name} why it does not correct the offset; do "
+        "not step the clock while a database runs",
         desired=f"at most {policy.max_offset_ms} ms",
         running=f"{sync.offset_ms:+.3f} ms{error}",
         values={"clock_offset_ms": round(sync.offset_ms, 3)},
         evidence=_ASKED[name],
     )
+
+
+_BOOT_WITH_TSC = (
+    "check with the administrator of the hypervisor that the TSC of this guest stays stable, also "
+    "in a live migration; if it does, add clocksource=tsc to the kernel command line (EL: grubby "
+    "--update-kernel=ALL --args=clocksource=tsc; else GRUB_CMDLINE_LINUX in /etc/default/grub) and "
+    "reboot"
+)
+_NO_TSC = (
+    "the guest has no other fast clock source: configure a stable TSC in the hypervisor (Xen: "
+    "tsc_mode), or keep it"
+)
 
 
 @rules.check(
@@ -115,20 +131,23 @@ def clock_source(facts: Facts, policy: Policy) -> Verdict:
     status, why = PASS, None
     if now in _SLOW:
         status, why = FAIL, f"It is {now}, each reading of which is a system call."
+    elif now == _XEN and _TSC in there:
+        status, why = WARN, f"It is {now} although tsc is available: the kernel prefers {now}."
     elif now not in _FAST:
         status, why = WARN, f"It is {now}: whether it is read without a system call is not known."
     elif now != _TSC and _is_recommended(facts, policy) and _TSC in known(facts.clocks):
         return Verdict(
             WARN,
             f"It is {now} although tsc is available, as Oracle recommends for guests.",
-            fix="boot with clocksource=tsc (grubby --update-kernel=ALL --args=clocksource=tsc), if "
-            "the TSC is stable, also in a live migration",
+            fix=_BOOT_WITH_TSC,
             desired=_TSC,
             running=f"{now} of {', '.join(there)}",
             evidence=["file:" + CURRENT, "file:" + AVAILABLE],
         )
     fix = "see in the log of the kernel why it gave up a faster one"
-    if better:
+    if now == _XEN:
+        fix = _BOOT_WITH_TSC if _TSC in there else _NO_TSC
+    elif better:
         fix = f"{better[0]} is available: {fix}, then boot without clocksource= or notsc"
     return Verdict(
         status,
@@ -163,7 +182,7 @@ _ALONE = "while neither Clusterware nor a database runs there: it may step the c
     reference="Oracle Clusterware Administration and Deployment Guide, Overview of Cluster Time "
     "Management",
 )
-def ctss(facts: Facts, _policy: Policy) -> Verdict:
+def ctss(facts: Facts, policy: Policy) -> Verdict:
     mode = known(facts.ctss)
     if mode is None:
         raise Skip("No Clusterware runs here.")
@@ -176,13 +195,18 @@ def ctss(facts: Facts, _policy: Policy) -> Verdict:
             "It only observes, and no daemon runs: nothing synchronizes the clock "
             f"(left: {left or '-'})."
         )
-        fix = f"start the daemon {_ALONE}; or move its configuration away on all nodes"
+        daemon = f"the daemon of {left}" if left else "a daemon, which has no configuration yet,"
+        fix = f"start {daemon} on all nodes {_ALONE}"
     elif mode == "Active" and running:
         status = FAIL
         why = f"It is active, and {' and '.join(running)} sets the clock as well."
-        fix = "see that the daemon is enabled and configured on all nodes, then restart Clusterware"
+        fix = (
+            f"enable and configure {running[0]} on all nodes, then restart Clusterware on one node "
+            "after the other: it observes if it finds a daemon when it starts"
+        )
     elif mode == "Active":
-        status, why = WARN, "It keeps the clocks alike by itself, which 19c deprecates."
+        status, said = ctss_alone(facts, policy)
+        why = f"It keeps the clocks alike by itself. {said}"
         fix = f"configure chronyd on all nodes, and start it {_ALONE}"
     return Verdict(
         status,

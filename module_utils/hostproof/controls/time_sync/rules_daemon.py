@@ -7,12 +7,12 @@ from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import if_known, known
 from ...errors import Unanswered
-from ...evaluate.checking import Rules, Skip, Verdict, failing
+from ...evaluate.advice import Advice, Apply, Ask, Run, Step
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, failing, layered
 from ...evaluate.finding import FAIL, PASS, WARN
-from .facts import SHOW, Daemon, Facts, feeds
-from .plan import by_apply
+from .facts import SHOW, Daemon, Facts, Unit, feeds
 from .policy import ANY, CHRONYD, NAME, NTPD, PTP, TIMESYNCD, Policy
-from .subjects import BOOK, is_node, is_too_long, other_steps, steps
+from .subjects import BOOK, ctss_alone, is_node, is_too_long, other_steps, steps
 
 rules = Rules(NAME)
 
@@ -42,52 +42,68 @@ def one_daemon(facts: Facts, policy: Policy) -> Verdict:
     if running and PTP not in running:
         units = [unit for unit in units if not feeds(if_known(unit.argv, ()))]
     enabled = sorted({unit.daemon for unit in units})
-    why, fix, commands = _fault(running, enabled, policy)
+    wrong_now = len(running) != 1 or policy.daemon not in (ANY, *running)
+    why = _fault(running, enabled, policy)
     status = FAIL if why else PASS
     if not running and not enabled and if_known(facts.ctss, None) == "Active":
-        status = WARN
-        why = "Only Clusterware's own service keeps the clocks alike, which 19c deprecates."
-    return Verdict(
-        status,
-        why,
-        fix=fix,
-        commands=commands,
-        desired="one daemon" if policy.daemon == ANY else policy.daemon,
-        persisted=", ".join(unit.id for unit in units) or "no unit is enabled",
-        running=", ".join(running) or "none",
-        evidence=["processes:keepers", _UNITS],
-        failing_layer=failing(
-            running=len(running) != 1 or policy.daemon not in (ANY, *running), persisted=True
+        status, said = ctss_alone(facts, policy)
+        why = f"Only Clusterware's own service (CTSS) keeps the clocks alike. {said}"
+    return layered(
+        persisted=Layer(
+            ", ".join(unit.id for unit in units) or "no unit is enabled",
+            status if why and not wrong_now else PASS,
         ),
+        running=Layer(", ".join(running) or "none", status if wrong_now else PASS),
+        advice=_advice(running, units, facts, policy),
+        why=why,
+        desired="one daemon" if policy.daemon == ANY else policy.daemon,
+        evidence=["processes:keepers", _UNITS],
     )
 
 
 _RESTART = "restart chronyd while no database runs here"
-#: chronyd may step the clock when it starts (makestep), and a step can evict a node of a cluster.
-_START = (
-    "install and enable chronyd, and start it while neither Clusterware nor a database runs here: "
-    "it may step the clock when it starts"
-)
+#: A daemon may step the clock when it starts (makestep), and a step can evict a node of a cluster.
+_ALONE = "while neither Clusterware nor a database runs here: it may step the clock when it starts"
 
 
-def _fault(
-    running: List[str], enabled: List[str], policy: Policy
-) -> Tuple[Optional[str], Optional[str], List[str]]:
-    """Problem, fix and commands; None, None and [] if there is no problem."""
-    stop = "stop and disable all but one"
+def _fault(running: List[str], enabled: List[str], policy: Policy) -> Optional[str]:
+    """What is wrong; None if nothing is."""
     if len(running) > 1:
-        return f"{' and '.join(running)} set the clock at once.", stop, []
+        return f"{' and '.join(running)} set the clock at once."
     if policy.daemon not in (ANY, *running):
         keeper = running[0] if running else "Nothing"
-        return f"{keeper} keeps the clock, and time_sync_daemon is {policy.daemon}.", None, []
+        return f"{keeper} keeps the clock, and time_sync_daemon is {policy.daemon}."
     if not running:
-        return "No daemon keeps the clock.", _START, []
+        return "No daemon keeps the clock."
     if len(enabled) > 1:
-        return f"The next reboot starts {' and '.join(enabled)}.", stop, []
+        return f"The next reboot starts {' and '.join(enabled)}."
     if enabled != running:
         what = enabled[0] if enabled else "none"
-        return f"{running[0]} runs, and the next reboot starts {what}.", f"enable {running[0]}", []
-    return None, None, []
+        return f"{running[0]} runs, and the next reboot starts {what}."
+    return None
+
+
+def _advice(running: List[str], units: List[Unit], facts: Facts, policy: Policy) -> Advice:
+    """Never a second daemon: one that is enabled or runs is used, if the policy takes it."""
+    enabled = sorted(unit.id for unit in units)
+    taken = [unit.id for unit in units if policy.daemon in (ANY, unit.daemon)]
+    if not running and len(taken) == 1:
+        return Advice([Ask(f"see in its log why {taken[0]} does not run, and start it {_ALONE}")])
+    if not running and not units:
+        daemon = CHRONYD if policy.daemon == ANY else policy.daemon
+        return Advice([Ask(f"install and enable {daemon}, and start it {_ALONE}")])
+    own = {name: daemon.unit or "" for name, daemon in known(facts.keepers).items()}
+    if len(running) == 1 and policy.daemon in (ANY, *running):
+        others = [unit.id for unit in units if unit.daemon != running[0]]
+        steps: List[Step] = [Run("systemctl", "disable", other) for other in others]
+        text = [f"disable {' and '.join(others)}"] if others else []
+        if running[0] not in [unit.daemon for unit in units]:
+            text.append(f"enable {own[running[0]] or 'the unit of ' + running[0]}")
+            steps += [Run("systemctl", "enable", own[running[0]])] if own[running[0]] else []
+        return Advice([Ask(", then ".join(text)), *steps])
+    there = sorted({*enabled, *(own[name] or name for name in running)})
+    keep = "one of them" if policy.daemon == ANY else policy.daemon
+    return Advice([Ask(f"keep {keep}, and stop and disable the others of {', '.join(there)}")])
 
 
 @rules.check(
@@ -108,7 +124,7 @@ def never_steps(facts: Facts, policy: Policy) -> Verdict:
     return verdict._replace(
         status=FAIL if is_node(facts, policy) else WARN,
         why=f"cron steps the clock: {places}.",
-        fix=f"remove {places}: the daemon keeps the clock",
+        advice=Advice([Ask(f"remove {places}: the daemon keeps the clock")]),
         evidence=[*verdict.evidence, "lines:clock_steps"],
         failing_layer="persisted",
     )
@@ -192,30 +208,34 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
     if others and not too_long:
         status = FAIL if is_node(facts, policy) else WARN
         why = f"chronyd steps the clock by {' and '.join(others)}."
-    fix, commands = by_apply(facts, policy) if too_long else (_RESTART, [])
-    if others:
-        fix = f"remove {' and '.join(others)}, then {fix}"
     places = [
         f"makestep {makestep.threshold} {makestep.updates} from {makestep.place}"
         for makestep in makesteps
     ]
-    return Verdict(
-        status,
-        why,
-        fix=fix,
-        commands=commands,
+    written = "; not used: ".join(reversed(places))
+    written = written or ("; ".join(others) if others else "no makestep: it never steps")
+    steps_later = too_long or bool(others)
+    return layered(
+        persisted=Layer(written, status if steps_later else PASS),
+        running=Layer(
+            "older than the configuration" if stale else "as the configuration",
+            status if stale and not steps_later else PASS,
+        ),
+        advice=Advice(
+            [
+                *([Ask(f"remove {' and '.join(others)}")] if others else []),
+                *([Apply(NAME)] if too_long else []),
+                Ask(_RESTART),
+            ],
+            running=[Ask(_RESTART)],
+        ),
+        why=why,
         desired=f"no step after {policy.max_step_updates} updates",
-        persisted="; not used: ".join(reversed(places))
-        or ("; ".join(others) if others else "no makestep: it never steps"),
-        running="older than the configuration" if stale else "as the configuration",
         evidence=[
             "processes:keepers",
             "file:/proc/stat",
             *("file:" + path for path in chrony.texts),
         ],
-        failing_layer=failing(
-            persisted=too_long or bool(others), running=stale and not (too_long or others)
-        ),
     )
 
 

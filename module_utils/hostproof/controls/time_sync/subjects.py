@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which hosts are checked, and what the rules and the plan of time_sync share."""
 
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
-from ...collect.answer import known
+from ...collect.answer import if_known, known
 from ...errors import Absent
 from ...evaluate.checking import Skip
+from ...evaluate.finding import FAIL, PASS, WARN
+from ...probes.oracle import releases
 from .facts import Chrony, Facts
 from .parsers import chrony_conf
 from .policy import Policy
@@ -29,6 +31,33 @@ def applies(facts: Facts, policy: Policy) -> None:
 def is_node(facts: Facts, policy: Policy) -> bool:
     """Whether the host is, or must be, a node of a cluster."""
     return (policy.profile is not None and policy.profile.cluster) or bool(known(facts.cluster))
+
+
+#: Releases of Clusterware that deprecate CTSS, and those that no longer support it (Oracle Database
+#: Upgrade Guide 19c, Deprecated Features; 26ai, Desupported Features).
+_DEPRECATED, _DESUPPORTED = 19, 23
+
+
+def ctss_alone(facts: Facts, policy: Policy) -> Tuple[str, str]:
+    """(status, sentence) where only CTSS keeps the clocks alike: by the newest release that is
+    announced or installed."""
+    versions = [
+        one for one in if_known(facts.software.homes, {}).values() if isinstance(one, tuple)
+    ]
+    if policy.profile is not None and policy.profile.release:
+        versions.append(policy.profile.release)
+    if not versions:
+        return WARN, (
+            "Clusterware deprecates CTSS from 19c and does not support it from 23ai; its release "
+            "is not known."
+        )
+    newest = max(versions)
+    name = releases.name_of(newest)
+    if newest[0] >= _DESUPPORTED:
+        return FAIL, f"CTSS is desupported in {name}."
+    if newest[0] >= _DEPRECATED:
+        return WARN, f"CTSS is deprecated in {name}."
+    return PASS, f"Clusterware {name} supports that."
 
 
 def steps(chrony: Chrony) -> List[chrony_conf.MakeStep]:

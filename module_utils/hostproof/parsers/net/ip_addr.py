@@ -14,11 +14,15 @@ Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
 
 
 class Address(NamedTuple):
-    """An address and the network that it states is attached. A point-to-point peer is not kept."""
+    """An address and the network that it states is attached. A point-to-point peer is not kept.
+
+    ``is_secondary`` is true of a further address in a subnet, such as that of a VIP.
+    """
 
     interface: str
     address: str
     network: Network
+    is_secondary: bool = False
 
 
 def parse(text: str) -> List[Address]:
@@ -39,5 +43,6 @@ def parse(text: str) -> List[Address]:
             raise ParseError(
                 "ip -o addr", f"no address: {kind_of(with_prefix)}", number
             ) from problem
-        addresses.append(Address(fields[1], str(address), interface.network))
+        is_secondary = "secondary" in fields[4:]
+        addresses.append(Address(fields[1], str(address), interface.network, is_secondary))
     return addresses

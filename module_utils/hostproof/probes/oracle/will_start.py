@@ -1,24 +1,40 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The databases that run or can be started here, each with the parameters of its next start."""
+"""The databases that run or can be started here, the parameters of each one's next start, and what
+starts it at the next boot: units, cron, Clusterware.
 
+Sources: systemd.exec(5), LimitMEMLOCK= and PAMName=; Oracle Grid Infrastructure,
+crs/install/s_crsconfig_HOST_env.txt and /etc/init.d/ohasd (CRS_LIMIT_MEMLOCK).
+"""
+
+import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import Host
-from ...errors import Absent, HostproofError
-from . import next_start
+from ...errors import Absent, HostproofError, NotRecorded, ParseError, kind_of
+from ...parsers.oracle import oratab
+from ...parsers.systemd import systemd_unit
+from ..systemd import conf_files, unit_files, unit_limits
+from ..unix import pam
+from . import clusterware, next_start, starters
 from .instances import Instance, find_instances
 from .next_start import Asking, Database
+from .starters import CLUSTERWARE, DATABASE, Starter
+
+_HOST_NAME = "/proc/sys/kernel/hostname"
+_OF_CLUSTERWARE = r"^[ \t]*CRS_LIMIT_MEMLOCK[ \t]*="
+_SUFFIXES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
 
 
 class WillStart(NamedTuple):
-    """``running`` are the databases that run, ``stopped`` the others of oratab; ``by_dbstart`` are
-    those that dbstart starts. ``hidden`` is the error where Clusterware knows others."""
+    """``running`` are the databases that run, ``stopped`` the others of oratab; ``at_boot`` are
+    those that oratab marks for dbstart and those that units name. ``hidden`` is the error where
+    Clusterware knows others."""
 
     running: Answer[List[Database]]
     stopped: Answer[List[Database]]
-    by_dbstart: Answer[List[str]]
+    at_boot: Answer[List[str]]
     hidden: Answer[None]
 
 
@@ -27,14 +43,14 @@ def read(host: Host, asking: Asking) -> WillStart:
     running = attempt(_running, host, asking, instances)
     stopped = attempt(_stopped, host, asking, instances)
     hidden = attempt(_check_hidden, host, running, stopped)
-    return WillStart(running, stopped, attempt(_by_dbstart, host), hidden)
+    return WillStart(running, stopped, attempt(_at_boot, host, stopped), hidden)
 
 
 def read_stopped(host: Host, asking: Asking) -> WillStart:
     """As ``read``, without the parameters of those that run."""
     instances = attempt(lambda: next_start.running_databases(find_instances(host)))
     stopped = attempt(_stopped, host, asking, instances)
-    return WillStart([], stopped, attempt(_by_dbstart, host), None)
+    return WillStart([], stopped, attempt(_at_boot, host, stopped), None)
 
 
 def _running(host: Host, asking: Asking, running: Answer[Dict[str, Instance]]) -> List[Database]:
@@ -57,9 +73,17 @@ def _has_no_file(database: Database, listed: List[str]) -> bool:
     return isinstance(database.file, Absent) and not any(sid.startswith("+") for sid in listed)
 
 
-def _by_dbstart(host: Host) -> List[str]:
+def _at_boot(host: Host, stopped: Answer[List[Database]]) -> List[str]:
+    """Of several that oratab does not mark, those that a unit or cron names start together."""
     entries = next_start.entries_of_oratab(host)
-    return [entry.sid for entry in entries if entry.starts]
+    marked = [entry.sid for entry in entries if entry.starts]
+    others = [one.sid for one in if_known(stopped, []) if one.sid not in marked]
+    starts = attempt(read_starts, host) if len(others) > 1 else None
+    if starts is None or isinstance(starts, NotRecorded):
+        return marked
+    for starter in known(starts).starters:
+        marked += [sid for sid in _named(starter, entries) or () if sid in others]
+    return marked
 
 
 def _check_hidden(
@@ -71,7 +95,7 @@ def _check_hidden(
 
 class Sizes(NamedTuple):
     """Bytes of the SGAs in SysV segments, and processes, of databases that are down and start
-    together: all that dbstart starts, or the largest of the others.
+    together: all that start at boot, and the largest of the others.
 
     ``unknown`` is the first error: the numbers are then without that database."""
 
@@ -86,7 +110,7 @@ def sizes_of_stopped(coming: WillStart) -> Sizes:
     """The sizes of databases that are down. Only one counts of those that a person or a cluster
     starts, because the others may run elsewhere."""
     databases = if_known(coming.stopped, [])
-    boot = if_known(coming.by_dbstart, [])
+    boot = if_known(coming.at_boot, [])
     sizes = {database.sid: attempt(next_start.next_sga, database) for database in databases}
     known_sizes = {
         sid: size.size for sid, size in sizes.items() if not isinstance(size, HostproofError)
@@ -94,7 +118,7 @@ def sizes_of_stopped(coming: WillStart) -> Sizes:
     together = [sid for sid in known_sizes if sid in boot]
     others = sorted((sid for sid in known_sizes if sid not in boot), key=known_sizes.__getitem__)
     together += others[-1:]
-    answers: List[object] = [coming.stopped, coming.by_dbstart, *sizes.values()]
+    answers: List[object] = [coming.stopped, coming.at_boot, *sizes.values()]
     problems = [answer for answer in answers if isinstance(answer, HostproofError)]
     counts = [
         attempt(next_start.next_size, database, "processes")
@@ -108,3 +132,156 @@ def sizes_of_stopped(coming: WillStart) -> Sizes:
         sids=tuple(together),
         unknown=problems[0] if problems else None,
     )
+
+
+# -- what starts them -----------------------------------------------------------------------------
+
+
+class By(NamedTuple):
+    """What starts an instance at the next boot.
+
+    ``name`` is the unit, "cron" or "Clusterware", ``why`` its evidence. ``memlock`` is the soft
+    limit of locked memory in bytes that this start gives, None for no limit; Absent where limits.d
+    or Clusterware's own default counts. ``slice`` is the group of control of a unit.
+    """
+
+    name: str
+    why: str
+    memlock: Answer[Optional[int]]
+    slice: str
+    evidence: Tuple[str, ...]
+
+
+class Starts(NamedTuple):
+    """What starts Oracle's software at the next boot, and the lines of oratab."""
+
+    starters: List[Starter]
+    given: Dict[str, By]
+    clusterware: Optional[By]
+    entries: List[oratab.Entry]
+
+
+def read_starts(host: Host) -> Starts:
+    """Raises what is unknown: a unit or table of cron that cannot be read may start a database."""
+    cron = starters.read_cron(host)
+    units = starters.read(host)
+    given = {starter.why: _given(host, starter) for starter in units}
+    for starter in cron:
+        given[starter.why] = _given(host, starter)._replace(name="cron")
+    home = clusterware.read_home(host)
+    by_clusterware = None
+    if home is not None or any(CLUSTERWARE in starter.starts for starter in units):
+        by_clusterware = _by_clusterware(host, home)
+    return Starts(units + cron, given, by_clusterware, next_start.entries_of_oratab(host))
+
+
+def started_by(starts: Starts, sid: str, account: Answer[str]) -> List[By]:
+    """What starts an instance at the next boot; nothing where only a person does."""
+    found = [
+        starts.given[starter.why]
+        for starter in starts.starters
+        if _does_start(starter, starts.entries, sid, account)
+    ]
+    return found + ([starts.clusterware] if starts.clusterware is not None else [])
+
+
+def _does_start(
+    starter: Starter, entries: List[oratab.Entry], sid: str, account: Answer[str]
+) -> bool:
+    """Whether its commands name the instance, or are for all of dbstart or of the account."""
+    named = _named(starter, entries)
+    if named is not None:
+        return sid in named
+    if starter.programs == ("srvctl",):
+        return False  # Clusterware starts it
+    return starter.user in ("", "root", "0", if_known(account, starter.user))
+
+
+def _named(starter: Starter, entries: List[oratab.Entry]) -> Optional[List[str]]:
+    """The instances that its commands name, or that oratab marks for dbstart; None: not known."""
+    if starter.starts and DATABASE not in starter.starts:
+        return []
+    if starter.sids:
+        return list(starter.sids)
+    instance = starter.unit.partition("@")[2].rpartition(".")[0]
+    if any(entry.sid == instance for entry in entries):
+        return [instance]
+    if starter.programs == ("dbstart",):
+        return [entry.sid for entry in entries if entry.starts]
+    return None
+
+
+def _given(host: Host, starter: Starter) -> By:
+    paths = attempt(_paths, host, starter.unit)
+    files = attempt(
+        lambda: [
+            systemd_unit.parse(conf_files.text_of_link(host, path) or "", path)
+            for path in known(paths)
+        ]
+    )
+    program = starter.session.partition(" ")[0].partition("=")
+    memlock: Answer[Optional[int]]
+    if starter.session and pam.sets_limits(host, program[2] or program[0]):
+        memlock = Absent("", f"a session of PAM sets it ({starter.session})")
+    else:
+        memlock = attempt(lambda: _memlock(host, starter, known(files)))
+    return By(
+        starter.unit,
+        starter.why,
+        memlock,
+        starters.slice_of(starter.unit, if_known(files, [])),
+        (starters.KEY, *("file:" + path for path in if_known(paths, []))),
+    )
+
+
+def _paths(host: Host, unit: str) -> List[str]:
+    names = unit_files.names_by_folder(host)
+    place = unit_files.place_of(names, unit)
+    return ([place] if place else []) + unit_files.drop_ins(host, names, unit)
+
+
+def _memlock(host: Host, starter: Starter, files: List[systemd_unit.Unit]) -> Optional[int]:
+    """Bytes of the soft limit at boot: the unit, system.conf or systemd's default, then ulimit."""
+    setting = systemd_unit.last(files, "Service", "LimitMEMLOCK")
+    if setting is None:
+        system = conf_files.read_settings(host, "system.conf")
+        setting = systemd_unit.last(system, "Manager", "DefaultLimitMEMLOCK")
+    if setting is not None:
+        soft_text, colon, hard_text = setting.value.partition(":")
+    else:
+        shown = unit_limits.show(host, ["systemctl", "show", unit_limits.SHOW_MANAGER])
+        hard_text = shown.get("DefaultLimitMEMLOCK", "")
+        soft_text, colon = shown.get("DefaultLimitMEMLOCKSoft", hard_text), ":"
+    soft, hard = _bytes(soft_text), _bytes(hard_text if colon else soft_text)
+    kilobytes = [None if amount is None else amount // 1024 for amount in (soft, hard)]
+    changed, _hard, place = starters.changed(starter, "l", kilobytes[0], kilobytes[1], None)
+    if not place:
+        return soft
+    return None if changed is None else changed * 1024
+
+
+def _bytes(text: str) -> Optional[int]:
+    """LimitMEMLOCK= in bytes; None for infinity (systemd.exec(5))."""
+    match = re.match(r"(\d{1,18})([KMGTP]?)\Z", text.strip())
+    if match is not None:
+        amount = int(match.group(1)) * _SUFFIXES[match.group(2)]
+        return None if amount >= (1 << 64) - 1 else amount
+    if text.strip() in ("infinity", str((1 << 64) - 1)):
+        return None
+    raise ParseError("limit of a unit", f"{kind_of(text)} is not a limit")
+
+
+def _by_clusterware(host: Host, home: Optional[str]) -> By:
+    memlock: Answer[Optional[int]] = Absent("", "Clusterware starts it without a limit")
+    evidence: Tuple[str, ...] = ()
+    name = attempt(lambda: host.read_text(_HOST_NAME).strip().partition(".")[0])
+    if home is not None and isinstance(name, str) and re.match(r"[\w-]+\Z", name):
+        path = f"{home}/crs/install/s_crsconfig_{name}_env.txt"
+        lines = attempt(host.read_lines, path, _OF_CLUSTERWARE)
+        evidence = (f"file:{_OF_CLUSTERWARE} in {path}",)
+        if isinstance(lines, list) and lines:
+            value = lines[-1].partition("=")[2].strip()
+            memlock = None if value == "unlimited" else attempt(_bytes, value + "K")
+        elif not isinstance(lines, (list, Absent, NotRecorded)):
+            memlock = lines
+    return By("Clusterware", "", memlock, "", evidence)

@@ -5,7 +5,8 @@
 A table is known by its headings, which match those of the text form; other tables are left out.
 Cells are not cut off, unlike the columns of the text form.
 Source: real reports of 11.2.0.3 and 12.1 (tests/fixtures/latency/SOURCES.md); for 10g, 12.2 and
-later the headings that their text form has.
+later the headings that their text form has. Of the report of a cluster: its text form, and public
+programs that read its HTML. The attribute "summary" of a table begins with its title there.
 """
 
 import re
@@ -54,6 +55,16 @@ _WAITS: Dict[Tuple[str, ...], Tuple[str, ...]] = {
     ),
 }
 _OF_WAITS = ("event", "waits", "%time-outs", "totalwaittime(s)")
+#: Headings of "Top Timed Events" of a cluster, and the text form of them.
+_OF_CLUSTER = ("i#", "class", "event", "waits", "%timeouts", "total(s)")
+_IN_CLUSTER = (
+    *("I#", "Class", "Event", "Waits", "%Timeouts", "Total(s)", "Avg(ms)", "%DB time"),
+    *("Avg", "Min", "Max", "Std Dev", "Cnt"),
+)
+_RATES = "System Statistics - Per Second"
+#: An average of 12.2 and later has its unit.
+_WITH_UNIT = re.compile(r"^([0-9,]*\.?[0-9]+) ?(us|ms|s)$")
+_MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
 _STATISTICS = ("Statistic", "Total", "per Second", "per Trans")
 _PARAMETERS = ("Parameter Name", "Begin value", "(if different)")
 
@@ -78,6 +89,8 @@ class _Reader(HTMLParser):
         self.lines: List[str] = []
         self._title = ""
         self._summary = ""
+        #: The name of a cluster's database.
+        self._database = ""
         self._inside: List[str] = []
         #: Rows of the table that is open: whether all cells are headings, and the cells.
         self._rows: List[Tuple[bool, List[str]]] = []
@@ -103,7 +116,7 @@ class _Reader(HTMLParser):
             self._inside = []
         elif tag in _HEADINGS:
             self._inside = []
-            if tag == "h1":
+            if tag == "h1" or self._title.startswith("WORKLOAD REPOSITORY REPORT (RAC)"):
                 self.lines += ["", self._title.strip()]
         elif tag == "table":
             self._table()
@@ -153,10 +166,34 @@ class _Reader(HTMLParser):
             self._write("", head, body[:1])
         elif key[1:3] == ("snapid", "snaptime"):
             self._snapshots(body)
+        elif key[:1] == ("i#",):
+            self._of_cluster(key, head, body)
+        elif self._is_about("Database Summary") and key[:2] == ("id", "name"):
+            self._database = re.sub(r"[/\s]", "", body[0][1]) if len(body[0]) > 1 else ""
         elif key[1:3] == ("persecond", "pertransaction"):
             self.lines += ["", "Load Profile"]
             self.lines += [" " + " ".join(row) for row in body]
             self.lines.append("")
+
+    def _is_about(self, title: str) -> bool:
+        """Whether the table has this title: in a heading, or as the first sentence of its summary,
+        before the notes."""
+        summary = " ".join(self._summary.split())
+        return self._title == title or re.match(rf"{re.escape(title)}(?:\.|$)", summary) is not None
+
+    def _of_cluster(
+        self, key: Sequence[str], head: Sequence[str], body: Sequence[Sequence[str]]
+    ) -> None:
+        """A table of a cluster. Its rows begin with an instance, or belong to that above them."""
+        about = f" DB/Inst: {self._database}/" if self._database else ""
+        if key[:6] == _OF_CLUSTER and len(key) == len(_IN_CLUSTER):
+            if self._is_about("Top Timed Events"):
+                rows = [[*row[:6], *map(_in_milliseconds, row[6:])] for row in body]
+                self._write(f"Top Timed Events{about}", _IN_CLUSTER, rows)
+        elif self._is_about(_RATES):
+            self._write(f"{_RATES}{about}", head, body)
+        elif key[:2] == ("i#", "instance") and "beginsnaptime" in key:
+            self._write(f"Database Instances Included In Report{about}", head, body)
 
     def _section(self, key: Sequence[str]) -> str:
         about = f"{self._title} {self._summary}".lower()
@@ -174,7 +211,12 @@ class _Reader(HTMLParser):
 
     def _write(self, title: str, headings: Sequence[str], body: Sequence[Sequence[str]]) -> None:
         """A table as SQL*Plus prints it, with columns that hold each cell."""
-        rows = [[*row, *[""] * len(headings)][: len(headings)] for row in body if row and row[0]]
+        is_cluster = headings[0] == "I#"
+        rows = [
+            [*row, *[""] * len(headings)][: len(headings)]
+            for row in body
+            if row and (row[0] or (is_cluster and any(row)))
+        ]
         if not rows:
             return
         widths = [
@@ -186,6 +228,14 @@ class _Reader(HTMLParser):
         self.lines.append(" ".join("-" * width for width in widths))
         self.lines += [_line(row, widths) for row in rows]
         self.lines += [_FOOTER, ""]
+
+
+def _in_milliseconds(cell: str) -> str:
+    match = _WITH_UNIT.match(cell)
+    if match is None:
+        return cell
+    value = float(match.group(1).replace(",", "")) * _MILLISECONDS[match.group(2)]
+    return f"{value:.5f}".rstrip("0").rstrip(".")
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -1,27 +1,31 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The units of systemd that start Oracle's software at boot time, by what they run.
+"""The units of systemd and the lines of cron that start Oracle's software at boot time.
 
 The name of a unit does not count. An enabled unit counts if its account owns an Oracle home. It
 also counts if its commands, or a script that they call, name a program that starts databases or
 listeners, the account "oracle", or a home. Sources: systemd.unit(5), "Specifiers", Wants= and
-.wants/; systemd-sysv-generator(8); Oracle Database Administrator's Reference for Linux, dbstart.
+.wants/; systemd-sysv-generator(8); crontab(5), @reboot; Oracle Database Administrator's Reference
+for Linux, dbstart.
 """
 
 import re
 from functools import partial
 from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
 
-from ....collect.answer import attempt, if_known, unless_absent
-from ....collect.host import FoundLines, Host
-from ....errors import Absent, Denied
-from ....parsers import kept_lines
-from ....parsers.systemd import systemd_unit
-from ....probes.oracle import oracle_homes, oracle_parameters
-from ....probes.systemd import conf_files, unit_files
+from ...collect.answer import attempt, if_known, unless_absent
+from ...collect.host import FoundLines, Host
+from ...errors import Absent, Denied, Unanswered
+from ...parsers import kept_lines
+from ...parsers.number import clipped
+from ...parsers.systemd import systemd_unit
+from ..systemd import conf_files, unit_files
+from . import oracle_homes, oracle_parameters
 
 NAME = "oracle_starters"
 KEY = "lines:" + NAME
+CRON_NAME = "oracle_cron"
+CRON_KEY = "lines:" + CRON_NAME
 BOOTED = "/run/systemd/system"
 #: The software that a unit can start.
 DATABASE, LISTENER, CLUSTERWARE = "database", "listener", "clusterware"
@@ -62,6 +66,18 @@ _CALLED = re.compile(
     r"|exec|sudo|su|runuser|nohup|env|daemon|source|\.)\s+(?:[\w-]{1,64}\s+){0,4}[\"']?)"
     r"(/[\w./+@%-]+)"
 )
+#: The instance that is started: a name, or what only the shell knows.
+_SID = re.compile(r"\bORACLE_SID[ \t]*=[ \t]*[\"']?([^\s\"';&|]*)")
+_IS_SID = re.compile(r"[A-Za-z][\w$#]{0,29}\Z")
+_STARTS_DATABASES = re.compile(r"(?<![\w.-])(?:dbstart|sqlplus|srvctl)\b")
+#: The tables of cron with a column for the account, and those of accounts.
+_CRON = ("/etc/crontab", "/etc/cron.d/*")
+_CRON_OF_ACCOUNTS = (
+    "/var/spool/cron/*",
+    "/var/spool/cron/crontabs/*",
+    "/var/spool/cron/tabs/*",
+)
+_CRON_UNITS = ("crond.service", "cron.service")
 _ULIMIT = re.compile(r"(?:^|[\s;&|(\"'])ulimit\s+-([HS]*)([lnsu])\s+([\w$]+)")
 #: Commands outside the directories of packages: what a unit runs tells whose a script is.
 _OWN_COMMAND = (
@@ -77,6 +93,7 @@ _PATTERN = "|".join(
             _OWN_COMMAND,
             r"^[ \t]*User[ \t]*=",
             r"(?:^|[\s;&|(\"'])ulimit\s+-",
+            r"\bORACLE_SID[ \t]*=",
         ),
         r"^[ \t]*(?:Wants|Requires|BindsTo|Upholds|OnBootSec|OnStartupSec|Unit)[ \t]*=",
     ]
@@ -98,7 +115,7 @@ class Starter(NamedTuple):
     ``why`` is the evidence: the words, with the file that contains them. ``starts`` is what it
     starts as far as its commands show. ``session`` is the command that opens a session of PAM for
     all that it starts, "" for none. ``scripts`` are those that a unit calls, and the script of
-    SysV.
+    SysV. ``sids`` are the instances that its commands name, and ``programs`` the programs.
     """
 
     unit: str
@@ -108,6 +125,8 @@ class Starter(NamedTuple):
     session: str
     changed: Tuple[Changed, ...]
     scripts: Tuple[str, ...]
+    sids: Tuple[str, ...] = ()
+    programs: Tuple[str, ...] = ()
 
 
 class _Line(NamedTuple):
@@ -150,6 +169,100 @@ def read(host: Host) -> List[Starter]:
     return starters
 
 
+def read_cron(host: Host) -> List[Starter]:
+    """Every line of cron that starts Oracle's software at boot; ``unit`` is that of cron.
+
+    Raises what is unknown: a table that cannot be read may start a database."""
+    # Without the homes: this reading tells first whether a recording has starters at all.
+    found = host.find_lines(
+        CRON_NAME,
+        _CRON + _CRON_OF_ACCOUNTS,
+        r"^[ \t]*@reboot\s|" + _PATTERN,
+        record=partial(_kept, ()),
+    )
+    homes = _homes(host)
+    if not homes or not any(line.startswith("@reboot") for line in _texts(found)):
+        return []
+    if found.unread:
+        path = found.unread[0]
+        raise Denied("file:" + path, f"{path} may not be read: it may start a database")
+    lines = {path: _lines(path, found) for path in found.lines}
+    names = unit_files.names_by_folder(host)
+    wanted = _wanted(host, names)
+    units = [unit for unit in _CRON_UNITS if unit in wanted] or list(_CRON_UNITS[:1])
+    starters = []
+    for path in sorted(set(lines) - set(found.callers)):
+        for line in lines[path]:
+            starter = _of_cron(units[0], line, lines, homes)
+            starters += [] if starter is None else [starter]
+    return starters
+
+
+def _texts(found: FoundLines) -> List[str]:
+    return [text.strip() for rows in found.lines.values() for _number, text in rows]
+
+
+def _of_cron(
+    unit: str, line: _Line, lines: Dict[str, List[_Line]], homes: Dict[str, str]
+) -> Optional[Starter]:
+    match = re.match(r"@reboot\s+(.*)", line.text)
+    if match is None:
+        return None
+    account, command = line.path.rpartition("/")[2], match.group(1)
+    if not line.path.startswith("/var/"):
+        account, _, command = command.partition(" ")
+    called = [path for path in re.findall(r"/[\w./+@%-]+", command) if path in lines]
+    own = line._replace(text=command)
+    told = [own] + [each for path in called for each in lines[path]]
+    hits = [each for each in told if _names_oracle(each.text, homes)]
+    session = f"{unit.partition('.')[0]} ({line.path}:{line.number})"
+    return _starter(unit, account, hits, told, tuple(called), session) if hits else None
+
+
+def changed(
+    starter: Optional[Starter],
+    option: str,
+    soft: Optional[int],
+    hard: Optional[int],
+    unlimited: Optional[int],
+) -> Tuple[Optional[int], Optional[int], str]:
+    """The soft and hard limit after ulimit in the scripts, and the last line that changes one.
+
+    Amounts are in the unit of ulimit, ``unlimited`` is the one for no limit. Without root, ulimit
+    raises no hard limit: it fails."""
+    place = ""
+    is_root = starter is not None and starter.user in ("", "root", "0")
+    for change in starter.changed if starter is not None else ():
+        if change.option != option:
+            continue
+        amount = hard if change.value == "hard" else unlimited
+        if change.value.isdecimal():
+            amount = clipped(change.value)
+        elif change.value not in ("unlimited", "hard"):
+            raise Unanswered(
+                "file:" + change.place.rpartition(":")[0],
+                f"{change.place} sets a limit (ulimit -{option}) to a value that is not known",
+            )
+        is_more = hard != unlimited and (amount == unlimited or (amount or 0) > (hard or 0))
+        if is_more and not is_root:
+            continue
+        hard = hard if change.sides == "S" else amount
+        soft = soft if change.sides == "H" else amount
+        place = change.place
+    return soft, hard, place
+
+
+def slice_of(service: str, files: Sequence[systemd_unit.Unit]) -> str:
+    """The slice that a service runs in (systemd.resource-control(5), Slice=)."""
+    chosen = systemd_unit.last(files, "Service", "Slice")
+    prefix, instance = service[: -len(".service")].partition("@")[::2]
+    name = chosen.value.replace("%i", instance).replace("%p", prefix) if chosen else ""
+    if re.match(r"[A-Za-z0-9][^*?[\s]*\.slice\Z", name):
+        return name
+    # A hyphen would name a slice within another.
+    return ("system-" + prefix.replace("-", "\\x2d") if instance else "system") + ".slice"
+
+
 def _kept(homes: Iterable[str], _path: str, line: str) -> str:
     """The line with the words alone that show what it starts, as whom and with which limits."""
     if re.match(r"[ \t]*(?!Exec|Environment)\w+[ \t]*=", line):
@@ -168,6 +281,7 @@ def _reading(homes: Sequence[str], line: str) -> object:
         re.search(_ORACLE, line) is not None,
         re.search(_ORACLE_IN_UNIT, line) is not None,
         _ULIMIT.findall(line),
+        _SID.findall(line),
         pam and (pam.group(1), [match.start() > pam.start() for match in found]),
         "<<" in line,
         line.lstrip()[:1] in ("#", ";"),
@@ -303,6 +417,10 @@ def _of_unit(
         _Line(setting.path, setting.line, f"{setting.key}={_expanded(setting.value, unit)}")
         for setting in systemd_unit.all_of(texts, "Service", _COMMANDS)
     ]
+    told += [
+        _Line(setting.path, setting.line, f"{setting.key}={_expanded(setting.value, unit)}")
+        for setting in systemd_unit.all_of(texts, "Service", ("Environment",))
+    ]
     account = systemd_unit.last(texts, "Service", "User")
     user = "" if account is None else _expanded(account.value, unit)
     pam = systemd_unit.last(texts, "Service", "PAMName")
@@ -382,6 +500,7 @@ def _starter(
         session = opened[0]
     what = {name for line in sure for name in _what(line.text)}
     first = sure[0] if sure else None
+    sids = [name for line in told for name in _SID.findall(_expanded(line.text, unit))]
     return Starter(
         unit=unit,
         why="" if first is None else f"'{first.text[:160]}' ({first.path}:{first.number})",
@@ -394,6 +513,12 @@ def _starter(
             for match in _ULIMIT.finditer(line.text)
         ),
         scripts=scripts,
+        sids=tuple(sorted(set(sids))) if all(map(_IS_SID.match, sids)) else (),
+        programs=tuple(
+            sorted(
+                {match.group() for line in sure for match in _STARTS_DATABASES.finditer(line.text)}
+            )
+        ),
     )
 
 

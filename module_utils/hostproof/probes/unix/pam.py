@@ -11,9 +11,9 @@ OpenSSH, sshd opens no session of PAM (sshd_config(5)).
 import re
 from typing import Dict, Iterator, List, Sequence, Tuple
 
-from ....collect.answer import Answer, attempt, known, unless_absent
-from ....collect.host import Host, matching_lines
-from ....errors import Absent, Unanswered
+from ...collect.answer import Answer, attempt, known, unless_absent
+from ...collect.host import Host, matching_lines
+from ...errors import Absent, Unanswered
 
 FOLDER = "/etc/pam.d"
 #: The settings of sshd by all of its files: the first value of a keyword counts.
@@ -46,6 +46,16 @@ def read_services(host: Host, programs: Sequence[str] = ()) -> Dict[str, Answer[
         if not isinstance(answer, Absent):
             services[service] = answer
     return services
+
+
+def sets_limits(host: Host, program: str) -> bool:
+    """Whether a session of su, runuser, sudo, cron or a PAMName= may read limits.d.
+
+    False only if each installed service of the program is known not to."""
+    services = {**OTHERS, "su": ("su", "su-l")}.get(program, (program,))
+    answers = [attempt(_has, host, service) for service in services]
+    installed = [answer for answer in answers if not isinstance(answer, Absent)]
+    return not installed or any(answer is not False for answer in installed)
 
 
 def _sshd_uses_pam(host: Host) -> bool:
