@@ -34,7 +34,7 @@ def notice(
     profile = PROFILES[used.pop()] if len(used) == 1 else None
     if profile is None:
         return None
-    idle = [name for name in _required(profile) if name in policies and _is_idle(name, findings)]
+    idle = [name for name in required(profile) if name in policies and _is_idle(name, findings)]
     if not idle:
         return None
     names = ", ".join(idle)
@@ -50,7 +50,8 @@ def _profile_in(policy: Mapping[str, Any]) -> str | None:
     return name if isinstance(name, str) and PROFILES.get(name) is not None else None
 
 
-def _required(profile: Profile) -> list[str]:
+def required(profile: Profile) -> list[str]:
+    """The controls that a profile requires."""
     more = ["interconnect"] if profile.cluster else []
     more += ["nfs_mounts"] if profile.direct_nfs else []
     return sorted([*_OF_EVERY_PROFILE, *more])

@@ -4,9 +4,11 @@ import packs
 import pytest
 from ansible.module_utils.hostproof.controls.registry import NAMES, check_ids
 from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.profiles import PROFILES
 from default_policies import default_policy
 from hostproof_controller import selection
 from hostproof_controller.policies import BadPolicy
+from hostproof_controller.profile_controls import required
 from hostproof_controller.variable_names import known_variables
 
 
@@ -77,6 +79,18 @@ def test_every_set_selects_checks(name):
     chosen = selected(set=name)
     assert len([check for check in check_ids() if chosen.has(check)]) > 20
     assert selection.built_in_sets()[name]["title"]
+
+
+@pytest.mark.parametrize("name", list(selection.built_in_sets()))
+def test_a_set_has_every_check_of_the_controls_that_a_profile_requires(name):
+    chosen = selected(set=name)
+    needed = {control for profile in PROFILES.values() if profile for control in required(profile)}
+    missing = {
+        check
+        for check in check_ids()
+        if check.partition(".")[0] in needed and not chosen.has(check)
+    }
+    assert needed and missing == set()
 
 
 def test_only_findings_of_selected_checks_stay():
