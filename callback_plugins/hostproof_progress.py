@@ -230,6 +230,7 @@ class CallbackModule(DefaultCallback):
     def v2_runner_on_start(self, host, task) -> None:
         if _name(task) in (JUDGE, RECORD):
             self._waiting[host.get_name()] = None
+            self._show_progress()
         super().v2_runner_on_start(host, task)
 
     def v2_runner_on_ok(self, result) -> None:
@@ -362,10 +363,11 @@ class CallbackModule(DefaultCallback):
         sys.stderr.flush()
 
     def _progress(self, width: int) -> str:
-        """Number of hosts that have answered, elapsed time and slowest hosts, in one line."""
+        """Number of hosts that have answered, elapsed time and hosts that were started, in a
+        line."""
         elapsed = int(time.monotonic() - self._began)
         line = f"{self._answered} of {self._hosts} hosts, {elapsed // 60}:{elapsed % 60:02d}"
-        if self._answered and self._waiting:
+        if self._waiting:
             names = [printable(name) for name in self._waiting]
             line += f", waiting for {', '.join(names[:3])}"
             if len(names) > 3:

@@ -224,3 +224,19 @@ def test_a_log_has_a_line_of_progress_from_time_to_time(capsys, monkeypatch):
     for _ in range(4):
         shown._show_progress()
     assert capsys.readouterr().err == "7 of 200 hosts, 0:31\n"
+
+
+def test_progress_is_shown_from_the_first_host_on(monkeypatch):
+    shown = callback()
+    lines = []
+    monkeypatch.setattr(shown, "_show_progress", lambda: lines.append(shown._progress(100)))
+    shown._plugin_options = {"show_per_host_start": False}
+    monkeypatch.setattr(shown, "_hosts", 3)
+    monkeypatch.setattr(shown, "_began", time.monotonic())
+    task = SimpleNamespace(action="verify_controls", name="Audit")
+    for name in ("db01", "db02"):
+        shown.v2_runner_on_start(SimpleNamespace(get_name=lambda name=name: name), task)
+    assert lines == [
+        "0 of 3 hosts, 0:00, waiting for db01",
+        "0 of 3 hosts, 0:00, waiting for db01, db02",
+    ]

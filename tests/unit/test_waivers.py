@@ -7,6 +7,7 @@ import pytest
 import yaml
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate.finding import Check, found
+from hostproof_controller.cli import command
 from hostproof_controller.report.waivers import WAIVERS_HOST, Applied, parse_waivers
 
 TODAY = datetime.date(2026, 11, 21)
@@ -82,7 +83,16 @@ def test_an_empty_file_waives_nothing():
     [
         ({"waivers": []}, "waivers: must be a list of entries with check, hosts, owner"),
         (["hugepages"], "waivers, entry 1: must be a mapping with check"),
-        ([entry(), entry(hosts="web*", until="x")], "waivers, entry 2: unknown key 'until'"),
+        ([entry(), entry(hosts="web*", until="x")], "waivers, entry 2: unknown key 'until'; known"),
+        ([entry(host="db01")], "waivers, entry 1: unknown key 'host'; did you mean hosts?"),
+        ([entry(subjects="/u01")], "unknown key 'subjects'; did you mean subject?"),
+        ([entry(expire="x")], "unknown key 'expire'; did you mean expires?"),
+        ([entry(subject=[])], "waivers, entry 1: subject is empty"),
+        ([entry(subject="")], "waivers, entry 1: subject must be a text, not ''"),
+        (
+            [entry(subject="/u01"), entry(subject=["/u02", "/u01"])],
+            "waivers, entry 2: hugepages.pool_covers_sga of /u01 on db* is waived by",
+        ),
         ([entry(owner=...)], "waivers, entry 1: owner is missing"),
         ([entry(owner=" ")], "waivers, entry 1: owner must be a text, not ' '"),
         ([entry(reason=7)], "waivers, entry 1: reason must be a text, not 7"),
@@ -103,6 +113,15 @@ def test_what_is_not_understood_is_refused(data, message):
         parse_waivers(data)
 
 
+@pytest.mark.parametrize("verb", ["audit", "verify", "apply"])
+def test_a_mistake_is_reported_before_the_run(verb, tmp_path, capsys):
+    file = tmp_path / "waivers.yml"
+    file.write_text(FILE.replace("owner:", "owners:"))
+    assert command.main([verb, "--waivers", str(file), "-i", "localhost,"]) == 1
+    error = capsys.readouterr().err
+    assert f"{file}: waivers, entry 1: unknown key 'owners'; did you mean owner?" in error
+
+
 @pytest.mark.parametrize("status", ["warn", "fail"])
 def test_a_valid_waiver_covers(status):
     findings, about = apply({"db01": [a_finding(status)]}, entry())
@@ -121,6 +140,29 @@ def test_only_warn_and_fail_are_covered(status):
     findings, about = apply({"db01": [a_finding(status)]}, entry())
     assert findings["db01"] == [a_finding(status)]
     assert [f["check"] for f in about[WAIVERS_HOST]] == ["waiver.matches_nothing"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "covered"),
+    [("/u02", ["/u02"]), ("/u0*", ["/u01", "/u02"]), (["/u01", "LAB?"], ["/u01", "LAB1"])],
+)
+def test_a_waiver_of_a_subject_covers_no_other(subject, covered):
+    before = [
+        {**a_finding(), "title": f"{name}: Hard mount"} for name in ("/u01", "/u02", "LAB1", "/u1")
+    ]
+    findings, about = apply({"db01": before}, entry(subject=subject))
+    waived = [f["title"].partition(":")[0] for f in findings["db01"] if f["status"] == "waived"]
+    assert waived == covered
+    assert about == {}
+
+
+def test_a_waiver_of_a_subject_that_no_host_has():
+    before = {"db01": [{**a_finding(), "title": "/u01: Hard mount"}]}
+    findings, about = apply(before, entry(subject="/u09"))
+    assert findings == before
+    (finding,) = about[WAIVERS_HOST]
+    assert finding["running"] == "the check has no such subject on 1 host"
+    assert finding["fix"].endswith("of /u09 on db*, or correct its hosts or subject")
 
 
 def test_other_hosts_and_other_checks_are_not_covered():

@@ -14,7 +14,15 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.errors import PolicyError
-from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, WAIVED, WARN, Check, found
+from ansible.module_utils.hostproof.evaluate.finding import (
+    ERROR,
+    FAIL,
+    WAIVED,
+    WARN,
+    Check,
+    found,
+    subject_of,
+)
 
 from .renamed import current
 
@@ -28,6 +36,7 @@ OWN_CHECKS = "custom."
 CONTROL = "waiver"
 
 _KEYS = ("check", "hosts", "owner", "reason", "expires")
+_OPTIONAL = ("subject",)
 _WAIVABLE = (WARN, FAIL)
 _REFERENCE = "README, waivers"
 
@@ -70,23 +79,32 @@ _MATCHES_NOTHING = Check(
 
 
 class Waiver(NamedTuple):
-    """One entry of a waiver file: ``hosts`` are shell patterns, ``expires`` the last valid day."""
+    """One entry of a waiver file: ``hosts`` are shell patterns, ``expires`` the last valid day.
+
+    ``subjects`` are shell patterns of the mounts, instances or devices that it covers; none: all.
+    """
 
     check: str
     hosts: tuple[str, ...]
     owner: str
     reason: str
     expires: datetime.date
+    subjects: tuple[str, ...] = ()
 
     def covers_host(self, host: str) -> bool:
         return any(fnmatch.fnmatchcase(host, pattern) for pattern in self.hosts)
 
     def covers(self, host: str, finding: dict[str, Any]) -> bool:
         """Whether it accepts this finding, were it not for the date."""
-        return (
-            finding["check"] == self.check
-            and finding["status"] in _WAIVABLE
-            and self.covers_host(host)
+        return self.is_about(finding) and finding["status"] in _WAIVABLE and self.covers_host(host)
+
+    def is_about(self, finding: dict[str, Any]) -> bool:
+        """Whether it names the check and the subject of a finding."""
+        if finding["check"] != self.check:
+            return False
+        subject = subject_of(finding["title"])
+        return not self.subjects or any(
+            fnmatch.fnmatchcase(subject, pattern) for pattern in self.subjects
         )
 
     @property
@@ -95,31 +113,34 @@ class Waiver(NamedTuple):
         return None if any(set(name) & set("*?[") for name in self.hosts) else self.hosts
 
     def __str__(self) -> str:
-        return "{0} on {1}".format(self.check, ", ".join(self.hosts))
+        of = f" of {', '.join(self.subjects)}" if self.subjects else ""
+        return f"{self.check}{of} on {', '.join(self.hosts)}"
 
 
 def parse_waivers(data: Any) -> list[Waiver]:
     """The waivers in the loaded content of a waiver file: a list of mappings.
 
     Each has ``check``, ``hosts`` (a host name or shell pattern, or a list of them), ``owner``,
-    ``reason`` and ``expires`` (YYYY-MM-DD). Anything else raises PolicyError. An empty file
-    waives nothing.
+    ``reason`` and ``expires`` (YYYY-MM-DD), and may have ``subject`` (in the form of ``hosts``).
+    Anything else raises PolicyError. An empty file waives nothing.
     """
     if data is None:
         return []
     if not isinstance(data, list):
         raise PolicyError("waivers: must be a list of entries with {0}".format(", ".join(_KEYS)))
     waivers: list[Waiver] = []
-    known: set[tuple[str, str]] = set()
+    known: set[tuple[str, str, str]] = set()
     for number, entry in enumerate(data, 1):
         waiver = _parse_entry(f"waivers, entry {number}", entry)
-        for pattern in waiver.hosts:
-            if (waiver.check, pattern) in known:
+        pairs = [(host, subject) for host in waiver.hosts for subject in waiver.subjects or ("",)]
+        for host, subject in pairs:
+            if (waiver.check, host, subject) in known:
+                of = f" of {subject}" if subject else ""
                 raise PolicyError(
-                    f"waivers, entry {number}: {waiver.check} on {pattern} is waived by an "
+                    f"waivers, entry {number}: {waiver.check}{of} on {host} is waived by an "
                     "earlier entry already"
                 )
-        known.update((waiver.check, pattern) for pattern in waiver.hosts)
+        known.update((waiver.check, *pair) for pair in pairs)
         waivers.append(waiver)
     return waivers
 
@@ -153,8 +174,9 @@ class Applied:
         bare = _bare(findings)
         for waiver, met in here:
             met.hosts += 1
-            of_check = [finding for finding in bare if finding["check"] == waiver.check]
-            met.judged = met.judged or bool(of_check)
+            met.judged = met.judged or any(finding["check"] == waiver.check for finding in bare)
+            of_check = [finding for finding in bare if waiver.is_about(finding)]
+            met.has_subject = met.has_subject or bool(of_check)
             if any(finding["status"] in _WAIVABLE for finding in of_check):
                 met.covered.append(host)
 
@@ -190,12 +212,13 @@ class Applied:
 
 class _Met:
     """Matches of a waiver: hosts with findings that it covers, the number of hosts that it names,
-    and whether any of these was audited."""
+    whether any of these was audited, and whether it has a subject that the waiver names."""
 
     def __init__(self, covered: list[str], hosts: int, judged: bool) -> None:
         self.covered = covered
         self.hosts = hosts
         self.judged = judged
+        self.has_subject = False
 
 
 def _bare(findings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -205,19 +228,20 @@ def _bare(findings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 def _parse_entry(where: str, entry: Any) -> Waiver:
     if not isinstance(entry, dict):
         raise PolicyError("{0}: must be a mapping with {1}".format(where, ", ".join(_KEYS)))
+    known = (*_KEYS, *_OPTIONAL)
     for key in entry:
-        if key not in _KEYS:
-            near = difflib.get_close_matches(str(key), _KEYS, 1)
-            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(_KEYS)}"
-            raise PolicyError(f"{where}: unknown key {key!r}; {hint}")
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+            raise PolicyError(f"{where}: unknown key {str(key)[:80]!r}; {hint}")
     for key in _KEYS:
         if key not in entry:
             raise PolicyError(f"{where}: {key} is missing")
     texts = [_parse_text(where, key, entry[key]) for key in ("check", "owner", "reason")]
-    hosts = _parse_hosts(where, entry["hosts"])
-    return Waiver(
-        current(texts[0]), hosts, texts[1], texts[2], _parse_date(where, entry["expires"])
-    )
+    hosts = _parse_names(where, "hosts", entry["hosts"])
+    subjects = _parse_names(where, "subject", entry["subject"]) if "subject" in entry else ()
+    expires = _parse_date(where, entry["expires"])
+    return Waiver(current(texts[0]), hosts, texts[1], texts[2], expires, subjects)
 
 
 def _parse_text(where: str, key: str, value: Any) -> str:
@@ -226,14 +250,14 @@ def _parse_text(where: str, key: str, value: Any) -> str:
     return value.strip()
 
 
-def _parse_hosts(where: str, value: Any) -> tuple[str, ...]:
+def _parse_names(where: str, key: str, value: Any) -> tuple[str, ...]:
     names = value if isinstance(value, list) else [value]
     if not names:
-        raise PolicyError(f"{where}: hosts is empty; '*' covers every host")
-    hosts = tuple(_parse_text(where, "hosts", name) for name in names)
-    if len(set(hosts)) < len(hosts):
-        raise PolicyError(f"{where}: hosts names a host twice")
-    return hosts
+        raise PolicyError(f"{where}: {key} is empty; '*' covers each of them")
+    texts = tuple(_parse_text(where, key, name) for name in names)
+    if len(set(texts)) < len(texts):
+        raise PolicyError(f"{where}: {key} names {'a host' if key == 'hosts' else 'one'} twice")
+    return texts
 
 
 def _parse_date(where: str, value: Any) -> datetime.date:
@@ -308,15 +332,18 @@ def _matches_nothing(waiver: Waiver, met: _Met) -> dict[str, Any]:
         actual = "no host of this run is named so"
     elif not met.judged:
         actual = f"the check was not evaluated on {_hosts(met.hosts)}"
+    elif not met.has_subject:
+        actual = f"the check has no such subject on {_hosts(met.hosts)}"
     else:
         actual = f"the check neither warned nor failed on {_hosts(met.hosts)}"
+    places = "hosts or subject" if waiver.subjects else "hosts"
     return found(
         _MATCHES_NOTHING,
         WARN,
         desired="a warning or failure that the waiver covers",
         running=actual,
         why=f"The waiver of {waiver} (owner {waiver.owner}) covers nothing in this run.",
-        fix=f"remove the waiver of {waiver}, or correct its hosts",
+        fix=f"remove the waiver of {waiver}, or correct its {places}",
     ).as_dict()
 
 
