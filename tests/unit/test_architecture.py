@@ -346,7 +346,7 @@ CALLED_BY_NAME = [
     *("_parse_returned_data", "__init_subclass__"),
     "_imports_for_ansible",
     # click
-    *("format_commands", "format_options", "format_epilog", "shell_complete"),
+    *("format_commands", "format_options", "format_epilog", "shell_complete", "convert"),
     # io.RawIOBase
     "readable",
     # urllib

@@ -404,4 +404,4 @@ class TestWrongUse:
     def test_help_fits_on_a_screen(self, hostproof):
         run = hostproof("--help")
         assert run.code == 0
-        assert len(run.output.splitlines()) <= 47
+        assert len(run.output.splitlines()) <= 60

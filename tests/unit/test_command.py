@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from ansible.inventory.manager import InventoryManager
 from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.parsing.dataloader import DataLoader
 from cli_commands import commands, options_of
-from hostproof_controller.cli import command, forks, hosts, options, play, suggestions
+from hostproof_controller.cli import command, examples, forks, hosts, options, play, suggestions
 from hostproof_controller.report.verdict import EXIT_MEANINGS
 
 #: The rules under test are ours; other files show how each ansible-core runs them.
@@ -102,6 +103,18 @@ class TestTheCommands:
             assert command.main(other) == 0
             assert capsys.readouterr().out == printed
 
+    def test_help_has_an_example_of_each_command_with_options_that_exist(self, capsys):
+        assert set(examples.EXAMPLES) == set(commands())
+        group_examples = [example.removeprefix("./hostproof ") for _, example in command.GROUPS]
+        for typed in (*examples.EXAMPLES.values(), *group_examples):
+            words = shlex.split(typed.partition(" -- ")[0])
+            name = next(
+                name for name in commands() if typed.split()[: len(name.split())] == name.split()
+            )
+            assert {word for word in words if word.startswith("-")} <= {*options_of(name)}
+        assert command.main(["waive", "--help"]) == 0
+        assert examples.EXAMPLES["waive"] in " ".join(capsys.readouterr().out.split())
+
     @pytest.mark.parametrize(
         "words", [["help", "diff"], ["--help", "diff"], ["-h", "diff"], ["diff", "-h"]]
     )
@@ -148,7 +161,10 @@ class TestNamesThatDoNotExist:
             ),
             (["audit", "--who", "x"], "audit has no option '--who'"),
             (["baseline"], "the command 'baseline' is now called latency baseline"),
-            (["compare", "-i", "x"], "the command 'compare' is now called latency compare"),
+            (
+                ["compare", "--baseline", "x"],
+                "compare has no option '--baseline'; it is an option of latency compare",
+            ),
             (["detect_storage"], "the command 'detect_storage' is now called detect-storage"),
             (["help", "collection"], "the command 'collection' is now called build-collection"),
             (["audit\x1b[2J"], "did you mean audit?"),

@@ -16,40 +16,53 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-#: Every command with the line that help shows of it; ``a-b`` is in the module a_b.
-COMMANDS = {
-    "audit": "run all checks, read-only (default: this machine)",
-    "verify": "check hosts again, for example after apply",
-    "apply": "configure hosts by the policy (--check --diff: plan only)",
-    "revert": "restore what apply changed, from the change journal",
-    "latency": "measure latency before and after a change",
-    "record": "write an evidence pack for each host to evidence/",
-    "detect-storage": "identify storage systems over SNMP",
-    "init": "create a policy from a running host",
-    "report": "render, merge, query and export reports",
-    "read": "read the output of a tool: iostat, ping, fio, AWR, CVU, ...",
-    "import-results": "create a report of the results of CVU or ORAchk",
-    "diff": "compare two reports: new, fixed, changed, missing",
-    "catalogue": "show what an update changes (catalogue diff OLD)",
-    "history": "show trends: ready hosts, open failures, expiring waivers",
-    "schedule": "audit at fixed times with a systemd timer",
-    "notify": "send the new findings of the latest run (webhook, e-mail)",
-    "prune": "delete old runs",
-    "sign": "sign a report with an SSH key",
-    "verify-report": "verify the signature of a report",
-    "checks": "list all checks",
-    "config": "print the effective settings and their origin",
-    "explain": "show rule, reason, fix, sources and variables of a check",
-    "completion": "print shell completion for bash, zsh or fish",
-    "build-collection": "build the Ansible collection hostproof.hostproof",
-    "test": "run the tests of Hostproof (--quick: no virtual machines)",
-    "help": "show the help of a command",
+#: Groups of help, each with an example; every command with the line that help shows of it. The
+#: command ``a-b`` is in the module a_b.
+GROUPS = {
+    ("Look", "./hostproof audit -i inventories/mine --become"): {
+        "audit": "run all checks, read-only (default: this machine)",
+        "record": "write an evidence pack for each host to evidence/",
+        "detect-storage": "identify storage systems over SNMP",
+        "latency": "measure latency before and after a change",
+        "report": "render, merge, query and export reports",
+        "read": "read the output of a tool: iostat, ping, fio, AWR, CVU, ...",
+        "import-results": "create a report of the results of CVU or ORAchk",
+        "checks": "list all checks",
+        "explain": "show rule, reason, fix, sources and variables of a check",
+    },
+    ("Change", "./hostproof apply -i inventories/mine --check --diff"): {
+        "init": "create a policy from a running host",
+        "apply": "configure hosts by the policy (--check --diff: plan only)",
+        "verify": "check hosts again, for example after apply",
+        "revert": "restore what apply changed, from the change journal",
+        "waive": "accept a warning or failure until a date",
+    },
+    ("Compare", "./hostproof compare db01.example.com db02.example.com"): {
+        "compare": "show the settings in which two hosts differ",
+        "diff": "compare two reports: new, fixed, changed, missing",
+        "history": "show trends: ready hosts, open failures, expiring waivers",
+        "catalogue": "show what an update changes (catalogue diff OLD)",
+    },
+    ("Operate", "./hostproof schedule --on-calendar daily -- -i inventories/mine"): {
+        "schedule": "audit at fixed times with a systemd timer",
+        "notify": "send the new findings of the latest run (webhook, e-mail)",
+        "prune": "delete old runs",
+        "sign": "sign a report with an SSH key",
+        "verify-report": "verify the signature of a report",
+        "config": "print the effective settings and their origin",
+        "completion": "print shell completion for bash, zsh or fish",
+    },
+    ("Develop", "./hostproof test --quick"): {
+        "build-collection": "build the Ansible collection hostproof.hostproof",
+        "test": "run the tests of Hostproof (--quick: no virtual machines)",
+        "help": "show the help of a command",
+    },
 }
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
 #: Names of release 0.1 with the names of today.
 RENAMED = {
     "baseline": "latency baseline",
-    "compare": "latency compare",
     "detect_storage": "detect-storage",
     "collection": "build-collection",
 }
@@ -109,8 +122,10 @@ class _Group(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        widest = max(map(len, COMMANDS))
+        for (title, example), commands in GROUPS.items():
+            with formatter.section(f"{title} (example: {example})"):
+                formatter.write_dl([(name.ljust(widest), text) for name, text in commands.items()])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from .options import JUDGED

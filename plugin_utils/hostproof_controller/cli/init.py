@@ -278,7 +278,7 @@ def _write(out: str, name: str, parts: list[Part], is_here: bool, profile: str |
     texts = {f"group_vars/{GROUP}/{part.control}.yml": text_of(part, name) for part in parts}
     if profile is not None:
         texts[f"group_vars/{GROUP}/{PROFILE}.yml"] = (
-            "---\n# What these hosts are for: ./hostproof checks --profile NAME lists what it "
+            "---\n# The purpose of these hosts. ./hostproof checks --profile NAME lists what it "
             f"requires.\n{PROFILE}: {profile}\n"
         )
     host: dict[str, Any] = {}

@@ -69,6 +69,12 @@ class Command(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
+        from .examples import EXAMPLES
+
+        words = ctx.command_path.partition(" ")[2]
+        if words in EXAMPLES:
+            with formatter.section("Example"):
+                formatter.write_text(f"./hostproof {EXAMPLES[words]}")
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(code), meaning) for code, meaning in self.exits.items()])
 

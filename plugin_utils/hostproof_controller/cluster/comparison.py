@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.controls.cluster_nodes import rules_traits
@@ -304,12 +304,31 @@ def _layer_that_differs(by_host: Mapping[str, Verdict]) -> tuple[str, list[Same]
     if SKIP in statuses.values():
         return None
     for layer in ("desired", "persisted"):
-        texts = {host: getattr(finding, layer) or "nothing" for host, finding in by_host.items()}
-        is_of_memory = layer == "desired" and all(text.endswith(" kB") for text in texts.values())
-        groups = alike(texts, _TOLERANCE["memory_mib"] if is_of_memory else 0)
+        groups = layer_of(by_host, layer)
         if len(groups) > 1:
             return layer, groups
     return None
+
+
+def layer_of(by_host: Mapping[str, Verdict], layer: str) -> list[Same]:
+    """The hosts by what they have in a layer."""
+    texts = {host: getattr(finding, layer) or "nothing" for host, finding in by_host.items()}
+    is_of_memory = layer == "desired" and all(text.endswith(" kB") for text in texts.values())
+    return alike(texts, _TOLERANCE["memory_mib"] if is_of_memory else 0)
+
+
+def traits_that_differ(nodes: list[Node]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Check, name and values by host of the traits that every node stated and that differ."""
+    for rule in _TRAITS:
+        check = rule.check
+        if not all(check.id in node.traits for node in nodes):
+            continue
+        for name in dict.fromkeys(name for node in nodes for name in node.traits[check.id]):
+            values = {node.host: _trait_of(node, check, name) for node in nodes}
+            groups = alike(values, _TOLERANCE.get(name, 0))
+            is_measured = pace.is_pace(name) or _is_within(values.values(), _SPREAD.get(name))
+            if len(groups) > 1 and not is_measured:
+                yield check.id, name, values
 
 
 def alike(by_host: Mapping[str, Any], tolerance: float = 0) -> list[Same]:

@@ -53,6 +53,7 @@ class Verdict(NamedTuple):
     status: str
     desired: str | None
     persisted: str | None
+    running: str | None = None
 
 
 class Node(NamedTuple):
@@ -109,13 +110,16 @@ def clusters_of(states: Iterable[State]) -> list[Cluster]:
         if name is None:
             continue
         values = _said(state.findings)["values"]
-        nodes.setdefault(name, []).append(_node(state, str(values.get("node") or ""), kept))
+        nodes.setdefault(name, []).append(node_of(state, kept))
         names = [node.strip() for node in str(values.get("nodes") or "").split(",")]
         expected.setdefault(name, {}).update((node, None) for node in names if node)
     return [Cluster(name, nodes[name], list(expected[name])) for name in sorted(nodes)]
 
 
-def _node(state: State, own_name: str, kept: dict[Any, Any]) -> Node:
+def node_of(state: State, kept: dict[Any, Any], *, running: bool = False) -> Node:
+    """What a host stated of itself. ``kept`` holds equal texts once; ``running``: with the running
+    values, which two nodes under different load need not share."""
+    own_name = str((_said(state.findings).get("values") or {}).get("node") or "")
     own = [entry for entry in state.findings if entry["control"] == NAME]
     traits = {entry["check"]: dict(entry["values"]) for entry in own if entry["values"]}
     for finding in state.findings:
@@ -137,7 +141,9 @@ def _node(state: State, own_name: str, kept: dict[Any, Any]) -> Node:
             desired, persisted = (text and sid.sub(common, text) for text in (desired, persisted))
         key = (finding["check"], title)
         status = (finding["waiver"] or {}).get("was") or finding["status"]
-        verdict = Verdict(status, bare(desired), bare(persisted))
+        verdict = Verdict(
+            status, bare(desired), bare(persisted), bare(finding["running"]) if running else None
+        )
         verdicts[kept.setdefault(key, key)] = kept.setdefault(verdict, verdict)
     return Node(state.name, own_name, traits, verdicts, _disks_of(state.findings))
 
