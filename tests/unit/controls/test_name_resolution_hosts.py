@@ -84,8 +84,8 @@ TEMPLATE = "{# a comment -#}\n" + HEADER + "127.0.0.1 {{fqdn}} {{hostname}}\n" +
 MASTER = "/etc/cloud/templates/hosts.redhat.tmpl"
 CFG, CFG_D = "/etc/cloud/cloud.cfg", "/etc/cloud/cloud.cfg.d"
 USER_DATA = "/var/lib/cloud/instance/cloud-config.txt"
-REMOVES = "cloud-init removes the lines 8 at the next boot"
-LEADS = "cloud-init leads rac1 to the loopback interface at the next boot"
+REMOVES = "cloud-init removes the lines 8 at the next reboot"
+LEADS = "cloud-init leads rac1 to the loopback interface at the next reboot"
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ _UNUSED = ipaddress.ip_network("fe00::/16")
     takes_effect="now",
     why="The installer and Clusterware connect to localhost. If /etc/hosts has two addresses for "
     "a name, programs use different ones. The resolver ignores an invalid line. cloud-init writes "
-    "the file again at each boot where manage_etc_hosts is set.",
+    "the file again at each reboot where manage_etc_hosts is set.",
     reference="PRVH-01541 (one address per name); PRVG-13362 (127.0.0.1/8 on the loopback "
     "interface); INS-06101 (localhost); hosts(5); cloud-init, Update Etc Hosts",
 )
@@ -111,14 +111,14 @@ def localhost(entry: Entry) -> bool:
 
 
 def _lost(facts: Facts, hosts: Hosts) -> str:
-    """What cloud-init changes in the file at the next boot; "" for nothing."""
+    """What cloud-init changes in the file at the next reboot; "" for nothing."""
     template: Optional[Template] = known(facts.template)
     if template is None:
         return ""
     own = short(known(facts.own))
     here = dict(_pairs(hosts, own))
     if template.text is None or isinstance(template.text, (Absent, NotRecorded)):
-        # Every template of cloud-init leads the own name to the loopback interface.
+        # Every template of cloud-init leads the name of the host to the loopback interface.
         added = [line for (address, _name), line in here.items() if not _is_special(address)]
         is_gone = not any(name == own and _is_special(address) for address, name in here)
     else:
@@ -129,14 +129,14 @@ def _lost(facts: Facts, hosts: Hosts) -> str:
     texts = []
     if added:
         numbers = listed([str(number) for number in sorted(set(added))])
-        texts.append(f"cloud-init removes the lines {numbers} at the next boot")
+        texts.append(f"cloud-init removes the lines {numbers} at the next reboot")
     if is_gone:
-        texts.append(f"cloud-init leads {own[:80]} to the loopback interface at the next boot")
+        texts.append(f"cloud-init leads {own[:80]} to the loopback interface at the next reboot")
     return "; ".join(texts)
 
 
 def _pairs(hosts: Hosts, own: str) -> List[Tuple[Tuple[str, str], int]]:
-    """Each address with each of its names, and the line; all forms of the own name are one."""
+    """Each address with each of its names, and the line; all forms of the host's name are one."""
     return [
         ((entry.address, own if short(name) == own else name.lower()), entry.line)
         for entry in hosts.entries
@@ -145,7 +145,7 @@ def _pairs(hosts: Hosts, own: str) -> List[Tuple[Tuple[str, str], int]]:
 
 
 def _is_special(address: str) -> bool:
-    """Of the loopback interface, or one of those that every file has for IPv6."""
+    """An address of the loopback interface, or one of those that every file has for IPv6."""
     parsed = ipaddress.ip_address(address)
     return parsed.is_loopback or parsed.is_multicast or parsed in _UNUSED
 

@@ -65,7 +65,7 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
     is_known_later = short(later) in members and short(own) not in members
     now = [f"{own[:80]}: {fault}" for fault in _faults(own)]
     if is_known_later:
-        now.append(f"{own[:80]} is no node of the cluster, and {later[:80]} is one")
+        now.append(f"{own[:80]} is not a node of the cluster, and {later[:80]} is one")
     boot = [] if is_known_later or later == own else [f"a reboot brings {later[:80]}"]
     if now and later != own:
         # The name of now is invalid, so the one of the file is checked by itself.

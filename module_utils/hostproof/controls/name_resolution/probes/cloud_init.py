@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether cloud-init writes /etc/hosts at each boot, and the template that it writes.
+"""Whether cloud-init writes /etc/hosts at each reboot, and the template that it writes.
 
 Sources: cloud-init, cc_update_etc_hosts.py (``true`` and ``template`` write the whole file, and
 ``localhost`` only one line of it), templates/hosts.*.tmpl (the header names the template);
@@ -31,7 +31,7 @@ _WHOLE = ("true", "yes", "on", "1", "template")
 
 
 class Template(NamedTuple):
-    """The template that cloud-init writes to /etc/hosts at each boot, and where that is set.
+    """The template that cloud-init writes to /etc/hosts at each reboot, and where that is set.
 
     ``text`` is None where the file does not name the template; ``path`` is their directory then.
     """
