@@ -129,6 +129,16 @@ class ListenerMachine(Machine):
         self.sockets.append(f"LISTEN {queued:<6} {backlog:<6} 0.0.0.0:{port} 0.0.0.0:*\n")
         return self
 
+    def sqlnet(self, text: str, **found: str) -> "ListenerMachine":
+        """A sqlnet.ora, and the address of each name ("" for none)."""
+        self.file(f"{ADMIN}/sqlnet.ora", text)
+        for name, address in found.items():
+            name = name.replace("__", "-").replace("_", ".")
+            line = f"{address} STREAM {name}\n" if address else ""
+            self.command(f"getent ahosts {name}", line, 0 if address else 2)
+        line = "2: eth0    inet 192.0.2.10/24 brd 192.0.2.255 scope global eth0\n"
+        return self.command("ip -o addr show", line)
+
     def log(self, text: str, path: str = LOG, size: int = TAIL) -> "ListenerMachine":
         self.command(f"tail -c {size} {path}", text)
         return self
@@ -207,4 +217,6 @@ def linux() -> ListenerMachine:
 
 def ready_host() -> ListenerMachine:
     machine = linux().listener(LIMITED).socket(1521, 512)
+    nodes = "TCP.VALIDNODE_CHECKING = yes\nTCP.INVITED_NODES = (192.0.2.10, app1)\n"
+    machine.sqlnet(nodes, app1="192.0.2.77")
     return machine.log("".join(ESTABLISH.format(minute=n, second=n, code=0) for n in range(40)))

@@ -16,6 +16,7 @@ from typing import Any, Iterable, Optional, Tuple
 #: The first pattern that matches is the one that counts.
 SINCE = (
     ("command:/usr/sbin/sshd -T*", "0.3.0"),
+    ("command:cat */sqlnet.ora", "0.3.0"),
     ("command:dpkg-query -W -f ${Package}*", "0.3.0"),
     ("command:ethtool -g *", "0.3.0"),
     ("command:id -G *", "0.3.0"),

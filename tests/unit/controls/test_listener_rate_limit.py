@@ -64,6 +64,8 @@ class TestAll:
         assert {finding.status for (finding,) in findings.values()} == {"pass", "skip"}
         skipped = {name for name, (finding,) in findings.items() if finding.status == "skip"}
         assert skipped == {
+            "lost_connections",
+            "valid_nodes",
             "rate",
             "rate_enabled",
             "one_rate",

@@ -3,7 +3,7 @@
 """listener_rate_limit: connection rate limits of listeners, in the file, in use and in the log."""
 
 from ...evaluate.control import Control
-from . import rules_file, rules_queue, rules_rate
+from . import rules_connections, rules_file, rules_queue, rules_rate
 from .facts import Facts, read
 from .plan import plan
 from .policy import NAME, Policy, policy_from
@@ -18,6 +18,7 @@ CONTROL = Control(
         rules_file.rules,
         rules_rate.rules,
         rules_queue.rules,
+        rules_connections.rules,
     ),
     plan=plan,
 )

@@ -17,6 +17,7 @@ from ...probes.oracle import clusterware as installed
 from ...probes.oracle import listeners as probe
 from ...probes.oracle import oracle_homes
 from ...probes.oracle.listeners import Listener
+from . import valid_nodes
 from .edit import edited, is_as_wanted, is_stale
 from .endpoints import endpoints
 from .policy import Policy, WantedListener
@@ -49,9 +50,9 @@ class Clusterware(NamedTuple):
 class Facts(NamedTuple):
     """Facts of the host. An Answer can be the error of its reading.
 
-    The keys of ``logs`` and ``states`` are pids. A state is the start date that lsnrctl shows. It
-    is read only if the plan may restart the listener. ``definitions`` are files that define a
-    listener of the policy that is not running, by name.
+    The keys of ``logs``, ``nodes`` and ``states`` are pids. A state is the start date that lsnrctl
+    shows. It is read only if the plan may restart the listener. ``definitions`` are files that
+    define a listener of the policy that is not running, by name.
     """
 
     listeners: Answer[List[Listener]]
@@ -63,6 +64,7 @@ class Facts(NamedTuple):
     overflows: Answer[Overflows]
     log_keys: Dict[int, Tuple[str, ...]]
     definitions: Dict[str, Answer[List[str]]]
+    nodes: Dict[int, Answer[valid_nodes.Nodes]]
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -87,6 +89,7 @@ def read(host: Host, policy: Policy) -> Facts:
             for name in sorted({entry.name for entry in policy.listeners or ()})
             if name not in [listener.name for listener in running]
         },
+        nodes={listener.pid: attempt(valid_nodes.read, host, listener) for listener in running},
     )
 
 

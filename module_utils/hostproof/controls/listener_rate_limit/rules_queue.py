@@ -4,19 +4,23 @@
 
 from typing import Dict, List, Optional
 
-from ...collect.answer import known, unless_absent
-from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
+from ...collect.answer import if_known, known, unless_absent
+from ...evaluate.advice import Advice, Ask
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, known_or_skip, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.listening_sockets import Listening
 from .endpoints import Endpoint, endpoints, may_be_limited
-from .facts import SAMPLE, SOCKETS, SOMAXCONN, Facts
+from .facts import SAMPLE, SOCKETS, SOMAXCONN, Facts, grid_reasons
 from .policy import NAME, OVER_TCP, Policy, WantedListener
+from .remedy import INSTEAD
 from .subjects import LISTENERS, NETRF, Subject, file_keys, running
 
 rules = Rules(NAME)
 
 #: The default of QUEUESIZE on Linux (Net Services Administrator's Guide 23, 9.4.2).
 DEFAULT_QUEUE = 128
+#: The port of a listener that Grid Infrastructure configures.
+DEFAULT_PORT = 1521
 
 
 @rules.check(
@@ -35,7 +39,7 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener, required = running(subject), subject.wanted
     ones = [endpoint for endpoint in endpoints(listener) if endpoint.port is not None]
     if not ones:
-        raise Skip("The file has no TCP address.")
+        return _queue_of_grid(subject, facts)
     size = None if required is None else required.queuesize
     most = known(facts.somaxconn)
     sockets = known(facts.sockets)
@@ -68,6 +72,36 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         fix="set queuesize in listener_rate_limit_listeners and at least the same "
         "net.core.somaxconn, and restart the listener",
         evidence=file_keys(listener) + [SOCKETS, "file:" + SOMAXCONN],
+    )
+
+
+def _queue_of_grid(subject: Subject, facts: Facts) -> Verdict:
+    """The queue of a listener whose agent adds the addresses at run time: by its port."""
+    listener, required = running(subject), subject.wanted
+    if not grid_reasons(listener, known(facts.clusterware)):
+        raise Skip("The file has no TCP address.")
+    ports = (required.ports if required is not None else None) or (DEFAULT_PORT,)
+    ours = [socket for socket in known(facts.sockets) if socket.port in ports]
+    names = ", ".join(map(str, ports))
+    if not ours:
+        raise Skip(f"The agent adds the addresses of this listener, and not one has port {names}.")
+    shortest = min(socket.backlog for socket in ours)
+    size = required.queuesize if required is not None else None
+    burst = sum(pool.connections for pool in subject.pools)
+    is_short = size is not None and shortest < size
+    why = f"{burst} clients can connect at the same time, and the queue of port {names} is "
+    if is_short:
+        why = f"port {names} listens with a queue of {shortest}, not {size}, "
+    return layered(
+        running=Layer(
+            f"port {names} {shortest}; net.core.somaxconn {if_known(facts.somaxconn, 'unknown')}",
+            FAIL if is_short else WARN if burst > shortest + 1 else PASS,
+        ),
+        why=f"{why}{shortest}." if not is_short else f"{why}and the agent of Clusterware sets it.",
+        desired=None if size is None else str(size),
+        values={f"port {names} backlog": shortest},
+        advice=Advice([Ask(INSTEAD)]),
+        evidence=[*file_keys(listener), SOCKETS],
     )
 
 

@@ -12,14 +12,14 @@ from ...errors import HostproofError, ParseError, Unanswered
 from ...parsers.net import ip_addr
 from ...parsers.net.listening_sockets import Listening
 from ...parsers.oracle import crsconfig_params
-from ...probes.net import devices, listening
+from ...probes.net import devices, host_names, listening
+from ...probes.net.host_names import Found
 from ...probes.nfs import nfs_files
 from ...probes.oracle import clusterware, listeners, oracle_homes, releases
 from .parsers import hosts_file, nsswitch, resolv_conf
 from .parsers.dns_message import Reply
 from .policy import MOST, Policy
 from .probes import cloud_init, name_service, tcp_connections
-from .probes.name_service import Found
 from .probes.zeroconf import Proxyt, Zeroconf, read_proxyt
 from .probes.zeroconf import read as read_zeroconf
 
@@ -102,9 +102,7 @@ def read(host: Host, policy: Policy) -> Facts:
     members = if_known(cluster, Cluster(None, (), (), ""))
     names = [if_known(own, ""), *members.scan, *members.members]
     names += [endpoint.name for endpoint in if_known(endpoints, [])]
-    lookups = name_service.look_up(
-        host, [name for name in dict.fromkeys(names) if name][: 2 * MOST]
-    )
+    lookups = host_names.look_up(host, [name for name in dict.fromkeys(names) if name][: 2 * MOST])
     own_found = lookups.get(if_known(own, ""))
     addresses = own_found.addresses if isinstance(own_found, Found) else ()
     queries = _forms(members.scan, own, own_found, resolver)
@@ -130,7 +128,7 @@ def read(host: Host, policy: Policy) -> Facts:
         endpoints=endpoints,
         sockets=attempt(listening.read, host) if if_known(endpoints, []) else [],
         found=lookups,
-        back=name_service.look_back(host, addresses[:8]),
+        back=host_names.look_back(host, addresses[:8]),
         asked=queries,
         asked_members=asked_members,
         replies=replies,
@@ -213,7 +211,7 @@ def _read_endpoints(host: Host) -> List[Endpoint]:
         for parameter in listener.parameters(listener.name):
             for address in parameter.inside("ADDRESS"):
                 name, port = address.text("HOST") or "", address.text("PORT") or ""
-                if name and name_service.is_name(name) and not _is_dotted_number(name):
+                if name and host_names.is_name(name) and not _is_dotted_number(name):
                     evidence = [key for file in listener.files() for key in file.evidence()]
                     endpoints.append(Endpoint(listener.name, name, port, tuple(evidence)))
     if len(endpoints) > MOST:

@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional, Tuple
 from ...evaluate.fields import decimal, names, of_profile, reader, whole_number
 from ...evaluate.policy import PolicyValues
 from ...evaluate.profiles import Profile
-from .probes.name_service import is_name
+from ...probes.net.host_names import is_name
 
 NAME = "name_resolution"
 

@@ -13,12 +13,13 @@ from ...evaluate.advice import Advice, Ask, Edit, Step
 from ...evaluate.checking import Rules, Skip, Subjects, Verdict, undetermined
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.net import devices
+from ...probes.net.host_names import Found
 from .facts import HOSTS, Facts, of_server
 from .parsers.dns_message import NO_SUCH_NAME
 from .parsers.resolv_conf import Resolver
 from .policy import NAME, Policy
 from .probes import tcp_connections
-from .probes.name_service import Found, key_of
+from .probes.name_service import key_of
 from .subjects import (
     GUIDE,
     asks_dns,

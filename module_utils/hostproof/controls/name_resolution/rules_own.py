@@ -12,9 +12,9 @@ from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.ip_addr import Address
 from ...probes.net import devices
+from ...probes.net.host_names import Found
 from .facts import HOSTNAME, HOSTS, SOCKETS, STATIC, Cluster, Endpoint, Facts
 from .policy import NAME, Policy
-from .probes.name_service import Found
 from .subjects import GUIDE, in_hosts, listed, places, short, skip_unmanaged, strays
 
 rules = Rules(NAME)

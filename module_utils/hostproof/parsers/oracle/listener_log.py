@@ -12,17 +12,26 @@ ADR.
 import re
 from collections import OrderedDict
 from datetime import datetime
-from typing import Dict, List, NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...errors import ParseError
 from ..number import integer
 
 #: TNS-01158: Internal connection limit reached.
 LIMIT_REACHED = 1158
+#: TNS-12518: the listener could not hand off a client to a server.
+NO_HANDOFF = 12518
+#: TNS-12547: lost contact. TNS-12535: operation timed out.
+LOST_CONTACT, TIMED_OUT = 12547, 12535
 
 _WHAT = "listener.log"
 _MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
 _OLD_TIME = re.compile(r"(\d{1,2})-([A-Z]{3})-(\d{4}) (\d{2}):(\d{2}):(\d{2})\Z")
+#: An event ends with its code. Error lines are indented below the first one.
+_CODE = re.compile(r" \* (\d{1,9})\s*$")
+_STACK = re.compile(r"( *)TNS-(\d{5}):")
+_SYSTEM_ERROR = re.compile(r"\s{1,20}[A-Za-z][\w/ .-]{1,40} Error: (\d{1,6}): ([ -~]{1,60})")
+_COUNTED = (NO_HANDOFF, LOST_CONTACT, TIMED_OUT)
 _NEW_TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})\S*\Z")
 
 
@@ -40,7 +49,9 @@ class Log(NamedTuple):
     ``established`` is the number of successful connections, ``delayed`` the number of lines that
     report that the limit was reached. ``codes`` counts the result codes of other connections.
     ``busiest`` is the maximum of successful connections per second. ``reloaded`` is the time when
-    the listener last read its file again.
+    the listener last read its file again. ``failures`` counts the events that have NO_HANDOFF,
+    LOST_CONTACT or TIMED_OUT as their code or among their error lines, each event once, under the
+    first of these. ``system_errors`` counts the errors of the operating system below NO_HANDOFF.
     """
 
     first: datetime
@@ -50,6 +61,8 @@ class Log(NamedTuple):
     codes: Dict[int, int]
     busiest: int
     reloaded: Optional[datetime]
+    failures: Dict[int, int] = {}
+    system_errors: Dict[str, int] = {}
 
     def seconds(self) -> float:
         return (self.last - self.first).total_seconds() + 1.0
@@ -81,6 +94,7 @@ def parse(text: str) -> Log:
             seconds[entry.time] = seconds.get(entry.time, 0) + 1
         elif entry.code != LIMIT_REACHED:
             codes[entry.code] = codes.get(entry.code, 0) + 1
+    failures, system_errors = _failures(text)
     reloads = [entry.time for entry in lines if entry.event == "reload" and entry.code == 0]
     return Log(
         first=min(entry.time for entry in lines),
@@ -90,7 +104,36 @@ def parse(text: str) -> Log:
         codes=codes,
         busiest=max(list(seconds.values()) + [0]),
         reloaded=reloads[-1] if reloads else None,
+        failures=failures,
+        system_errors=system_errors,
     )
+
+
+def _failures(text: str) -> Tuple[Dict[int, int], Dict[str, int]]:
+    """``failures`` and ``system_errors`` of Log. Error lines follow the line of their event."""
+    events: List[Tuple[List[int], List[str]]] = []
+    has_stack = False
+    for line in text.split("\n"):
+        event, stack = _CODE.search(line), _STACK.match(line)
+        system = _SYSTEM_ERROR.match(line)
+        if event is not None or (stack is not None and not stack.group(1) and has_stack):
+            events.append(([] if event is None else [integer(event.group(1))], []))
+            has_stack = False
+        if stack is not None:
+            events = events or [([], [])]
+            events[-1][0].append(integer(stack.group(2)))
+            has_stack = True
+        elif system is not None and events:
+            events[-1][1].append(f"{system.group(1)} ({system.group(2).strip()})")
+    counts: Dict[int, int] = {}
+    errors: Dict[str, int] = {}
+    for codes, systems in events:
+        first = next((one for one in _COUNTED if one in codes), None)
+        if first is not None:
+            counts[first] = counts.get(first, 0) + 1
+        for error in systems[:1] if first == NO_HANDOFF else ():
+            errors[error] = errors.get(error, 0) + 1
+    return counts, errors
 
 
 def _is_event(field: str) -> bool:

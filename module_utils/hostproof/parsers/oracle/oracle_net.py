@@ -37,6 +37,12 @@ IFILE = "IFILE"
 #: Environment variables of a program that the listener starts.
 ENVS = "ENVS"
 IFILE_DEPTH = 3
+#: Valid node checking in sqlnet.ora.
+NODE_CHECKING, INVITED, EXCLUDED = NODES = (
+    "TCP.VALIDNODE_CHECKING",
+    "TCP.INVITED_NODES",
+    "TCP.EXCLUDED_NODES",
+)
 
 #: What the agent of Grid Infrastructure writes behind its lines.
 AGENT = re.compile(r"#[^\n#]*\bline added by Agent\b", re.IGNORECASE)
@@ -175,6 +181,17 @@ def kept(text: str) -> str:
             lines[first] = f"{names} {lines[first]}".rstrip()
             lines[last] = f" *** {lines[last]}".rstrip()
     return "\n".join(lines)
+
+
+def kept_nodes(text: str) -> str:
+    """The part of a sqlnet.ora that is recorded: its lists of nodes (valid_nodes.py), and IFILE. A
+    file that cannot be parsed is not changed."""
+    try:
+        net = parse(text)
+    except ParseError:
+        return text
+    wanted = [one for one in net.parameters if one.name.upper() in (*NODES, IFILE)]
+    return "".join(text[one.start : one.end] + "\n" for one in wanted)
 
 
 def _without_comment(match: Match[str]) -> str:

@@ -30,6 +30,7 @@ TNSLSNR = r"(^|/)tnslsnr$"
 PROCESSES = "processes:tnslsnr"
 
 FILE = "listener.ora"
+SQLNET = "sqlnet.ora"
 #: Directory for /etc on Linux, /var/opt/oracle on Solaris: read if there is no other file.
 GLOBAL_FOLDERS = ("/etc", "/var/opt/oracle")
 
@@ -169,6 +170,30 @@ def _is_about(parameter: str, listener: str) -> bool:
     return parameter == listener or parameter.endswith("_" + listener)
 
 
+def read_sqlnet(host: Host, listener: Listener) -> List[Tuple[str, oracle_net.NetFile]]:
+    """Path and content of its sqlnet.ora, and of the files of IFILE, in the order of the text. It
+    is in TNS_ADMIN or in the home, never in the directory for all homes. Absent without one."""
+    folder = known(listener.main).path.rpartition("/")[0]
+    if folder in GLOBAL_FOLDERS:
+        folder = f"{listener.home}/network/admin"
+    return _sqlnet(host, f"{folder}/{SQLNET}", known(listener.user), 0)
+
+
+def _sqlnet(host: Host, path: str, user: str, depth: int) -> List[Tuple[str, oracle_net.NetFile]]:
+    if depth > oracle_net.IFILE_DEPTH:
+        raise ParseError(path, "IFILE nests deeper than three levels")
+    text = nfs_files.read_text(host, path, user, record=oracle_net.kept_nodes)
+    net = oracle_net.parse(text, what=path)
+    files = [(path, net)]
+    for other in net.included():
+        files += _sqlnet(host, other, user, depth + 1)
+    return files
+
+
+def node_name(host: Host) -> str:
+    return nfs_files.run(host, _NODE_ARGV).strip()
+
+
 def read_log(host: Host, listener: Listener, size: int) -> listener_log.Log:
     """The last ``size`` bytes of its listener.log."""
     argv = log_argv(host, listener, size)
@@ -196,7 +221,7 @@ def log_path(host: Host, listener: Listener) -> str:
         return "{0}/{1}".format(folder, name if "." in name else name + ".log")
     environment = known(listener.environment)
     base = settings["ADR_BASE_"] or environment.get("ORACLE_BASE") or listener.home + "/log"
-    node = nfs_files.run(host, _NODE_ARGV).strip().split(".")[0].lower()
+    node = node_name(host).split(".")[0].lower()
     name = listener.name.lower()
     return f"{base}/diag/tnslsnr/{node}/{name}/trace/{name}.log"
 

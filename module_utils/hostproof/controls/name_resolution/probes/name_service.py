@@ -1,96 +1,34 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Name resolution of a host: the results of getent, and of each name server.
+"""The answers of each name server of a host.
 
-getent resolves names like every program (/etc/hosts, DNS, and other sources of nsswitch.conf). It
-has a limit of ``SECONDS``, and all names are resolved in parallel, so that an unreachable server
-does not delay the run. Name servers are queried directly by datagram, because a line of /etc/hosts
-hides their answers.
+Name servers are queried directly by datagram, because a line of /etc/hosts hides their answers.
 """
 
-import re
 from functools import partial
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Dict, List, Sequence, Tuple
 
-from ....collect.answer import Answer, attempt
+from ....collect.answer import Answer
 from ....collect.host import Host
 from ....errors import Absent, ParseError, Unanswered, kind_of
-from ....parsers.unix import getent
+from ....probes.net.host_names import is_name, side_by_side
 from ..parsers import dns_message
 
-#: Seconds that a name may take, and a name server; each server is queried twice.
-SECONDS = 6.0
+#: Seconds that a name server may take; each is queried twice.
 PATIENCE = 1.5
-_AT_A_TIME = 24
-#: Names that are safe as an argument of a command.
-_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_.])?\Z")
-_NOT_FOUND = 2
-
-
-class Found(NamedTuple):
-    """``addresses`` in the order in which a program tries them; none where it is unknown the name.
-    ``name`` is the canonical one."""
-
-    name: str
-    addresses: Tuple[str, ...]
-
-
-def is_name(text: str) -> bool:
-    return _NAME.match(text) is not None
-
-
-def look_up(host: Host, names: Sequence[str]) -> Dict[str, Answer[Found]]:
-    return _side_by_side(partial(_look_up, host), names)
-
-
-def look_back(host: Host, addresses: Sequence[str]) -> Dict[str, Answer[Tuple[str, ...]]]:
-    """The names of each address, the canonical one first; none where it is unknown it."""
-    return _side_by_side(partial(_look_back, host), addresses)
 
 
 def ask_servers(
     host: Host, servers: Sequence[str], names: Sequence[str]
 ) -> Dict[Tuple[str, str], Answer[dns_message.Reply]]:
     """What each server states of each name: Absent where no server is there, or it is silent."""
-    return _side_by_side(
+    return side_by_side(
         partial(_ask_server, host), [(server, name) for server in servers for name in names]
     )
 
 
 def key_of(server: str, name: str) -> str:
     return f"udp:{server} {name}"
-
-
-def _side_by_side(ask: Callable[[Any], Any], subjects: Sequence[Any]) -> Dict[Any, Any]:
-    if not subjects:
-        return {}
-    # Hosts without Oracle require nothing, and each import costs an audit time.
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(max_workers=_AT_A_TIME) as several:
-        return dict(zip(subjects, several.map(partial(attempt, ask), subjects)))
-
-
-def _look_up(host: Host, name: str) -> Found:
-    output = _getent(host, "ahosts", name)
-    return Found(*getent.parse_ahosts(output))
-
-
-def _look_back(host: Host, address: str) -> Tuple[str, ...]:
-    lines = _getent(host, "hosts", address).split("\n")
-    return tuple(name for line in lines for name in line.split()[1:] if is_name(name))
-
-
-def _getent(host: Host, database: str, what: str) -> str:
-    """The output, or "" if the name is not found."""
-    argv = ["getent", database, what]
-    key = "command:" + " ".join(argv)
-    if not is_name(what) and ":" not in what:
-        raise ParseError("name", f"{kind_of(what)} is none, and is not looked up")
-    output = host.run(argv, SECONDS)
-    if output.rc not in (0, _NOT_FOUND):
-        raise Unanswered(key, f"getent ended with {output.rc}: {output.stderr.strip()[:200]}")
-    return output.stdout
 
 
 def _ask_server(host: Host, query: Tuple[str, str]) -> dns_message.Reply:

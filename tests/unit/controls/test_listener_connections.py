@@ -1,0 +1,182 @@
+"""The nodes that a listener accepts, and the connections that it loses."""
+
+import pytest
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.parsers.oracle import listener_log, oracle_net
+from listener_packs import AGENT, ESTABLISH, GRID, OPEN, linux, listener_policy, wants
+
+ON = "TCP.VALIDNODE_CHECKING = yes\n"
+OWN = {"db01_example_com": "192.0.2.10"}
+
+
+@pytest.fixture
+def one(valid):
+    def judge(machine, **changes):
+        policies = {"listener_rate_limit": listener_policy(**changes)}
+        findings = audit.judge_host(machine, policies)
+        return {finding.check.partition(".")[2]: finding for finding in findings}
+
+    judged = valid(judge)
+    return lambda check, machine, **changes: judged(machine, **changes)[check]
+
+
+def host(text=OPEN, **options):
+    return linux().listener(text, **options).socket(1521, 128)
+
+
+class TestValidNodes:
+    @pytest.mark.parametrize(
+        ("text", "found", "status", "fix"),
+        [
+            ("SQLNET.EXPIRE_TIME = 10\n", {}, "skip", ""),
+            ("tcp.invited_nodes = (app9)\n", {}, "skip", ""),
+            ("tcp.validnode_checking = no\ntcp.invited_nodes = (app9)\n", {}, "skip", ""),
+            (ON + "TCP.INVITED_NODES = (db01.example.com)\n", OWN, "pass", ""),
+            (ON + "TCP.INVITED_NODES = (DB01, 192.0.2.9)\n", {"DB01": "192.0.2.10"}, "pass", ""),
+            (ON + "TCP.INVITED_NODES = (192.0.2.10)\n", {}, "pass", ""),
+            (ON + "TCP.INVITED_NODES = (192.0.2.*)\n", {}, "pass", ""),
+            (ON + "TCP.INVITED_NODES = (192.0.2.0/24, 10.1.0.0/16)\n", {}, "pass", ""),
+            (ON + "TCP.INVITED_NODES = (dbalias)\n", {"dbalias": "192.0.2.10"}, "pass", ""),
+            (
+                ON + "TCP.INVITED_NODES = (db01.example.com, app9)\n",
+                {**OWN, "app9": ""},
+                "fail",
+                "correct app9 in the lists",
+            ),
+            (
+                "tcp.validnode_checking=YES\ntcp.invited_nodes=\n  (db01.example.com,\n   app9)\n",
+                {**OWN, "app9": ""},
+                "fail",
+                "correct app9 in the lists",
+            ),
+            (ON + "TCP.INVITED_NODES = (192.0.2.9)\n", {}, "fail", "add db01.example.com to"),
+            (ON + "TCP.INVITED_NODES = (10.1.0.0/16)\n", {}, "fail", "add db01.example.com to"),
+            (
+                ON + "TCP.INVITED_NODES = (app1)\n",
+                {"app1": "192.0.2.9"},
+                "fail",
+                "add db01.example.com to",
+            ),
+            (ON + "TCP.INVITED_NODES = (db01.example.com)\n", {"db01_example_com": ""}, "fail", ""),
+            (ON + "TCP.EXCLUDED_NODES = (app9)\n", {"app9": ""}, "fail", "correct app9"),
+            (ON + "TCP.EXCLUDED_NODES = (app9)\n", {"app9": "192.0.2.9"}, "pass", ""),
+        ],
+    )
+    def test_what_the_next_start_makes_of_the_lists(self, one, text, found, status, fix):
+        finding = one("valid_nodes", host().sqlnet(text, **found))
+        assert (finding.status, fix in (finding.fix or "")) == (status, True), finding
+        if status == "fail":
+            assert finding.failing_layer == "persisted"
+            assert "TNS-00584" in finding.why
+            assert finding.fix.endswith("restart the listener only after that")
+
+    def test_one_unknown_name_hides_no_failure(self, one):
+        machine = host().sqlnet(ON + "TCP.INVITED_NODES = (app1, app9)\n", app9="")
+        machine.command("getent ahosts app1", "", 3)
+        finding = one("valid_nodes", machine)
+        assert (finding.status, "app9 does not resolve" in finding.why) == ("fail", True)
+        assert "Not known: " in finding.why
+        assert one("valid_nodes", host().sqlnet(ON + "TCP.INVITED_NODES = (x")).status == "error"
+        assert one("valid_nodes", host()).status == "skip"
+
+    def test_the_file_of_tns_admin_with_ifile(self, one):
+        def elsewhere():
+            machine = linux().listener(OPEN, path="/etc/tns/listener.ora", TNS_ADMIN="/etc/tns")
+            return machine.sqlnet(ON + "TCP.INVITED_NODES = (192.0.2.77)\n")
+
+        assert one("valid_nodes", elsewhere()).status == "skip"
+        machine = elsewhere()
+        machine.file("/etc/tns/sqlnet.ora", ON + "IFILE = /etc/tns/nodes.ora\n")
+        machine.file("/etc/tns/nodes.ora", "TCP.INVITED_NODES = (192.0.2.77)\n")
+        finding = one("valid_nodes", machine)
+        assert (finding.status, "/etc/tns/nodes.ora" in finding.fix) == ("fail", True)
+
+    def test_only_the_lists_are_recorded(self):
+        text = "WALLET_LOCATION = (SOURCE=(METHOD=FILE))\n" + ON + "tcp.invited_nodes=(a,b) # x\n"
+        assert oracle_net.kept_nodes(text) == ON + "tcp.invited_nodes=(a,b)\n"
+
+
+def stack(code, *lines, minute=50):
+    return ESTABLISH.format(minute=minute, second=1, code=code) + "".join(
+        f"{' ' * number}{line}\n" for number, line in enumerate(lines)
+    )
+
+
+HANDOFF = "TNS-12518: TNS:listener could not hand off client connection"
+LOST = "TNS-12547: TNS:lost contact"
+QUOTA = "TNS-12549: TNS:operating system resource quota exceeded"
+NO_PROCESS = "Linux Error: 11: Resource temporarily unavailable"
+SLOW = ("TNS-12525: TNS:listener has not received client's request in time allowed",)
+SLOW += ("TNS-12535: TNS:operation timed out", "TNS-12606: TNS: Application timeout occurred")
+GOOD = "".join(ESTABLISH.format(minute=n, second=n, code=0) for n in range(40))
+
+
+class TestLostConnections:
+    @pytest.mark.parametrize(
+        ("lines", "status", "in_use", "fix"),
+        [
+            ("", "pass", "0 times TNS-12518, 0 times TNS-12547, 0 times TNS-12535", ""),
+            (
+                stack(12514, "TNS-12514: TNS:listener does not know of service"),
+                "pass",
+                "0 times",
+                "",
+            ),
+            (stack(12518), "warn", "1 times TNS-12518", "V$RESOURCE_LIMIT"),
+            (stack(12518, HANDOFF, QUOTA, NO_PROCESS), "warn", "1 times TNS-12518", "nproc"),
+            (
+                stack(12518, HANDOFF, LOST, "Linux Error: 32: Broken pipe"),
+                "warn",
+                "1 times TNS-12518, 0 times TNS-12547",
+                "the alert log",
+            ),
+            (
+                stack(12518, HANDOFF, "TNS-12536: x", "Linux Error: 12: Cannot allocate memory"),
+                "warn",
+                "1 times TNS-12518",
+                "uses up the memory",
+            ),
+            (stack(12547, LOST) * 2, "warn", "2 times TNS-12547", "read the alert log"),
+            (LOST + "\n" + HANDOFF + "\n", "warn", "1 times TNS-12518, 1 times TNS-12547", ""),
+            (stack(12525, *SLOW), "pass", "1 times TNS-12535", ""),
+            (stack(12525, *SLOW) * 9, "warn", "9 times TNS-12535", "the network and firewalls"),
+        ],
+    )
+    def test_what_the_log_counts(self, one, lines, status, in_use, fix):
+        finding = one("lost_connections", host().log(GOOD + lines))
+        assert (finding.status, in_use in finding.in_use) == (status, True), finding
+        assert fix in (finding.fix or ""), finding
+        assert ("nproc" in (finding.fix or "")) == (NO_PROCESS in lines)
+
+    def test_the_error_of_the_system_is_counted(self, one):
+        text = GOOD + stack(12518, HANDOFF, QUOTA, NO_PROCESS) * 3
+        assert (
+            "3 times 11 (Resource temporarily unavailable)"
+            in one("lost_connections", host().log(text)).why
+        )
+        log = listener_log.parse(text)
+        assert (log.failures, log.codes) == ({12518: 3}, {12518: 3})
+
+    def test_without_a_log_nothing_is_counted(self, one):
+        assert one("lost_connections", host()).status in ("skip", "error")
+
+
+class TestQueueOfGridInfrastructure:
+    @pytest.mark.parametrize(
+        ("port", "backlog", "policy", "status"),
+        [
+            (1521, 128, {}, "pass"),
+            (1521, 128, wants(queuesize=512), "fail"),
+            (1521, 512, wants(queuesize=512), "pass"),
+            (1521, 128, wants(queuesize=None), "warn"),
+            (1522, 128, {}, "skip"),
+        ],
+    )
+    def test_by_the_backlog_of_its_port(self, one, port, backlog, policy, status):
+        machine = linux().listener(AGENT, home=GRID).socket(port, backlog)
+        finding = one("queue_size", machine, **policy)
+        assert finding.status == status, finding
+        if status not in ("skip",):
+            assert f"port 1521 {backlog}" in finding.running
+        if status in ("fail", "warn"):
+            assert "a listener of the database home" in finding.fix
