@@ -68,7 +68,7 @@ class TestValidNodes:
         if status == "fail":
             assert finding.failing_layer == "persisted"
             assert "TNS-00584" in finding.why
-            assert finding.fix.endswith("restart the listener only after that")
+            assert "do not restart the listener before" in finding.why
 
     def test_one_unknown_name_hides_no_failure(self, one):
         machine = host().sqlnet(ON + "TCP.INVITED_NODES = (app1, app9)\n", app9="")

@@ -53,15 +53,15 @@ def valid_nodes(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     if if_known(accepts, True) is False:
         problems.append(f"TCP.INVITED_NODES has no entry for {own[:80]}, the host of the listener")
         steps.append(Edit(nodes.path, what=f"add {own[:80]} to TCP.INVITED_NODES in {nodes.path}"))
-    keep = Ask("restart the listener only after that")
     return layered(
         persisted=Layer(
             f"{len(nodes.invited)} invited, {len(nodes.excluded)} excluded in {nodes.path}",
             FAIL if problems else PASS,
         ),
         also=[("own entry", accepts), *((name, found) for name, found in nodes.found.items())],
-        why=f"{'; '.join(problems)}. The next start ends with TNS-00584.",
-        advice=Advice(persisted=[*steps, keep]),
+        why=f"{'; '.join(problems)}. The next start ends with TNS-00584: do not restart the "
+        "listener before the file is corrected.",
+        advice=Advice(persisted=steps),
         desired="this host is invited, and each name resolves",
         evidence=[
             "command:cat " + nodes.path,
