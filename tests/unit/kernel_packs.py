@@ -26,6 +26,8 @@ STOCK = {
     "kernel.numa_balancing": "0",
     "kernel.panic": "0",
     "kernel.panic_on_oops": "0",
+    "kernel.pid_max": "4194304",
+    "kernel.shm_rmid_forced": "0",
     "kernel.sem": "32000\t1024000000\t500\t32000",
     "kernel.shmall": "18446744073692774399",
     "kernel.shmmax": "18446744073692774399",
@@ -46,6 +48,7 @@ STOCK = {
     "vm.dirty_bytes": "0",
     "vm.dirty_ratio": "20",
     "vm.min_free_kbytes": "67584",
+    "vm.overcommit_memory": "0",
     "vm.swappiness": "60",
 }
 
@@ -55,8 +58,8 @@ def proc(name: str) -> str:
 
 
 def stock() -> packs.Machine:
-    """Nothing of Oracle is on it."""
-    machine = packs.linux()
+    """Nothing of Oracle is on it; kdump has loaded its kernel."""
+    machine = packs.linux().file("/sys/kernel/kexec_crash_loaded", "1\n")
     for name, value in STOCK.items():
         machine.file(proc(name), value + "\n")
     sets = (packs.FIXTURES / "sysvipc_sem/linux-6.18-two-sets.txt").read_text()

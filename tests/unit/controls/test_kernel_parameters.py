@@ -57,6 +57,11 @@ class TestRow:
             + [(bumped(value, place, -1), False) for place in range(len(value))]
             + [(bumped(value, place, +1), True) for place in range(len(value))],
             "at_most": [(value, True), (bumped(value, 0, 1), False), (bumped(value, 0, -1), True)],
+            "other_than": [
+                (value, False),
+                (bumped(value, 0, 1), True),
+                (bumped(value, 0, -1), True),
+            ],
             "exactly": [(value, True), (bumped(value, 0, 1), False), (bumped(value, 0, -1), False)],
             "within": [
                 (value, True),
@@ -114,10 +119,15 @@ class TestRow:
     def test_it_is_found_on_a_host(self, row, judge):
         """Judged where its release is, with its severity, source and comparison."""
         release = ".".join(map(str, row.since or row.until or (19,)))
-        bad = " ".join(["99" if row.compare == "at_most" else "7"] * len(of_row(row).demand.value))
+        bad = {"at_most": "99", "within": "0", "other_than": row.value, "at_least": "0"}
+        bad = " ".join([bad.get(row.compare, "7")] * len(of_row(row).demand.value))
         bad += " 7" * (len(kernel_packs.STOCK[row.name].split()) - len(bad.split()))
+        machine = stock().file("/sys/kernel/kexec_crash_loaded", "0\n")
+        if row.only == "pool":
+            text = machine.files["/proc/meminfo"]
+            machine.file("/proc/meminfo", re.sub("(HugePages_Total: +)\\d+", "\\g<1>64", text))
         finding = judge(
-            sets(stock(), **{row.name.replace(".", "__"): bad}),
+            sets(machine, **{row.name.replace(".", "__"): bad}),
             releases=[release],
             profile="rac_nfs",
             interconnect=[],
@@ -137,7 +147,7 @@ class TestTable:
         names = {row.name for row in ROWS}
         for name in names:
             rows = [row for row in ROWS if row.name == name]
-            assert len({(row.family, row.compare, row.only, row.live) for row in rows}) == 1
+            assert len({(row.family, row.compare, row.live) for row in rows}) == 1
 
     @pytest.mark.parametrize("release", [(11, 2), (12, 1), (12,), (18,), (19, 3), (21,), (23,)])
     def test_one_row_of_a_parameter_is_for_a_release(self, release):
@@ -359,11 +369,23 @@ class TestLayers:
         assert finding.status == "fail"
         assert why in finding.why
 
-    def test_two_of_four_numbers(self, judge):
-        machine = with_home(stock()).file("/etc/sysctl.d/50.conf", "kernel.sem = 300 40000\n")
-        finding = judge(machine)["kernel.sem"]
-        assert finding.status == "fail"
-        assert finding.persisted == "300 40000 from /etc/sysctl.d/50.conf:1"
+    @pytest.mark.parametrize(
+        ("numbers", "status"),
+        [
+            ("300 40000", "pass"),
+            ("250 32000 100", "pass"),
+            ("250", "pass"),
+            ("250 31999", "fail"),
+            ("249", "fail"),
+            ("250 32000 99", "fail"),
+        ],
+    )
+    def test_a_line_leaves_the_numbers_that_it_does_not_have(self, judge, numbers, status):
+        """proc_dointvec writes as many numbers as there are."""
+        line = f"kernel.sem = {numbers}\n"
+        finding = judge(with_home(stock()).file("/etc/sysctl.d/50.conf", line))["kernel.sem"]
+        assert finding.status == status
+        assert finding.persisted == f"{numbers} from /etc/sysctl.d/50.conf:1"
 
     def test_on_an_old_kernel_its_own_values_are_not_known(self, judge):
         machine = with_home(stock()).file("/proc/sys/kernel/osrelease", "3.10.0-1160.el7.x86_64\n")
@@ -617,3 +639,42 @@ def test_a_formula_that_needs_what_is_not_known_is_kept():
     with pytest.raises(Exception, match="denied"):
         parameter.meets((1,))
     assert not isinstance(parameter.demand, Unanswered)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "changes", "status"),
+    [
+        ("kernel.panic", "0", {"crash": "0"}, "warn"),
+        ("kernel.panic", "0", {"crash": None}, "warn"),
+        ("kernel.panic", "0", {"crash": "1"}, None),
+        ("kernel.panic", "10", {"crash": "0"}, "pass"),
+        ("vm.swappiness", "0", {"profile": "oracle_19c_single"}, "warn"),
+        ("vm.swappiness", "1", {"profile": "oracle_19c_single"}, "pass"),
+        ("vm.swappiness", "10", {"profile": "oracle_19c_single"}, "pass"),
+        ("vm.swappiness", "11", {"profile": "oracle_19c_single"}, "warn"),
+        ("kernel.pid_max", "4096", {}, "fail"),
+        ("kernel.pid_max", "32767", {}, "fail"),
+        ("kernel.pid_max", "32768", {}, "pass"),
+        ("kernel.pid_max", "4194304", {}, "pass"),
+        ("vm.overcommit_memory", "2", {"pool": 100}, "warn"),
+        ("vm.overcommit_memory", "1", {"pool": 100}, "pass"),
+        ("vm.overcommit_memory", "2", {"pool": 0}, None),
+        ("kernel.shm_rmid_forced", "1", {}, "warn"),
+        ("kernel.shm_rmid_forced", "0", {}, "pass"),
+    ],
+)
+def test_values_that_passed(judge, parameter, value, changes, status):
+    """A host of 19c; the value is in a file of sysctl.d as well."""
+    machine = with_home(stock()).file("/etc/sysctl.d/90.conf", f"{parameter} = {value}\n")
+    sets(machine, **{parameter.replace(".", "__"): value})
+    if "crash" in changes:
+        del machine.files["/sys/kernel/kexec_crash_loaded"]
+        if changes["crash"] is not None:
+            machine.file("/sys/kernel/kexec_crash_loaded", changes["crash"] + "\n")
+    if "pool" in changes:
+        text = machine.files["/proc/meminfo"]
+        text = re.sub("(HugePages_Total: +)\\d+", f"\\g<1>{changes['pool']}", text)
+        machine.file("/proc/meminfo", text)
+    profile = {"profile": changes["profile"]} if "profile" in changes else {}
+    finding = judge(machine, **profile).get(parameter)
+    assert (finding.status if finding else None) == status

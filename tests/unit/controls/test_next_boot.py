@@ -1,5 +1,6 @@
 """Databases that are down or start later: packs of reports from the field, and variants of them."""
 
+import io_packs
 import kernel_packs
 import limit_packs
 import memory_packs
@@ -235,7 +236,7 @@ def test_the_memlock_of_what_starts_an_instance(runs, unit, service, flag, statu
     assert found[0].status == status, found[0].why
     if status == "fail":
         assert found[0].failing_layer == "persisted"
-        assert f"At the next boot {unit}.service starts it with 64.0 KiB" in found[0].why
+        assert f"After a reboot {unit}.service starts it with 64.0 KiB" in found[0].why
         assert found[0].fix == (
             f"systemctl edit {unit}.service: a [Service] section with LimitMEMLOCK=4194304K"
         )
@@ -262,3 +263,70 @@ def test_databases_that_units_name_start_together(unit, service, pages):
         machine.evidence.clear()
         shmall(machine, amount)
         assert judged(machine, "kernel_parameters")[key].status == status
+
+
+@pytest.mark.parametrize(
+    ("flags", "processes", "limit", "status"),
+    [
+        ("YY", "5000", 5000 * 2 * 128, "pass"),
+        ("YY", "5000", 5000 * 2 * 128 - 1, "fail"),
+        # A person starts one of them.
+        ("NN", "5000", 1048576, "pass"),
+        ("NN", "9000", 1048576, "fail"),
+        ("YYY", "300", 1048576, "pass"),
+        ("YYY", "300", 1048575, "fail"),
+    ],
+)
+def test_requests_of_databases_that_are_down(flags, processes, limit, status):
+    machine = kernel_packs.stock()
+    for number, flag in enumerate(flags):
+        down(machine, f"DB{number}", flag=flag, sga_target="1G", processes=processes)
+    machine.file("/etc/sysctl.d/90.conf", f"fs.aio-max-nr = {limit}\n")
+    kernel_packs.sets(machine, **{"fs__aio-max-nr": str(limit)})
+    key = "fs.aio-max-nr kernel_parameters.asynchronous_io"
+    finding = judged(machine, "kernel_parameters")[key]
+    assert finding.status == status
+    if limit > 1048576:
+        assert f"(with DB0, DB1, now down) reserve {5000 * 2 * 128} requests" in finding.desired
+
+
+def test_the_advice_for_a_limit_that_is_used_up_says_the_value():
+    machine = down(kernel_packs.stock(), sga_target="1G")
+    kernel_packs.sets(machine, **{"fs__aio-max-nr": "1048576", "fs__aio-nr": "1000000"})
+    machine.file("/etc/sysctl.d/90.conf", "fs.aio-max-nr = 1048576\n")
+    key = "fs.aio-max-nr kernel_parameters.asynchronous_io"
+    finding = judged(machine, "kernel_parameters")[key]
+    assert finding.status == "fail"
+    assert "list fs.aio-max-nr with 2000000 in kernel_parameters_values" in finding.fix
+
+
+@pytest.mark.parametrize(("processes", "status"), [("8192", "pass"), ("8193", "fail")])
+def test_the_requests_of_all_processes_of_a_database(processes, status):
+    machine = io_packs.story()
+    down(machine, "TEST", flag="Y", sga_target="1G", processes=processes)
+    findings = judged(machine, "async_io")
+    finding = next(found for key, found in findings.items() if key.endswith(".aio_max_nr"))
+    assert finding.status == status, finding.why
+
+
+@pytest.mark.parametrize(
+    ("parameters", "status"),
+    [
+        ({"filesystemio_options": "none"}, "warn"),
+        ({"filesystemio_options": "none", "control_files": "/u02/c1.ctl"}, "fail"),
+        (
+            {"filesystemio_options": "asynch", "control_files": "('/u02/c1.ctl','/u03/c2.ctl')"},
+            "fail",
+        ),
+        ({"filesystemio_options": "SETALL", "control_files": "/u02/c1.ctl"}, "pass"),
+        ({"filesystemio_options": "none", "control_files": "+DATA/T/c1.ctl"}, "skip"),
+        ({"control_files": "/u02/c1.ctl"}, "skip"),
+    ],
+)
+@pytest.mark.parametrize("spfile", [True, False])
+def test_the_mode_of_a_database_that_is_down(spfile, parameters, status):
+    machine = down(io_packs.story(), "TEST", spfile=spfile, **parameters)
+    finding = judged(machine, "async_io")["TEST async_io.filesystemio_options"]
+    assert finding.status == status, finding.why
+    if status == "fail":
+        assert "restart" not in finding.fix

@@ -8,14 +8,14 @@ from ...apply import aix_attributes
 from ...collect.answer import Answer, attempt, known
 from ...collect.held import Holders
 from ...collect.host import Host
-from ...errors import Absent, HostproofError, Unanswered
+from ...errors import Absent, Unanswered
 from ...parsers.kernel import kernel_release, meminfo
 from ...parsers.nfs import mount_command, mountinfo
 from ...parsers.nfs.nfs_options import AIX, LINUX
 from ...parsers.unix import lsattr
 from ...probes.kernel import mounts as mount_table
 from ...probes.nfs import nfs_connections, nfs_mounted
-from ...probes.oracle import alert_logs, io_writers, next_start
+from ...probes.oracle import alert_logs, io_writers, next_start, will_start
 from ...probes.oracle import instances as instances_probe
 from ...probes.oracle.instances import Instance
 from ...probes.oracle.io_writers import OpenFile, Writer
@@ -87,25 +87,30 @@ class Aix(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """``linux`` and ``aix`` are None on any other system."""
+    """``linux`` and ``aix`` are None on any other system; ``at_boot`` are databases that are down
+    and start together at boot."""
 
     system: Answer[str]
     linux: Optional[Linux]
     aix: Optional[Aix]
     subjects: Answer[List[Subject]]
+    at_boot: Answer[List[str]]
 
 
 def read(host: Host, policy: Policy) -> Facts:
     """Read all facts for the checks and the plan."""
     system = attempt(nfs_mounted.read_system, host)
     linux = _read_linux(host, policy) if system == LINUX else None
+    subjects: Answer[List[Subject]] = attempt(
+        lambda: _read_subjects(host, policy, linux) if known(system) else []
+    )
+    databases = attempt(lambda: [subject.database for subject in known(subjects)])
     return Facts(
         system=system,
         linux=linux,
         aix=_read_aix(host) if system == AIX else None,
-        subjects=system
-        if isinstance(system, HostproofError)
-        else attempt(_read_subjects, host, policy, linux),
+        subjects=subjects,
+        at_boot=attempt(will_start.at_boot, host, databases) if linux is not None else [],
     )
 
 

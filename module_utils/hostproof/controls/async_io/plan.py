@@ -10,10 +10,10 @@ from typing import List
 
 from ...apply.change import Change, Plan, Refusal, idle
 from ...apply.parameter_change import stored_change
-from ...collect.answer import known
+from ...collect.answer import attempt, if_known, known
 from ...parsers.oracle import pfile
 from ...parsers.size import human
-from ...probes.oracle.next_start import next_place, running_sga
+from ...probes.oracle.next_start import next_place, next_size, running_sga
 from ...probes.oracle.sqlplus import entries_of
 from .facts import Facts, Linux, Subject
 from .policy import Policy
@@ -21,9 +21,27 @@ from .probes import aio
 from .values import MODES, OPTIONS, is_governed, page_cache, persisted, places, running
 
 
-def wanted_events(events: aio.Events, policy: Policy) -> int:
-    """The minimum of fs.aio-max-nr: the policy's value, or the current use with its growth."""
-    return max(policy.aio_max_nr, math.ceil(events.used * policy.growth_factor))
+def wanted_events(events: aio.Events, facts: Facts, policy: Policy) -> int:
+    """The minimum of fs.aio-max-nr: the policy's value, the current use with its growth, or the
+    requests that all processes of the databases reserve."""
+    growth = math.ceil(events.used * policy.growth_factor)
+    return max(policy.aio_max_nr, growth, requests_of_databases(facts))
+
+
+def requests_of_databases(facts: Facts) -> int:
+    """What all processes of databases reserve that run or start together, as far as it is known;
+    of those that a person starts one counts."""
+    boot = if_known(facts.at_boot, [])
+    together, others = 0, [0]
+    for subject in if_known(facts.subjects, []):
+        size = attempt(next_size, subject.database, "processes")
+        if not isinstance(size, int):
+            continue
+        if subject.database.running is not None or subject.sid in boot:
+            together += size
+        else:
+            others.append(size)
+    return (together + max(others)) * aio.REQUESTS
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:

@@ -12,7 +12,7 @@ from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle import io_writers
 from ...probes.systemd import boot as boot_probe
 from .facts import RELEASE_FILE, Facts, Linux
-from .plan import wanted_events
+from .plan import requests_of_databases, wanted_events
 from .policy import DOCUMENTED, NAME, Policy
 from .probes import aio
 from .subjects import KERNEL, LINUX, MOS
@@ -44,7 +44,8 @@ _NAMED = 5
 )
 def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
     events = known(linux.events)
-    required = wanted_events(events, policy)
+    required = wanted_events(events, facts, policy)
+    processes = required == requests_of_databases(facts)
     at_boot = boot_probe.sysctl_at_boot(linux.boot, aio.KEY)
     winner = at_boot.winner
     then = _DEFAULT if winner is None else int(winner.value)
@@ -62,7 +63,8 @@ def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if low else PASS,
         why=f"{' and '.join(low)}; required is {required}: {policy.aio_max_nr} of the policy, or "
-        f"{policy.growth_factor:g} times the {events.used} events in use.",
+        f"{policy.growth_factor:g} times the {events.used} events in use"
+        + (f", or {aio.REQUESTS} for each process of the databases." if processes else "."),
         fix=blocked or _fix(required),
         commands=_BY_APPLY if required <= DOCUMENTED and not blocked else [],
         desired=f"at least {required}",
@@ -111,7 +113,7 @@ def aio_usage(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
             if charges_more
             else ""
         ),
-        fix=f"{_fix(wanted_events(events, policy))}; a larger limit does not reserve memory",
+        fix=f"{_fix(wanted_events(events, facts, policy))}; a larger limit does not reserve memory",
         desired=f"at most {policy.used_limit_percent}%",
         running=f"{events.limit}, {left} more contexts of {aio.CONTEXT}",
         in_use=f"{events.used}: {holders}",

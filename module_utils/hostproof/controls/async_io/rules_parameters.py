@@ -7,7 +7,7 @@ from typing import Optional
 from ...collect.answer import attempt, known
 from ...collect.shell import line
 from ...errors import HostproofError
-from ...evaluate.advice import apply_line
+from ...evaluate.advice import Advice, Ask, apply_line
 from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle.next_start import change_of_parameter
@@ -85,13 +85,25 @@ def _of_next_start(subject: Subject, required: str) -> Verdict:
             f"{subject.sid} is not running, and {layer}: the default depends on release and "
             "platform."
         )
+    files = (persisted(subject, "control_files")[0] or "").lstrip("('\" ")
+    if files.startswith("+"):
+        raise Skip(f"{subject.sid} is not running, and its control files are in ASM: {layer}.")
+    is_known = files.startswith("/")
+    where = "" if is_known else ", unless its files are in ASM"
     return Verdict(
-        PASS if then == required else WARN,
-        why=f"Its next start uses {then}; {required} is required, unless its files are in ASM.",
-        fix=f"set {OPTIONS} to {required} before it is started",
+        PASS if then == required else FAIL if is_known else WARN,
+        why=f"Its next start uses {then}; {required} is required{where}.",
+        advice=Advice([Ask(_before_the_start(subject, required))]),
+        wrong=frozenset(["persisted"]),
         desired=required,
         persisted=layer,
     )
+
+
+def _before_the_start(subject: Subject, required: str) -> str:
+    """An instance that is down changes its spfile only after STARTUP NOMOUNT (ORA-01034)."""
+    change = change_of_parameter(subject.database, OPTIONS, required)
+    return change if known(subject.database.file).is_text else f"STARTUP NOMOUNT; {change}"
 
 
 @rules.check(

@@ -37,7 +37,7 @@ SQLPLUS_SECONDS = 20.0
 class Facts(NamedTuple):
     """Facts of the host. An Answer can be the error of its reading.
 
-    ``starts`` is what starts databases at the next boot."""
+    ``starts`` is what starts databases at boot time."""
 
     meminfo: Answer[Dict[str, int]]
     pool: Answer[meminfo.Pool]

@@ -165,7 +165,7 @@ def _starting(facts: Facts, policy: Policy) -> List[Starting]:
 
 
 def _limits_at_boot(facts: Facts, sid: str, account: Answer[str]) -> Answer[List[By]]:
-    """What starts the instance at boot with a limit of its own, not that of limits.d."""
+    """The starters of the instance at boot that give it another limit than limits.d does."""
     if isinstance(facts.starts, HostproofError):
         return facts.starts
     by = will_start.started_by(facts.starts, sid, account)
@@ -210,7 +210,7 @@ def memlock_in_force(starting: Starting, _facts: Facts, _policy: Policy) -> Verd
             )
     low = [one for one in by if _is_low(one, later)]
     problems += [
-        f"at the next boot {one.name} starts it with {human(known(one.memlock) or 0)} of locked "
+        f"after a reboot {one.name} starts it with {human(known(one.memlock) or 0)} of locked "
         f"memory" + (f" ({one.why})" if one.why else "")
         for one in low
     ]
@@ -223,7 +223,7 @@ def memlock_in_force(starting: Starting, _facts: Facts, _policy: Policy) -> Verd
     least = -(-later // 1024)
     units = [_edit(one, least) for one in low]
     return layered(
-        persisted=Layer(at_boot, FAIL if low else PASS, "limit at the next boot")
+        persisted=Layer(at_boot, FAIL if low else PASS, "limit after a reboot")
         if by or isinstance(at_boot, HostproofError)
         else None,
         in_use=None

@@ -44,6 +44,10 @@ SAPTUNE = ("/run/saptune/parameter", "/var/lib/saptune/parameter")
 NO, NO_AT_BOOT = ["no", "-F", "-a"], ["no", "-r", "-a"]
 #: Time limit of sqlplus in seconds.
 _SQLPLUS_SECONDS = 20.0
+#: 1 where a crash kernel is loaded, which a panic starts.
+CRASH_KERNEL = "/sys/kernel/kexec_crash_loaded"
+#: Requests that a process of an instance reserves at least (ORA-27090 prints 128).
+_REQUESTS = 128
 #: Semaphores in a set, and those of an instance beyond its processes.
 _IN_SET, _MORE = 250, 10
 IFCONFIG = ["ifconfig", "-a"]
@@ -67,7 +71,7 @@ class Facts(NamedTuple):
     Clusterware runs, ``interconnect`` its interfaces or those of the policy. ``saptune`` maps
     the parameters that it has set to the directory that proves it. ``apart`` are instances that run
     in a separate IPC namespace, where semaphores and shared memory have other limits. ``stopped``
-    is what databases take that are down."""
+    is what databases take that are down. ``crash_kernel`` is whether one is loaded."""
 
     meminfo: Answer[Dict[str, int]]
     kernel: Answer[kernel_release.Release]
@@ -81,6 +85,7 @@ class Facts(NamedTuple):
     segments: Answer[List[sysvipc_shm.ShmSegment]]
     semaphores: Answer[List[sysvipc_sem.SemaphoreSet]]
     stopped: will_start.Sizes
+    crash_kernel: Answer[bool]
     aio_used: Answer[int]
     files_used: Answer[str]
     saptune: Dict[str, str]
@@ -108,10 +113,14 @@ def read(host: Host, policy: Policy) -> Facts:
     software = releases.read_software(host)
     semaphores = attempt(lambda: sysvipc_sem.parse(host.read_text(SEMAPHORES)))
     stopped = _read_stopped(host, policy, memory)
+    aio_used = attempt(host.read_number, AIO_USED)
+    figures = _figures(host, policy, memory, segments, semaphores, running, stopped)
     return Facts(
         meminfo=memory,
         kernel=attempt(lambda: kernel_release.parse(host.read_text(RELEASE_FILE).strip())),
-        figures=_figures(host, policy, memory, segments, semaphores, running, stopped),
+        figures=figures._replace(
+            requests=if_known(aio_used, 0) + sum(stopped.processes) * _REQUESTS
+        ),
         boot=boot_probe.read_boot(host),
         running=running,
         software=software,
@@ -121,7 +130,8 @@ def read(host: Host, policy: Policy) -> Facts:
         segments=segments,
         semaphores=semaphores,
         stopped=stopped,
-        aio_used=attempt(host.read_number, AIO_USED),
+        crash_kernel=attempt(_has_crash_kernel, host),
+        aio_used=aio_used,
         files_used=attempt(host.read_text, FILES_USED),
         saptune=_read_saptune(host),
         apart=attempt(_read_apart, host, software),
@@ -226,6 +236,11 @@ def _semaphores(sets: List[sysvipc_sem.SemaphoreSet], stopped: will_start.Sizes)
 def _count_nodes(host: Host) -> int:
     names = unless_absent(attempt(host.list_dir, numa.FOLDER), [])
     return max(1, len([name for name in names if re.match(r"node\d{1,4}\Z", name)]))
+
+
+def _has_crash_kernel(host: Host) -> bool:
+    number = attempt(host.read_number, CRASH_KERNEL)
+    return not isinstance(number, Absent) and known(number) == 1
 
 
 def _read_apart(host: Host, software: releases.Software) -> List[str]:

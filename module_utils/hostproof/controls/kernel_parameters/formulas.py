@@ -17,6 +17,7 @@ from ...parsers.size import human
 LONG_MAX = (1 << 63) - 1
 #: The largest segment of the releases whose book names one: 4 GiB less a byte.
 _SEGMENT_11 = (1 << 32) - 1
+_REQUESTS = 1048576
 #: Pages of kernel.shmall in the book of 11.2.
 _PAGES_11 = 2097152
 
@@ -25,7 +26,8 @@ class Figures(NamedTuple):
     """What the formulas take. Bytes but for ``nodes``, the NUMA nodes; ``sga`` is that of all
     instances, ``huge`` what is in the pool of huge pages, ``segment`` what kernel.shmmax is now,
     ``files`` what fs.file-max is now. ``stopped`` are databases that are down, whose SGA counts;
-    ``semaphores`` is the number that all instances need, and that of their sets."""
+    ``semaphores`` is the number that all instances need, and that of their sets; ``requests`` are
+    the AIO requests that are reserved now, with those of databases that are down."""
 
     memory: Answer[int]
     huge: Answer[int]
@@ -37,6 +39,7 @@ class Figures(NamedTuple):
     files: Optional[int]
     stopped: Tuple[str, ...] = ()
     semaphores: Tuple[int, int] = (0, 0)
+    requests: int = 0
 
     def with_stopped(self) -> str:
         """The names of databases that are down, whose SGAs count too."""
@@ -57,6 +60,14 @@ def semaphores(figures: Figures) -> Amount:
     value = (250, max(32000, total), 100, max(128, sets))
     how = f"the instances{figures.with_stopped()} need {total} semaphores in {sets} sets"
     return Amount(value, how if value[1] > 32000 or value[3] > 128 else "")
+
+
+def requests(figures: Figures) -> Amount:
+    """fs.aio-max-nr: the book's number, or what is reserved with databases that are down."""
+    if figures.requests <= _REQUESTS:
+        return Amount((_REQUESTS,), "")
+    how = f"the instances{figures.with_stopped()} reserve {figures.requests} requests"
+    return Amount((figures.requests,), how)
 
 
 def half_of_memory(figures: Figures) -> Amount:

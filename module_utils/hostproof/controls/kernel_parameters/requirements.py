@@ -4,7 +4,7 @@
 
 from typing import Dict, Iterator
 
-from ...evaluate.comparing import AT_LEAST, AT_MOST, EXACTLY, WITHIN
+from ...evaluate.comparing import AT_LEAST, AT_MOST, EXACTLY, OTHER_THAN, WITHIN
 from ...evaluate.profiles import Profile
 from ...evaluate.requirement import Requirement
 from ...probes.oracle.releases import LONG_TERM
@@ -14,16 +14,24 @@ from .formulas import (
     half_of_memory,
     pages_of_largest,
     pages_of_memory,
+    requests,
     semaphores,
 )
 from .policy import NAME, Policy
 from .table import ADVICE, CLUSTER, DIRECT_NFS, ROWS, Row
 from .wanted import is_for
 
-_WORDS = {AT_LEAST: "at least ", AT_MOST: "at most ", EXACTLY: "", WITHIN: "within "}
+_WORDS = {
+    AT_LEAST: "at least ",
+    AT_MOST: "at most ",
+    EXACTLY: "",
+    OTHER_THAN: "not ",
+    WITHIN: "within ",
+}
 #: The formulas of the releases that a profile names.
 FORMULAS: Dict[Formula, str] = {
     semaphores: "250 32000 100 128, or what all instances need if that is more",
+    requests: "1048576, or what all instances reserve if that is more",
     half_of_memory: "half of memory, or the largest SGA if that is more",
     pages_of_memory: "40% of memory in pages, or all SGAs if they are more",
     pages_of_largest: "kernel.shmmax in pages",
@@ -45,5 +53,5 @@ def requirements(policy: Policy) -> Iterator[Requirement]:
 
 
 def _has(profile: Profile, row: Row) -> bool:
-    only = {CLUSTER: profile.cluster, DIRECT_NFS: profile.direct_nfs, ADVICE: True}
-    return row.only is None or only[row.only]
+    only = {CLUSTER: profile.cluster, DIRECT_NFS: profile.direct_nfs}
+    return row.only is None or only.get(row.only, row.only == ADVICE)

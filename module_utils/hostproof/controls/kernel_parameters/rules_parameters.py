@@ -34,6 +34,17 @@ rules.check(
     each=family("shared_memory"),
 )(judge_parameter)
 rules.check(
+    "kernel_parameters.processes",
+    "Process number limit of the host is sufficient",
+    "Process number limit of the host is too low",
+    severity="high",
+    takes_effect="now",
+    why="fork fails with status 11 (ORA-27300) before an account reaches its own limit: all "
+    "processes and threads of the host share the numbers.",
+    reference=PROC,
+    each=family("processes"),
+)(judge_parameter)
+rules.check(
     "kernel_parameters.open_files",
     "File handle limit of the host is sufficient",
     "File handle limit of the host is too low or nearly used up",

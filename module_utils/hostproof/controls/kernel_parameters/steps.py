@@ -5,7 +5,7 @@
 from typing import List, NamedTuple, Optional
 
 from ...apply.change import Refusal, ValueChange
-from ...collect.answer import known
+from ...collect.answer import attempt, if_known, known
 from ...errors import Absent
 from ...evaluate.advice import Advice, Apply, Ask, Step, Wait
 from ...evaluate.comparing import Numbers, numbers, text_of, to_write
@@ -14,6 +14,9 @@ from .facts import Facts
 from .policy import NAME, Policy
 from .room import Room, room_of
 from .wanted import Parameter, at_boot_of, counts_instead, running_of, value_at_boot
+
+#: Where the numbers of kernel.sem are.
+_PLACES = {"semaphores": (1,), "sets of semaphores": (3,)}
 
 
 class Change(NamedTuple):
@@ -113,14 +116,20 @@ def advice_of(parameter: Parameter, facts: Facts, policy: Policy, rooms: List[Ro
         both=[*by_apply, *([] if is_live else [Wait("reboot")])],
         persisted=by_apply,
         running=by_apply if is_live else [Wait("reboot")],
-        in_use=[_more_room(parameter, rooms)] if rooms else [],
+        in_use=[_more_room(parameter, rooms, facts)] if rooms else [],
     )
 
 
-def _more_room(parameter: Parameter, rooms: List[Room]) -> Step:
+def _more_room(parameter: Parameter, rooms: List[Room], facts: Facts) -> Step:
+    """The limit counts for all databases of the host together: twice their sum leaves room."""
+    now = if_known(attempt(running_of, parameter, facts), None) or known(parameter.demand).value
+    wanted = list(now)
+    for room in rooms:
+        for place, number in enumerate(now):
+            if number == room.limit and place in _PLACES.get(room.what, (0,)):
+                wanted[place] = max(number, 2 * room.used)
     used = "; ".join(room.text() for room in rooms)
     return Ask(
-        f"{used}: the limit counts for all databases of the host together. List "
-        f"{parameter.name} in kernel_parameters_values with the sum of what they need, and apply "
-        "the control"
+        f"{used}, the sum over all databases: list {parameter.name} with "
+        f"{text_of(tuple(wanted))} in kernel_parameters_values, and apply the control"
     )

@@ -12,7 +12,7 @@ Verification Utility 19c and 26ai ask on a host; and where a row names more, tha
 
 from typing import NamedTuple, Optional, Tuple, Union
 
-from ...evaluate.comparing import AT_LEAST, AT_MOST, EXACTLY, WITHIN
+from ...evaluate.comparing import AT_LEAST, AT_MOST, EXACTLY, OTHER_THAN, WITHIN
 from .formulas import (
     Formula,
     files_by_kernel,
@@ -23,15 +23,18 @@ from .formulas import (
     pages_11,
     pages_of_largest,
     pages_of_memory,
+    requests,
     semaphores,
 )
 
 #: What kernels since 3.16 start with: as much as goes.
 _NO_LIMIT = "18446744073692774399"
 
-#: Hosts that a row applies to, if not to all: nodes of a cluster, hosts with Direct NFS, and hosts
-#: whose policy specifies a purpose. The last kind is a recommendation, not a requirement of Oracle.
+#: Hosts that a row applies to, if not to all: nodes of a cluster, hosts with Direct NFS, hosts
+#: without a crash kernel, hosts with a pool of huge pages, and hosts whose policy specifies a
+#: purpose. The last kind is a recommendation, not a requirement of Oracle.
 CLUSTER, DIRECT_NFS, ADVICE = "cluster", "direct_nfs", "advice"
+NO_CRASH_KERNEL, POOL = "no_crash_kernel", "pool"
 
 _BOOK = "Oracle Database Installation Guide for Linux, Minimum Parameter Settings for Installation"
 _TUNED = "TuneD, profiles/oracle/tuned.conf and profiles/throughput-performance/tuned.conf"
@@ -45,7 +48,7 @@ class Row(NamedTuple):
     ``default`` is what the kernel starts with, None where that is not known. ``good`` is what to
     write where ``value`` is not met, if that is not the value itself. ``unless`` is a parameter
     that counts instead, where it is not 0. ``live`` is whether a running host may be changed.
-    ``room`` is the least size of a range.
+    ``room`` is the least size of a range. ``warns``: a wrong value is a warning.
     """
 
     name: str
@@ -62,6 +65,7 @@ class Row(NamedTuple):
     unless: Optional[str] = None
     live: bool = True
     room: int = 0
+    warns: bool = False
 
 
 ROWS: Tuple[Row, ...] = (
@@ -127,6 +131,27 @@ ROWS: Tuple[Row, ...] = (
     ),
     Row("kernel.shmmni", "shared_memory", AT_LEAST, "4096", "medium", _BOOK, default="4096"),
     Row(
+        "kernel.shm_rmid_forced",
+        "shared_memory",
+        EXACTLY,
+        "0",
+        "medium",
+        "kernel Documentation/admin-guide/sysctl/kernel.rst, shm_rmid_forced: 1 destroys a segment "
+        "of shared memory that no process of Oracle has attached",
+        default="0",
+        warns=True,
+    ),
+    Row(
+        "kernel.pid_max",
+        "processes",
+        AT_LEAST,
+        "32768",
+        "high",
+        "kernel Documentation/admin-guide/sysctl/kernel.rst, pid_max; Oracle Database Installation "
+        "Guide for Linux, Checking Resource Limits (nproc 16384 for each owner)",
+        default="32768",
+    ),
+    Row(
         "fs.file-max",
         "open_files",
         AT_LEAST,
@@ -139,7 +164,7 @@ ROWS: Tuple[Row, ...] = (
         "fs.aio-max-nr",
         "asynchronous_io",
         AT_LEAST,
-        "1048576",
+        requests,
         "high",
         _BOOK + "; MOS 579108.1 has 3145728 for many databases",
         default="65536",
@@ -234,6 +259,19 @@ ROWS: Tuple[Row, ...] = (
         good="10",
     ),
     Row(
+        "kernel.panic",
+        "panic",
+        AT_LEAST,
+        "1",
+        "medium",
+        "kernel Documentation/admin-guide/sysctl/kernel.rst, panic: with 0 the host stays down; "
+        "Oracle's Cluster Verification Utility 26ai; MOS 2821641.1 for hosts with kdump",
+        until=(21,),
+        only=NO_CRASH_KERNEL,
+        good="10",
+        warns=True,
+    ),
+    Row(
         "vm.min_free_kbytes",
         "memory",
         AT_LEAST,
@@ -247,12 +285,26 @@ ROWS: Tuple[Row, ...] = (
     Row(
         "vm.swappiness",
         "memory",
-        AT_MOST,
-        "10",
+        WITHIN,
+        "1 10",
         "medium",
-        _TUNED,
+        _TUNED + "; kernel Documentation/admin-guide/sysctl/vm.rst, swappiness: with 0 the kernel "
+        "swaps only when it is out of memory",
         only=ADVICE,
         default="60",
+    ),
+    Row(
+        "vm.overcommit_memory",
+        "memory",
+        OTHER_THAN,
+        "2",
+        "medium",
+        "kernel Documentation/mm/overcommit-accounting.rst: with 2 the limit is swap and a share "
+        "of the memory that is no huge page, so Oracle's PGA and fork fail early (ORA-27300)",
+        only=POOL,
+        default="0",
+        good="0",
+        warns=True,
     ),
     Row("kernel.numa_balancing", "memory", EXACTLY, "0", "medium", _TUNED, only=ADVICE),
     Row(

@@ -8,14 +8,14 @@ from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate import comparing
 from ...evaluate.checking import Skip
-from ...evaluate.comparing import EXACTLY, OTHER_THAN, Numbers, is_met, numbers
+from ...evaluate.comparing import AT_MOST, EXACTLY, OTHER_THAN, WITHIN, Numbers, is_met, numbers
 from ...parsers.systemd import sysctl_d
 from ...probes.oracle.releases import LONG_TERM
 from ...probes.systemd import boot as boot_probe
 from .facts import Facts, filter_key, proc_file
 from .formulas import Amount
 from .policy import Policy, Version, Wanted
-from .table import ADVICE, CLUSTER, DIRECT_NFS, ROWS, Row
+from .table import ADVICE, CLUSTER, DIRECT_NFS, NO_CRASH_KERNEL, POOL, ROWS, Row
 
 NO_ORACLE = (
     "No Oracle software is on this host, and neither hostproof_profile nor "
@@ -126,6 +126,10 @@ def _is_asked(row: Row, facts: Facts, policy: Policy) -> bool:
         return (profile is not None and profile.cluster) or bool(known(facts.cluster))
     if row.only == DIRECT_NFS:
         return (profile is not None and profile.direct_nfs) or facts.direct_nfs
+    if row.only == NO_CRASH_KERNEL:
+        return not if_known(facts.crash_kernel, True)
+    if row.only == POOL:
+        return bool(if_known(facts.figures.huge, 0))
     return row.only != ADVICE or profile is not None
 
 
@@ -192,19 +196,25 @@ def _of_rows(key: str, rows: List[Row], facts: Facts, required: Optional[Wanted]
         default=None if isinstance(default, HostproofError) else default,
         unless=None if first.unless is None else sysctl_d.normalize(first.unless),
         live=first.live,
-        advice=first.only == ADVICE,
+        advice=first.only == ADVICE or first.warns,
         room=first.room,
     )
     if required is None:
         return parameter
     # A parameter of the policy is required, regardless of other recommendations.
     return parameter._replace(
-        compare=required.compare or parameter.compare,
+        compare=required.compare or _compare_of(parameter, required),
         demand=Demand(required.value, required.value, "by " + _POLICY),
         advice=False,
         unless=None,
         room=0,
     )
+
+
+def _compare_of(parameter: Parameter, required: Wanted) -> str:
+    """One number of the policy for a range of the table is the most."""
+    is_range = parameter.compare == WITHIN and len(required.value) == 1
+    return AT_MOST if is_range else parameter.compare
 
 
 def _of_policy(key: str, required: Wanted, facts: Facts) -> Parameter:
@@ -295,7 +305,12 @@ def value_at_boot(parameter: Parameter, boot: boot_probe.Boot) -> Optional[Numbe
     """What will count after a reboot: by its place, else the kernel's own; None: unknown."""
     at_boot = at_boot_of(parameter, boot)
     if parameter.family != REVERSE_PATH:
-        return numbers(at_boot.winner.value) if at_boot.winner is not None else parameter.default
+        value = None if at_boot.winner is None else numbers(at_boot.winner.value)
+        own = parameter.default
+        # A line with fewer numbers leaves the others as they are (proc_dointvec).
+        if value is not None and own is not None:
+            value += own[len(value) :]
+        return value if at_boot.winner is not None else own
     if at_boot.winner is None:
         # An interface that comes later takes what "default" is by then.
         at_boot = boot_probe.sysctl_at_boot(boot, filter_key("default"))

@@ -1,7 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The databases that run or can be started here, the parameters of each one's next start, and what
-starts it at the next boot: units, cron, Clusterware.
+starts it at boot time: units, cron, Clusterware.
 
 Sources: systemd.exec(5), LimitMEMLOCK= and PAMName=; Oracle Grid Infrastructure,
 crs/install/s_crsconfig_HOST_env.txt and /etc/init.d/ohasd (CRS_LIMIT_MEMLOCK).
@@ -43,14 +43,14 @@ def read(host: Host, asking: Asking) -> WillStart:
     running = attempt(_running, host, asking, instances)
     stopped = attempt(_stopped, host, asking, instances)
     hidden = attempt(_check_hidden, host, running, stopped)
-    return WillStart(running, stopped, attempt(_at_boot, host, stopped), hidden)
+    return WillStart(running, stopped, attempt(at_boot, host, stopped), hidden)
 
 
 def read_stopped(host: Host, asking: Asking) -> WillStart:
     """As ``read``, without the parameters of those that run."""
     instances = attempt(lambda: next_start.running_databases(find_instances(host)))
     stopped = attempt(_stopped, host, asking, instances)
-    return WillStart([], stopped, attempt(_at_boot, host, stopped), None)
+    return WillStart([], stopped, attempt(at_boot, host, stopped), None)
 
 
 def _running(host: Host, asking: Asking, running: Answer[Dict[str, Instance]]) -> List[Database]:
@@ -73,8 +73,8 @@ def _has_no_file(database: Database, listed: List[str]) -> bool:
     return isinstance(database.file, Absent) and not any(sid.startswith("+") for sid in listed)
 
 
-def _at_boot(host: Host, stopped: Answer[List[Database]]) -> List[str]:
-    """Of several that oratab does not mark, those that a unit or cron names start together."""
+def at_boot(host: Host, stopped: Answer[List[Database]]) -> List[str]:
+    """The databases that start together: marked in oratab, or named by a unit or by cron."""
     entries = next_start.entries_of_oratab(host)
     marked = [entry.sid for entry in entries if entry.starts]
     others = [one.sid for one in if_known(stopped, []) if one.sid not in marked]
@@ -138,7 +138,7 @@ def sizes_of_stopped(coming: WillStart) -> Sizes:
 
 
 class By(NamedTuple):
-    """What starts an instance at the next boot.
+    """What starts an instance at boot time.
 
     ``name`` is the unit, "cron" or "Clusterware", ``why`` its evidence. ``memlock`` is the soft
     limit of locked memory in bytes that this start gives, None for no limit; Absent where limits.d
@@ -153,7 +153,7 @@ class By(NamedTuple):
 
 
 class Starts(NamedTuple):
-    """What starts Oracle's software at the next boot, and the lines of oratab."""
+    """What starts Oracle's software at boot time, and the lines of oratab."""
 
     starters: List[Starter]
     given: Dict[str, By]
@@ -176,7 +176,7 @@ def read_starts(host: Host) -> Starts:
 
 
 def started_by(starts: Starts, sid: str, account: Answer[str]) -> List[By]:
-    """What starts an instance at the next boot; nothing where only a person does."""
+    """What starts an instance at boot time; nothing where only a person does."""
     found = [
         starts.given[starter.why]
         for starter in starts.starters

@@ -20,7 +20,7 @@ SHOW_MANAGER = "--property=" + ",".join("Default" + name for name in SHOWN)
 
 
 def show(host: Host, argv: List[str]) -> Dict[str, str]:
-    """What ``systemctl show`` answers, by property."""
+    """The values of ``systemctl show`` by property."""
     needs_systemd(host)
     output = host.run(argv)
     if output.rc != 0:

@@ -17,6 +17,8 @@ USED_FILE = "/proc/sys/fs/aio-nr"
 
 #: Events that a database process requests for heavy writes (MOS 579108.1).
 CONTEXT = 4096
+#: Requests that each process of an instance reserves at least, as ORA-27090 prints them.
+REQUESTS = 128
 #: Kernels from 3.12 to 4.13 count more events than requested and compare them with twice the
 #: limit, so aio-nr can exceed aio-max-nr (2500e287bca1, "fix the increment of aio-nr").
 CHARGED_MORE = ((3, 10), (4, 14))
