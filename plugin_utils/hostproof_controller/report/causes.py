@@ -30,6 +30,7 @@ from .. import run_options
 from ..commands import is_own, options_in, without_limit
 from ..host_names import pattern_of
 from .host_state import HostState
+from .policy_entry import entry_of
 from .store import recorded_apart
 from .text import as_typed, heading_of, one_line, printable, shorten
 from .verdict import NOT_READY, UNDETERMINED, UNREACHABLE, host_verdict
@@ -194,7 +195,7 @@ class Action(NamedTuple):
     cause, and ``takes_effect`` is the earliest and the latest time. ``caption`` is a sentence about
     all ``findings``. ``kind`` is "command" or "check", or "unknown" for an error. ``hosts`` are the
     names of the ``on`` hosts. ``again`` is the command that checks the result; empty where ``what``
-    is a command.
+    is a command. ``entry`` is the entry of the policy that ``what`` requires, as YAML.
     """
 
     what: str
@@ -206,6 +207,7 @@ class Action(NamedTuple):
     hosts: list[str]
     kind: str
     again: str
+    entry: str = ""
 
 
 class _Known:
@@ -285,7 +287,8 @@ class _Known:
             what = printable(as_typed(what))
         caption = self._caption(heading, problem, check)
         numbers = (self.findings, len(self.hosts))
-        return Action(what, caption, check, effects, *numbers, self.hosts, kind, again)
+        entry = entry_of(what, self.hosts) if kind == "check" else ""
+        return Action(what, caption, check, effects, *numbers, self.hosts, kind, again, entry)
 
     def _caption(self, heading: str, problem: str, check: str) -> str:
         """A sentence that is true of every finding of this action."""
@@ -355,8 +358,9 @@ class First:
             self._needed[frozenset(needed)] += 1
 
     def actions(self) -> tuple[int, list[Action]]:
-        """The number of hosts become ready, and by which actions: what can be done first is first.
+        """The number of hosts become ready, and by which actions.
 
+        apply is first, because it restarts nothing; of equal ones, what resolves most findings.
         Three that make no host ready are those that most hosts need; of these, those that resolve
         most findings, by number and severity. An action that only shows something makes no host
         ready.
@@ -382,7 +386,13 @@ class First:
                 best = (ready, weight, chosen)
         actions = [self._known[key] for key in best[2]]
         actions.sort(
-            key=lambda action: (min(action.effects), max(action.effects), -len(action.hosts))
+            key=lambda action: (
+                not action.changes,
+                action.kind != "command",
+                -action.score,
+                min(action.effects),
+                max(action.effects),
+            )
         )
         return best[0], [action.told(recorded=self._recorded) for action in actions]
 

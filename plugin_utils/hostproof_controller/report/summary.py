@@ -474,7 +474,8 @@ def _action_lines(action: Action, width: int) -> list[str]:
     named = _named(action.hosts[:HOSTS_NAMED], len(action.hosts))
     lines = [action.what]
     if action.again:
-        lines = [*_wrapped(one_line(action.what), width, 4), f"then: {action.again}"]
+        entry = [f"    {line}" for line in action.entry.splitlines()]
+        lines = [*_wrapped(one_line(action.what), width, 4), *entry, f"then: {action.again}"]
     return lines + _wrapped(f"{action.caption} Hosts: {named}.", width, 5)
 
 

@@ -4,6 +4,7 @@ import pytest
 from hostproof_controller.report import html
 from hostproof_controller.report.causes import DENIED, First, groups_of
 from hostproof_controller.report.store import merge
+from hostproof_controller.report.summary import Summary
 from report_samples import finding, make_line
 from whole_reports import render_html
 
@@ -179,6 +180,37 @@ def test_the_first_actions_resolve_most_findings_of_the_gravest():
     text = render_html(merge([make_line("db0", [*lesser, *many])]), "2026-11-21T04:00:00Z")
     assert "3 of 5 actions, those that resolve most (1 not ready)" in text
     assert "./hostproof apply --tags space --limit db0" in text
+
+
+def test_the_actions_are_in_the_order_of_what_they_resolve():
+    """An apply first, whatever takes effect sooner; a restart after it."""
+    many = [
+        told(f"m{n}", severity="medium", takes_effect="reboot", commands=apply_of("space", "db0"))
+        for n in range(10)
+    ]
+    lesser = [told("now", severity="low"), told("start", takes_effect="instance_restart")]
+    _, actions = first_of([*lesser, *many]).actions()
+    assert [action.check for action in actions] == ["c.m0", "c.start", "c.now"]
+
+
+def test_an_entry_of_the_policy_is_yaml_with_its_file():
+    fix = "list the planned instances with their SGA in hugepages_instances, and apply the control"
+    (alone,) = first_of([told("a", fix=fix)]).actions()[1]
+    assert alone.entry == (
+        "# host_vars/db0/hugepages.yml, for example:\n"
+        "hugepages_instances:\n- sid: SALES\n  sga: 60G\n  version: 19\n"
+    )
+    (both,) = first_of([told("a", fix=fix)], [told("a", fix=fix)]).actions()[1]
+    assert both.entry.startswith("# group_vars/all/hugepages.yml, for example:\n")
+    results = merge([make_line("db0", [told("a", fix=fix)])])
+    assert f"<pre>{both.entry.replace('group_vars/all', 'host_vars/db0')}</pre>" in render_html(
+        results, "2026-11-21T04:00:00Z"
+    )
+    summary = Summary(results)
+    for state in results.states:
+        summary.add(state)
+    assert "\n        hugepages_instances:\n        - sid: SALES\n" in summary.text()
+    assert not first_of([told("a", fix="raise vm_swappiness or a_b")]).actions()[1][0].entry
 
 
 def test_the_actions_are_those_that_make_most_hosts_ready():

@@ -1,0 +1,48 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The entry of a policy that a fix requires, as YAML with the file that it belongs to."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ..host_names import is_host_name
+from ..layout import ROOT
+
+_VARIABLE = re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b")
+
+
+@functools.cache
+def _examples() -> dict[str, tuple[str, Any]]:
+    """By variable: its control, and its value in the example inventory."""
+    import yaml
+
+    examples: dict[str, tuple[str, Any]] = {}
+    for path in sorted((ROOT / "inventories/example/group_vars").glob("*/*.yml")):
+        for name, value in (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).items():
+            examples.setdefault(name, (path.stem, value))
+    return examples
+
+
+def entry_of(fix: str, hosts: Sequence[str]) -> str:
+    """The lines of YAML for the variables that a fix names, below their file; "" for none.
+
+    The values are those of the example inventory, of a list the first entry.
+    """
+    import yaml
+
+    names = dict.fromkeys(_VARIABLE.findall(fix[:2000]))
+    values: dict[str, dict[str, Any]] = {}
+    for name in names:
+        if name in _examples():
+            control, value = _examples()[name]
+            values.setdefault(control, {})[name] = value[:1] if isinstance(value, list) else value
+    is_one = len(hosts) == 1 and is_host_name(hosts[0])
+    place = f"host_vars/{hosts[0]}" if is_one else "group_vars/all"
+    return "".join(
+        f"# {place}/{control}.yml, for example:\n{yaml.safe_dump(of_control, sort_keys=False)}"
+        for control, of_control in values.items()
+    )
