@@ -22,6 +22,8 @@ JUDGED = {
     "iostat-smartos.txt": ("iostat", "pass", "latency.tool"),
     "iostat-solaris-mounts.txt": ("iostat", "warn", "latency.tool"),
     "nfsiostat-postgres.txt": ("nfsiostat", "warn", "latency.tool"),
+    "iostat-solaris-nfs.txt": ("iostat", "warn", "latency.tool"),
+    "hping-seed.txt": ("ping", "pass", "latency.tool"),
     "ping-iputils.txt": ("ping", "pass", "latency.tool"),
     "ping-far.txt": ("ping", "warn", "latency.tool"),
     "sadf-12.6.json": ("sadf", "pass", "latency.tool"),
@@ -105,7 +107,7 @@ def test_the_command_prints_text_or_json(tmp_path):
     shown = CliRunner().invoke(command, [str(path)], standalone_mode=False)
     assert shown.return_value == 0
     assert "output of ping" in shown.output
-    assert "db02, net, mean 141 ms, of 4" in shown.output
+    assert "db02, net, p50 142 ms, mean 141 ms, of 4" in shown.output
     printed = CliRunner().invoke(command, ["--json", str(path)], standalone_mode=False)
     (found,) = json.loads(printed.output)
     assert (found["format"], found["findings"][0]["status"]) == ("ping", "warn")

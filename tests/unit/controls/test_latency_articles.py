@@ -456,11 +456,14 @@ class TestOratcptest:
     )
     def test_round_trips_have_the_limit_of_our_probe(self, judge, latency, status):
         text = self.TEXT.replace("Avg. latency = 0.685 ms", f"Avg. latency = {latency} ms")
-        (finding,) = judge(text)["tool_round_trip"]
-        assert (finding.status, finding.desired) == (status, "250 bytes mean at most 5 ms")
+        (finding,) = judge(text)["tool"]
+        assert (finding.status, finding.desired) == (
+            status,
+            "db01:1521 250 bytes mean at most 5 ms",
+        )
 
     def test_another_report_has_none(self, judge):
-        (finding,) = judge(article("apachebench-background-check.txt"))["tool_round_trip"]
+        (finding,) = judge(article("apachebench-background-check.txt"))["tool"]
         assert finding.status == "skip"
 
     def test_before_and_after(self, judge):

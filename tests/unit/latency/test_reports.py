@@ -28,6 +28,7 @@ KINDS = {
     "awr-global": "awr_global",
     "awr": "awr",
     "devio_stats": "devio_stats",
+    "hping": "ping",
     "iolstats": "iolstats",
     "iostat": "iostat",
     "nfsiostat": "nfsiostat",
@@ -514,8 +515,13 @@ HOST_TOOLS = {
         "/db/nfspostgres_wal write server": 0.815,
         "/db/nfspostgres_wal write host": 0.066,
     },
-    "ping-iputils.txt": {"127.0.0.1 net": 0.059},
-    "ping-far.txt": {"db02 net": 141.335},
+    "iostat-solaris-nfs.txt": {
+        "filer1:/vol/oradata server": 66.5,
+        "filer1:/vol/oradata host": 21.4,
+    },
+    "ping-iputils.txt": {"127.0.0.1 net": 0.043},
+    "ping-far.txt": {"db02 net": 141.5},
+    "hping-seed.txt": {"db01-vip net": 1.2},
     "sadf-12.6.json": {"vda device": 0.11},
     "../fio/fio-3.33-read-and-write.json": {"fio w read user": 0.056, "fio w write user": 0.04736},
 }
@@ -542,7 +548,8 @@ def test_ping_without_answers():
     solaris = aix.replace("min/avg/max =", "(ms)  min/avg/max/stddev =").replace(
         "0/1/3 ms", "0.2/1/3.0/0.1"
     )
-    for text in (aix, solaris):
+    hping = aix.replace("PING Statistics", "hping statistic").replace("transmitted", "tramitted")
+    for text in (aix, solaris, hping):
         (window,) = reports.read(text).windows
         assert (window.n, window.mean, window.conditions["lost"]) == (4, 1000.0, 1)
 
@@ -618,7 +625,9 @@ def test_cut_off_at_any_line_it_is_an_error_or_tells_nothing_wrong(name):
             assert "\n" not in str(problem)
             continue
         assert "End of Report" not in text
-        if not name.startswith(("devio_stats", "iostat-sysstat-12.6-three", "tcpdump")):
+        if not name.startswith(
+            ("devio_stats", "iostat-sysstat-12.6-three", "iostat-solaris-nfs", "tcpdump")
+        ):
             # The mean of a device is that of the intervals there are, that of traffic of packets.
             assert told(part) <= whole
     assert errors
@@ -636,7 +645,7 @@ def test_a_character_lost_from_the_end_never_passes_as_another_number(name):
         if name.startswith(
             (
                 *("awr-global-11.2-system", "slob", "devio_stats", "oratcptest", "orion"),
-                *("iostat", "nfsiostat"),
+                *("iostat", "nfsiostat", "hping"),
             )
         ):
             # A number at the very end may lose digits where nothing follows it.

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The reports that the policy names: AWR, Statspack and what tools print."""
 
-from typing import Dict, List, Optional, Tuple
+from typing import List, Optional, Tuple
 
 from ...collect.answer import known
 from ...collect.measured import Measured, Window
 from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
-from ...latency.probe_list import REPORT, TCP
+from ...latency.probe_list import REPORT
 from . import figures
 from .facts import Facts
 from .grading import Graded, grade_window, verdict_of
@@ -17,7 +17,7 @@ from .measurement.report import LOG_WRITE
 from .policy import NAME, Policy
 from .redo_advice import fix_of_redo, log_write_us
 from .subjects import REPORTS, Probed
-from .thresholds import Subject, choose
+from .thresholds import Subject
 
 rules = Rules(NAME)
 
@@ -117,46 +117,6 @@ def _others(measured: Measured) -> Optional[str]:
                 texts.append(f"{window.subject} {figures.text(figure)}")
                 break
     return "; ".join(texts[:10]) or None
-
-
-@rules.check(
-    "latency.tool_round_trip",
-    "Round-trip time that a tool measured is within the limits",
-    "Round-trip time that a tool measured exceeds the limits",
-    severity="medium",
-    takes_effect="now",
-    why="Each call of a session and each synchronous redo transport waits for a round trip.",
-    reference="My Oracle Support 2064368.1, oratcptest; the limits are those of latency.tcp",
-    each=REPORTS,
-)
-def tool_round_trip(subject: Probed, _facts: Facts, policy: Policy) -> List[Verdict]:
-    """One for each target. Tools print a mean: the limit of the median holds for it."""
-    measured = known(subject.answer)
-    windows = [window for window in measured.windows if window.probe == TCP]
-    if not windows:
-        raise Skip("It has no round trips between two hosts.", (subject.key,))
-    by_target: Dict[str, List[Graded]] = {}
-    for window in windows:
-        limit = choose(policy.thresholds, Subject(TCP, "any", window.layer, window.size), "p50")
-        figure = "mean" if window.p50 is None else "p50"
-        limits = [] if limit is None else [limit._replace(figure=figure)]
-        label = "" if window.size is None else f"{window.size} bytes"
-        limited = Subject(TCP, "any", window.layer, window.size)
-        by_target.setdefault(window.subject, []).extend(
-            grade_window(window, limited, limits, label)
-        )
-    return [
-        verdict_of(
-            tool_round_trip.check,
-            graded,
-            target,
-            "measure again between two hosts of one network segment to find the slow part of the "
-            "path, and check retransmissions (nstat -az TcpRetransSegs) and the load of both hosts",
-            (subject.key,),
-            measured.remarks,
-        )
-        for target, graded in by_target.items()
-    ]
 
 
 @rules.check(

@@ -19,7 +19,7 @@ from .thresholds import Subject, choose, grade
 rules = Rules(NAME)
 
 #: Tools whose latency has the limit of the probe of the same kind.
-_TOOLS = ("oratcptest", "orion", "ping", "iostat", "sadf", "nfsiostat", "fio")
+_TOOLS = ("oratcptest", "orion", "tcpdump", "ping", "iostat", "sadf", "nfsiostat", "fio")
 #: A tool does not show the kind of storage.
 _ANY_STORAGE = "any"
 
@@ -27,7 +27,9 @@ _FIXES: Dict[str, str] = {
     DISK: "compare with the figures of the array and its paths; a utilisation near 100% is load",
     NFS: "high at the server: check the filer and the network; high in the queue of the host: "
     "check nfs_mounts.slot_tables and the CPUs",
-    TCP: "check the network between both ends (flow_control), their distance and firewalls",
+    TCP: "measure again between two hosts of one network segment to find the slow part of the "
+    "path; check retransmissions (nstat -az TcpRetransSegs), flow_control, and the load of both "
+    "hosts",
 }
 
 
@@ -38,8 +40,8 @@ _FIXES: Dict[str, str] = {
     severity="high",
     takes_effect="now",
     why="The database waits this long for each block, each redo write or each round trip.",
-    reference="iostat(1), sadf(1), nfsiostat(8), ping(8), fio(1), Oracle Orion and oratcptest: "
-    "their figures",
+    reference="iostat(1), sadf(1), nfsiostat(8), ping(8), fio(1), Orion, oratcptest (My Oracle "
+    "Support 2064368.1): their figures",
     each=REPORTS,
 )
 def tool(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
@@ -86,7 +88,8 @@ def _least_loaded(windows: List[Window]) -> List[Window]:
 
 
 def _grade(window: Window, policy: Policy) -> List[Graded]:
-    label = window.subject if window.layer != "host" else f"{window.subject} in the queue"
+    label = window.subject + (" in the queue" if window.layer == "host" else "")
+    label += f" {window.size} bytes" if window.probe == TCP and window.size else ""
     bad = _failed(window, label)
     if window.p50 is None and window.mean is None:
         return bad

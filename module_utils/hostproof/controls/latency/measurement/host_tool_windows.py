@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Outputs of the host's own tools as windows: iostat, sar, nfsiostat, ping and fio."""
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from ....collect.measured import Window
 from ..parsers import fio, iostat, nfsiostat, ping, sadf
@@ -41,13 +41,25 @@ def _of_disks(tool: str, reports: List[List[iostat.Disk]], remarks: List[str]) -
         busy = [(disk.latency, disk.requests) for disk in disks if disk.latency is not None]
         most = max((disk.utilisation or 0.0 for disk in disks), default=0.0)
         figures.append({"device": name, "intervals": len(disks), "most_utilisation": most})
-        if busy:
-            windows.append(_of_intervals("disk", name, "device", busy, tool))
-        else:
+        if not busy:
             idle.append(name)
+        elif ":/" in name:
+            # Solaris shows NFS mounts as devices.
+            windows += _of_mount(name, [disk for disk in disks if disk.latency is not None], tool)
+        else:
+            windows.append(_of_intervals("disk", name, "device", busy, tool))
     if idle:
         remarks.append("without requests: {0}".format(", ".join(idle)))
     return Report(tool, windows, {"host_devices": figures}, remarks)
+
+
+def _of_mount(name: str, disks: List[iostat.Disk], tool: str) -> List[Window]:
+    queued = [(disk.queue or 0.0, disk.requests) for disk in disks]
+    at_server = [((disk.latency or 0.0) - (disk.queue or 0.0), disk.requests) for disk in disks]
+    return [
+        _of_intervals("nfs", name, "server", at_server, tool),
+        _of_intervals("nfs", name, "host", queued, tool),
+    ]
 
 
 def _of_intervals(
@@ -129,9 +141,17 @@ def from_ping(text: str) -> Report:
                 {"tool": "ping", "sent": run.sent, "lost": lost or None},
                 minimum=None if run.minimum is None else 1000.0 * run.minimum,
                 maximum=None if run.maximum is None else 1000.0 * run.maximum,
+                p50=_median_of(run),
             )
         )
     return Report("ping", windows, {"pings": figures}, [])
+
+
+def _median_of(run: ping.Ping) -> Optional[float]:
+    """Microseconds, where the text has the time of each answer."""
+    if not run.answers or len(run.answers) != run.received:
+        return None
+    return 1000.0 * median(sorted(run.answers))
 
 
 def from_fio(text: str) -> Report:

@@ -48,7 +48,9 @@ _SIGNS: Tuple[Tuple[str, Pattern[str]], ...] = (
     ("apachebench", re.compile(r"^Time per request:", re.MULTILINE)),
     (
         "ping",
-        re.compile(r"^\d{1,9} packets transmitted, \d{1,9} (?:packets )?received", re.MULTILINE),
+        re.compile(
+            r"^\d+ packets tra(?:ns)?mitted, \d+ (?:packets )?received|^HPING \S", re.MULTILINE
+        ),
     ),
     ("nfsiostat", re.compile(r"^(?:read|write):\s+ops/s\b.*\bavg RTT \(ms\)", re.MULTILINE)),
     (

@@ -24,13 +24,15 @@ _QUEUE, _SERVICE = "wsvc_t", "asvc_t"
 class Disk(NamedTuple):
     """A device in one report. ``latency`` is milliseconds; None where nothing was requested.
 
-    ``requests`` is the number a second, ``utilisation`` percent.
+    ``requests`` is the number per second, ``utilisation`` percent. ``queue`` is the part of the
+    latency in the queue of the host, only on Solaris.
     """
 
     name: str
     requests: float
     latency: Optional[float]
     utilisation: Optional[float]
+    queue: Optional[float] = None
 
 
 def parse(text: str) -> List[List[Disk]]:
@@ -95,4 +97,4 @@ def _disk(name: str, columns: Dict[str, float]) -> Disk:
     else:
         raise ParseError(_WHAT, f"the row of {name} has no time of requests: run iostat -x")
     busy = columns.get("%util", columns.get("%b"))
-    return Disk(name, total, latency, busy)
+    return Disk(name, total, latency, busy, columns.get(_QUEUE))

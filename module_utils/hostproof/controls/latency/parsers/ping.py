@@ -1,19 +1,21 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What ping prints at its end: iputils, BusyBox, AIX, HP-UX, Solaris and BSD.
+"""What ping and hping print: iputils, BusyBox, AIX, HP-UX, Solaris and BSD; hping2 and hping3.
 
-Source: ping(8) of iputils, ping_common.c; ping(1M) of Solaris and AIX.
+Source: ping(8) of iputils, ping_common.c; ping(1M) of Solaris and AIX; hping3 statistics.c.
 """
 
 import re
-from typing import List, NamedTuple, Optional
+from typing import List, NamedTuple, Optional, Tuple
 
 from ....errors import ParseError
 from ....parsers.number import decimal_of_line
 
 _WHAT = "ping output"
-_TARGET = re.compile(r"^-{3,4}\s?(\S{1,255}) (?:PING|ping) [Ss]tatistics\s?-{3,4}$")
-_COUNTS = re.compile(r"^(\d{1,9}) packets transmitted, (\d{1,9}) (?:packets )?received")
+_BEGINS = re.compile(r"^(?:PING|HPING) (\S{1,255})(?: |:|$)")
+_ANSWER = re.compile(r"(?:\btime|\brtt)[=<]([\d.]{1,12}) ?ms$")
+_TARGET = re.compile(r"^-{3,4}\s?(\S{1,255}) h?(?:PING|ping) [Ss]tatistics?\s?-{3,4}$")
+_COUNTS = re.compile(r"^(\d{1,9}) packets tra(?:ns)?mitted, (\d{1,9}) (?:packets )?received")
 _TIMES = re.compile(
     r"^(?:rtt|round-trip)\s+(?:\(ms\)\s+)?min/avg/max(?:/(?:mdev|stddev))?\s*=\s*"
     r"([\d.]{1,12})/([\d.]{1,12})/([\d.]{1,12})"
@@ -21,7 +23,10 @@ _TIMES = re.compile(
 
 
 class Ping(NamedTuple):
-    """One run. Times are milliseconds; None where no answer came."""
+    """One run. Times are milliseconds; None where no answer came.
+
+    ``answers`` are the times of the answers that the text has: all, some or none of them.
+    """
 
     target: str
     sent: int
@@ -29,30 +34,42 @@ class Ping(NamedTuple):
     minimum: Optional[float]
     mean: Optional[float]
     maximum: Optional[float]
+    answers: Tuple[float, ...]
 
 
 def parse(text: str) -> List[Ping]:
-    """The runs in order. ParseError where a run has no summary: it was stopped or cut off."""
+    """The runs in order. ParseError where there is neither a summary nor an answer of hping."""
     runs: List[Ping] = []
     target = ""
+    answers: List[float] = []
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip()
-        named = _TARGET.match(line)
-        counts = _COUNTS.match(line)
-        times = _TIMES.match(line)
-        if named is not None:
+        begins, answer = _BEGINS.match(line), _ANSWER.search(line)
+        named, counts, times = _TARGET.match(line), _COUNTS.match(line), _TIMES.match(line)
+        if begins is not None:
+            target, answers = begins.group(1), []
+        elif answer is not None:
+            answers.append(decimal_of_line(_WHAT, answer.group(1), number))
+        elif named is not None:
             target = named.group(1)
         elif counts is not None and target:
-            runs.append(Ping(target, int(counts.group(1)), int(counts.group(2)), None, None, None))
+            sent, received = int(counts.group(1)), int(counts.group(2))
+            runs.append(Ping(target, sent, received, None, None, None, tuple(answers)))
+            answers = []
         elif times is not None and runs:
             low, mean, high = [decimal_of_line(_WHAT, each, number) for each in times.groups()]
             runs[-1] = runs[-1]._replace(minimum=low, mean=mean, maximum=high)
             target = ""
-    if not runs:
-        raise ParseError(_WHAT, "it has no summary of packets and times: it is cut off")
     for run in runs:
         if run.received > run.sent:
             raise ParseError(_WHAT, f"{run.target}: more packets received than transmitted")
         if run.received and run.mean is None:
             raise ParseError(_WHAT, f"{run.target}: the times are missing: it is cut off")
-    return runs
+    if runs:
+        return runs
+    if not answers or not target:
+        raise ParseError(_WHAT, "it has no summary of packets and times: it is cut off")
+    # hping was stopped, or the lines were copied without the summary.
+    mean = sum(answers) / len(answers)
+    count = len(answers)
+    return [Ping(target, count, count, min(answers), mean, max(answers), tuple(answers))]
