@@ -449,6 +449,8 @@ class TestDatabaseHost:
         finding = only(judge(traced(self.QUERY.format(server)))["snmp_trace"])
         assert finding.status == status
         assert server in finding.why
+        said = "It answers Hostproof now." if status == "warn" else "Hostproof did not query it."
+        assert said in finding.why
 
 
 GOOD = "rw,vers=3,rsize=262144,wsize=262144,hard,proto=tcp,timeo=600"
@@ -1719,7 +1721,7 @@ class TestConsole:
             logs = [{"file": TestLayout.LOG, "address": "192.0.2.10"}]
         files = [{"file": self.FILE, "address": "192.0.2.10"}]
         known = {"192.0.2.10": media} if media else {}
-        return judge(host, filer_outputs=files, ems_logs=logs, media=known, **policy)
+        return judge(host, console_files=files, ems_logs=logs, media=known, **policy)
 
     @pytest.mark.parametrize(
         ("text", "media", "ems", "status"),
@@ -1778,11 +1780,48 @@ class TestConsole:
         assert (finding.status, finding.values["fullest"]) == (status, percent)
         assert f"aggr_used {percent} % (668GB of 1102GB)" in str(finding.running)
 
+    DF = (FIXTURES / "ontap_console/seed-7.3.2-df-g.txt").read_text()
+    SHOW = (FIXTURES / "ontap_console/ontap-9-volume-show.txt").read_text()
+
+    @pytest.mark.parametrize(
+        ("text", "media", "policy", "status"),
+        [
+            (DF, "hdd", {}, "pass"),
+            (DF.replace("40%", "69%"), "hdd", {}, "pass"),
+            (DF.replace("40%", "70%"), "hdd", {}, "warn"),
+            (DF.replace("40%", "97%"), "hdd", {}, "warn"),
+            (DF.replace("40%", "97%"), "", {}, "warn"),
+            (DF.replace("40%", "97%"), "ssd", {}, "pass"),
+            (DF.replace("40%", "98%"), "ssd", {}, "warn"),
+            (DF.replace("40%", "75%"), "hdd", {"space_warn_percent": 80}, "pass"),
+            (DF.replace("40%", "85%"), "hdd", {"space_warn_percent": 80}, "warn"),
+            # Without a prompt; in other units; of ONTAP 9; beside other commands.
+            (DF.replace("X> df -g full_aggr_test\n", "").replace("40%", "90%"), "hdd", {}, "warn"),
+            ((FIXTURES / "ontap_console/7-mode-df-h.txt").read_text(), "hdd", {}, "warn"),
+            (SHOW, "", {}, "pass"),
+            (SHOW.replace("9.50GB    0%", "0.30GB   97%", 1), "", {}, "warn"),
+            (TEXT + DF.replace("40%", "97%"), "hdd", {}, "warn"),
+            (TEXT, "hdd", {}, "skip"),
+            (DF.replace("40%", "many"), "hdd", {}, "error"),
+            (None, "hdd", {}, "error"),
+        ],
+    )
+    def test_space(self, judge, text, media, policy, status):
+        finding = only(self.found(judge, text, media, **policy)["space"])
+        assert finding.status == status
+        assert finding.title.startswith("192.0.2.10 (file): ")
+        if status == "warn":
+            assert str(finding.fix).startswith("enlarge ")
+
+    def test_root_volumes_are_full_by_design(self, judge):
+        text = self.DF.replace("full_aggr_test", "vol0").replace("40%", "99%")
+        assert only(self.found(judge, text)["space"]).status == "skip"
+
     def test_without_a_file(self, judge):
         findings = judge(plain_host())
         for check in ("read_ahead", "aggregates"):
             finding = only(findings[check])
-            assert (finding.status, "storage_type_filer_outputs is empty" in str(finding.why)) == (
+            assert (finding.status, "storage_type_console_files is empty" in str(finding.why)) == (
                 "skip",
                 True,
             )

@@ -87,7 +87,7 @@ def read(host: Host, policy: Policy) -> Facts:
         servers = [_read_again(host, *pair) for pair in zip(targets, servers)]
     layouts = [(log, attempt(_read_layouts, host, log.file)) for log in policy.ems_logs]
     consoles = [
-        (output, attempt(_read_console, host, output.file)) for output in policy.filer_outputs
+        (output, attempt(_read_console, host, output.file)) for output in policy.console_files
     ]
     return Facts(exports, servers, cells, library, trace, layouts, consoles)
 

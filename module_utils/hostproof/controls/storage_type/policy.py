@@ -149,10 +149,11 @@ class Policy(NamedTuple):
 
     Default: []
     """
-    filer_outputs: Tuple[FilerFile, ...] = entries(FilerFile)
-    """Files of this host with saved output of C(vol options VOLUME) and C(df -Ag) of Data ONTAP
-    7-Mode. Each is a dictionary with C(file) and C(address), the filer's address as in
-    C(storage_type_addresses). Each output must follow its command and the prompt of the filer.
+    console_files: Tuple[FilerFile, ...] = entries(FilerFile)
+    """Files of this host with saved output of a filer: C(df -g), C(df -Ag) and C(vol options
+    VOLUME) of Data ONTAP 7-Mode, C(volume show) and C(storage aggregate show) of ONTAP 9. Each is
+    a dictionary with C(file) and C(address), the filer's address as in C(storage_type_addresses).
+    C(vol options) must follow its command and the prompt of the filer.
 
     Default: []
     """

@@ -1,38 +1,24 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks of read-ahead and aggregate space, from saved output of a 7-Mode filer."""
+"""Checks of read-ahead and aggregate space, from saved output of a filer."""
 
-from typing import Iterable, List, Tuple
+from typing import Iterable, List
 
-from ...collect.answer import Answer, if_known, known
+from ...collect.answer import if_known, known
 from ...errors import Unanswered
-from ...evaluate.checking import Rules, Skip, Subjects, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts
-from .parsers.ontap_console import Console
-from .policy import NAME, FilerFile, Policy
-from .rules_layout import is_fragmented, media_at
-from .rules_space import CAPACITY, limits_of
+from .policy import NAME, Policy
+from .rules_layout import is_fragmented
+from .rules_space import CAPACITY, limits_of, media_at, use_text
 from .snmp import storage_rules
+from .subjects import OUTPUTS, Output
 
 rules = Rules(NAME)
 
-_Output = Tuple[FilerFile, Answer[Console]]
-
 #: Values of read_realloc that reallocate blocks after sequential reads.
 _REALLOCATES = ("on", "space_optimized")
-
-
-def _outputs(facts: Facts, _policy: Policy) -> List[_Output]:
-    return facts.consoles
-
-
-OUTPUTS = Subjects(
-    _outputs,
-    none="storage_type_filer_outputs is empty.",
-    name=lambda output: str(output[0].address),
-    evidence=lambda output: ("file:" + output[0].file,),
-)
 
 
 @rules.check(
@@ -47,7 +33,7 @@ OUTPUTS = Subjects(
     "na_vol(1)",
     each=OUTPUTS,
 )
-def read_ahead(output: _Output, facts: Facts, policy: Policy) -> Verdict:
+def read_ahead(output: Output, facts: Facts, policy: Policy) -> Verdict:
     entry, console = output[0], known(output[1])
     key = "file:" + entry.file
     if not console.volumes:
@@ -123,10 +109,13 @@ def _fragmented(volumes: Iterable[str], address: str, facts: Facts) -> List[str]
     reference=CAPACITY,
     each=OUTPUTS,
 )
-def aggregates(output: _Output, facts: Facts, policy: Policy) -> Verdict:
+def aggregates(output: Output, facts: Facts, policy: Policy) -> Verdict:
     entry, console = output[0], known(output[1])
     if not console.aggregates:
-        raise Skip(f"{entry.file} has no output of df -Ag.", ["file:" + entry.file])
+        raise Skip(
+            f"{entry.file} has no output of df -Ag or storage aggregate show.",
+            ["file:" + entry.file],
+        )
     limits = limits_of(media_at(entry.address, facts, policy), policy)
     fullest = sorted(console.aggregates, key=lambda aggregate: -aggregate.percent)
     full = [aggregate for aggregate in fullest if aggregate.percent >= limits.warn]
@@ -138,11 +127,10 @@ def aggregates(output: _Output, facts: Facts, policy: Policy) -> Verdict:
         )
         if full
         else None,
-        fix="add disks to the aggregate, or move volumes to another one",
-        desired="below {0} percent, {1} at most ({2})".format(*limits),
-        running=", ".join(
-            f"{aggregate.name} {aggregate.percent} % ({aggregate.used} of {aggregate.total})"
-            for aggregate in fullest[:5]
+        fix="add disks to {0}, or move volumes to another aggregate".format(
+            ", ".join(aggregate.name for aggregate in full[:5])
         ),
+        desired="below {0} percent, {1} at most ({2})".format(*limits),
+        running=", ".join(use_text(aggregate) for aggregate in fullest[:5]),
         values={"fullest": fullest[0].percent, "unit": "percent"},
     )

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of the SNMP queries of the database: its SNMP library and its trace files."""
 
-from typing import List
+from typing import List, Optional
 
 from ...collect import shell
 from ...collect.answer import known
@@ -111,13 +111,12 @@ def snmp_trace(facts: Facts, policy: Policy) -> List[Verdict]:
     if setup:
         verdicts.append(_judge_setup(setup, loads, evidence))
     answers = {
-        snmp_targets.bare_address(server.target)
+        snmp_targets.bare_address(server.target): server.storage.outcome != NO_ANSWER
         for server in facts.servers
-        if server.storage.outcome != NO_ANSWER
     }
     for server in sorted({line.server for line in trace if line.server}):
         lines = [line for line in trace if line.server == server]
-        verdicts.append(_judge_query(server, lines, server in answers, evidence))
+        verdicts.append(_judge_query(server, lines, answers.get(server), evidence))
     return verdicts
 
 
@@ -134,13 +133,20 @@ def _judge_setup(lines: List[database_snmp.Line], loads: bool, evidence: List[st
 
 
 def _judge_query(
-    server: str, lines: List[database_snmp.Line], answers: bool, evidence: List[str]
+    server: str, lines: List[database_snmp.Line], answers: Optional[bool], evidence: List[str]
 ) -> Verdict:
-    now = "It answers Hostproof now." if answers else "It does not answer Hostproof either."
+    """``answers``: whether the server answered Hostproof; None if it was not queried."""
+    if answers is None:
+        now = "Hostproof did not query it."
+        fix = f"list {server} in storage_type_addresses and audit again"
+    elif answers:
+        now, fix = "It answers Hostproof now.", "restart the instance"
+    else:
+        now, fix = "It does not answer Hostproof either.", "see storage_type.agent_answers"
     return Verdict(
         WARN if answers else FAIL,
         why=f"A database writer got no SNMP answer (skgnfs_query_snmp) from {server}. {now}",
-        fix="restart the instance" if answers else "see storage_type.agent_answers",
+        fix=fix,
         of=server,
         running=_trace_text(lines),
         evidence=evidence,

@@ -11,8 +11,8 @@ from ...evaluate.finding import PASS, WARN
 from .facts import Facts
 from .parsers.ontap_ems import Layout
 from .policy import NAME, FilerFile, Policy
-from .rules_space import media_by_policy, media_of
-from .snmp import snmp_targets, storage_rules
+from .rules_space import media_at
+from .snmp import storage_rules
 
 rules = Rules(NAME)
 
@@ -89,16 +89,3 @@ def _text(reading: Layout) -> str:
 
 def _threshold(reading: Layout) -> int:
     return _THRESHOLD if reading.threshold is None else reading.threshold
-
-
-def media_at(address: str, facts: Facts, policy: Policy) -> str:
-    """The media of the storage, "" if unknown. An entry of the policy needs no SNMP answer."""
-    media = {
-        media_of(server, policy)
-        for server in facts.servers
-        if address in (server.target, snmp_targets.bare_address(server.target))
-    }
-    if not media:
-        return media_by_policy(address, policy) or ""
-    # Several agents on one address may have different media.
-    return media.pop() if len(media) == 1 else ""

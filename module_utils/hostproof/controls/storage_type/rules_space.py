@@ -3,17 +3,19 @@
 """Check of the free space of the storage. The limits depend on the media."""
 
 import re
-from typing import List, NamedTuple, Optional, Tuple
+from typing import List, NamedTuple, Optional, Tuple, Union
 
+from ...collect.answer import known
 from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from .facts import Facts, Server
+from .parsers.ontap_console import Filled
 from .policy import NAME, Policy
 from .snmp import snmp_targets, storage_health, storage_rules
 from .snmp.storage_health import Volume
-from .subjects import SERVERS, health_of
+from .subjects import SERVERS_AND_OUTPUTS, Output, health_of
 
 rules = Rules(NAME)
 
@@ -77,10 +79,14 @@ _SYSTEM_SIZE = 10 << 30
     why="Disks slow down to half or less near 100%. Flash keeps its speed, but full storage "
     "accepts no writes.",
     reference=CAPACITY,
-    each=SERVERS,
+    each=SERVERS_AND_OUTPUTS,
     because_of=("storage_type.agent_answers",),
 )
-def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
+def space(subject: Union[Server, Output], facts: Facts, policy: Policy) -> Verdict:
+    """By the agent of a server, or by the saved output of a filer."""
+    if not isinstance(subject, Server):
+        return _space_of_output(subject, facts, policy)
+    server = subject
     volumes = known_or_skip(health_of(server).volumes)
     shown = sorted(_of_interest(volumes, server), key=lambda volume: -volume.percent)
     unreported = [name for name in volumes.untold if _counts(name, volumes, server)]
@@ -119,6 +125,70 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
         values={"fullest": shown[0].percent if shown else None, "unit": "percent"},
         evidence=volumes.evidence,
     )
+
+
+def _space_of_output(output: Output, facts: Facts, policy: Policy) -> Verdict:
+    """The FlexVols of df -g or volume show. The aggregates are for storage_type.aggregates."""
+    entry, console = output[0], known(output[1])
+    key = "file:" + entry.file
+    volumes = [one for one in console.filled if not _FULL_BY_DESIGN.search(one.name)]
+    if not volumes:
+        raise Skip(f"{entry.file} has no output of df -g or volume show.", [key])
+    media = media_at(entry.address, facts, policy)
+    limit = policy.space_warn_percent or (
+        _NO_ROOM if media == storage_rules.SSD else _SANE_ON_DISKS
+    )
+    fullest = sorted(volumes, key=lambda volume: -volume.percent)
+    full = [volume for volume in fullest if volume.percent >= limit]
+    no_room = [volume for volume in full if volume.percent >= _NO_ROOM]
+    reasons = []
+    if full:
+        reasons.append(
+            "{0} at {1} percent or more.".format(
+                ", ".join(volume.name for volume in full[:5])
+                + (f" and {len(full) - 5} more" if len(full) > 5 else ""),
+                limit,
+            )
+        )
+    if full and media != storage_rules.SSD:
+        on = "on disks" if media else "on disks (media unknown: set storage_type_media)"
+        reasons.append(
+            f"Sequential reads of a FlexVol {on} became slower above {_SANE_ON_DISKS} percent, and "
+            "took more than twice as long near 100."
+        )
+    if no_room:
+        reasons.append("A full volume accepts no new data.")
+    return Verdict(
+        WARN if full else PASS,
+        why=" ".join(reasons) or None,
+        fix="enlarge {0}, or move or delete data and old snapshots in it{1}".format(
+            ", ".join(volume.name for volume in full[:5]),
+            "" if media == storage_rules.SSD else _FRAGMENTS,
+        ),
+        desired=f"volumes below {limit} percent",
+        running=", ".join(use_text(volume) for volume in fullest[:5]),
+        values={"fullest": fullest[0].percent, "unit": "percent"},
+        evidence=[key],
+    )
+
+
+def use_text(filled: Filled) -> str:
+    """An aggregate or volume of saved output, with its use."""
+    of = f"{filled.used} of {filled.total}" if filled.used else f"of {filled.total}"
+    return f"{filled.name} {filled.percent} % ({of})"
+
+
+def media_at(address: str, facts: Facts, policy: Policy) -> str:
+    """The media of the storage, "" if unknown. An entry of the policy needs no SNMP answer."""
+    media = {
+        media_of(server, policy)
+        for server in facts.servers
+        if address in (server.target, snmp_targets.bare_address(server.target))
+    }
+    if not media:
+        return media_by_policy(address, policy) or ""
+    # Several agents on one address may have different media.
+    return media.pop() if len(media) == 1 else ""
 
 
 def media_by_policy(target: str, policy: Policy) -> Optional[str]:

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The subjects of the rules of storage_type: one finding per address of a storage system."""
 
-from typing import List
+from typing import List, Tuple, Union
 
-from ...collect.answer import known
+from ...collect.answer import Answer, known
 from ...errors import HostproofError
 from ...evaluate.checking import Skip, Subjects
 from ...snmp import tools as snmp
 from .facts import Facts, Server
-from .policy import Policy
+from .parsers.ontap_console import Console
+from .policy import FilerFile, Policy
 from .snmp import database_snmp
 from .snmp.storage_agent import NO_ANSWER
 from .snmp.storage_health import Health
@@ -42,7 +43,36 @@ def _target(server: Server) -> str:
     return server.target
 
 
+#: A file with saved output of a filer, and its content.
+Output = Tuple[FilerFile, Answer[Console]]
+
+
+def _outputs(facts: Facts, _policy: Policy) -> List[Output]:
+    return facts.consoles
+
+
+OUTPUTS = Subjects(
+    _outputs,
+    none="storage_type_console_files is empty.",
+    name=lambda output: str(output[0].address),
+    evidence=lambda output: ("file:" + output[0].file,),
+)
 SERVERS = Subjects(_servers, name=_target)
+
+
+def _servers_and_outputs(facts: Facts, policy: Policy) -> List[Union[Server, Output]]:
+    """A filer with saved output is checked, whether it or another storage answers SNMP or not."""
+    servers: List[Union[Server, Output]] = []
+    if facts.servers or not facts.consoles:
+        servers += _servers(facts, policy)
+    return [*servers, *facts.consoles]
+
+
+SERVERS_AND_OUTPUTS = Subjects(
+    _servers_and_outputs,
+    name=lambda one: _target(one) if isinstance(one, Server) else f"{one[0].address} (file)",
+    evidence=lambda one: () if isinstance(one, Server) else ("file:" + one[0].file,),
+)
 AGENTS = Subjects(_agents, name=_target)
 
 
