@@ -56,6 +56,9 @@ _OF_SYSTEM = (
     r"ethtool -G <device> rx <number>",
     r"ethtool -g <device>",
     r"ethtool -s <device> autoneg on",
+    r"firewall-cmd --reload",
+    r"firewall-cmd --permanent --zone=<device> --add-port=<number>/(tcp|udp)",
+    r"firewall-cmd --permanent --zone=trusted --change-interface=<device>",
     r"grep -l huge /proc/\[0-9\]\*/numa_maps",
     r"grep -n nr_hugepages <path>",
     r"ioo -p -o aio_maxreqs=<number>",
@@ -83,6 +86,8 @@ _OF_SYSTEM = (
     r"systemctl disable --now (avahi-daemon\.socket avahi-daemon\.service|proxyt\.service)",
     r"systemctl set-default multi-user\.target",
     r"systemctl (enable( --now)?|restart|start) <unit>",
+    r"systemctl reload (nftables|iptables)\.service",
+    r"ufw (reload|allow (<number>/(tcp|udp)|in on <device>))",
     r"umount <path>",
 )
 

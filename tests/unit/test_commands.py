@@ -60,6 +60,13 @@ PRINTED = [
     "systemctl enable --now multipathd.service",
     "systemctl start 'u02-ora\\x2ddata.mount'",
     "umount /u02",
+    "firewall-cmd --reload",
+    "firewall-cmd --permanent --zone=public --add-port=1521/tcp",
+    "firewall-cmd --permanent --zone=trusted --change-interface=eth1",
+    "systemctl reload nftables.service",
+    "ufw reload",
+    "ufw allow 1521/tcp",
+    "ufw allow in on eth1",
 ]
 
 #: What no control prints: for the controller first, then for the host.
@@ -134,6 +141,11 @@ HOSTILE = [
     "chmod 4755 /bin/bash",
     "systemctl disable --now firewalld.service",
     "systemctl set-default emergency.target",
+    "firewall-cmd --permanent --zone=public --set-target=ACCEPT",
+    "firewall-cmd --permanent --zone=trusted --add-source=0.0.0.0/0",
+    "ufw allow from any",
+    "ufw disable",
+    "systemctl reload sshd.service",
     "ip route del default",
     "sysctl -w net/ipv4/conf/../core/arp_ignore=0",
     "dnf install net-snmp-utils evil",

@@ -20,8 +20,22 @@ from ansible.module_utils.hostproof.controls.firewall.parsers import (
 )
 from ansible.module_utils.hostproof.errors import ParseError, PolicyError
 from default_policies import changed_policy
-from firewall_packs import LISTENER, NO_RULES, NO_SOCKETS, fixture, host, save, with_firewalld
+from firewall_packs import (
+    ADDRESSES,
+    LISTENER,
+    NO_RULES,
+    NO_SOCKETS,
+    fixture,
+    host,
+    node,
+    save,
+    with_firewalld,
+)
 
+#: Direct rules and policies of firewalld.
+DIRECT = '<direct><rule ipv="ipv4" table="filter" chain="{0}" priority="0">{1}</rule></direct>'
+POLICY = '<policy{0}><ingress-zone name="{1}"/><egress-zone name="{2}"/>{3}</policy>'
+DROPS = '<rule><port port="1521" protocol="tcp"/><drop/></rule>'
 SINGLE, RAC = "oracle_19c_single", "oracle_19c_rac"
 SHARED = packs.ROOT.parent / "shared/data/preinstall/07-firewall"
 
@@ -43,7 +57,7 @@ def judge(validate_finding):
 
 
 def state(tables, port, protocol="tcp", direction="in"):
-    return packets.reach(tables, protocol, port, direction).state
+    return packets.reach(tables, packets.Packet(protocol, port, direction)).state
 
 
 def text_rules(*rules, policy="accept", hook="input"):
@@ -89,7 +103,7 @@ class TestPackets:
             (['osf name "Linux" tcp dport 1521 drop'], "accept", "unclear"),
             (['osf name "Linux" tcp dport 1521 drop', "drop"], "accept", "blocked"),
             (["tcp dport @ports drop"], "accept", "unclear"),
-            (["tcp dport vmap { 1521 : jump other }"], "drop", "unclear"),
+            (["tcp dport vmap { 1521 : jump other }"], "drop", "open"),
             (["jump absent"], "drop", "unclear"),
             (['log prefix "in: " jump other'], "drop", "open"),
             (['ct state new log prefix "x" tcp dport 22 accept'], "drop", "blocked"),
@@ -168,7 +182,7 @@ class TestPackets:
         ],
     )
     def test_limits(self, rules, limits):
-        reach = packets.reach(text_rules(*rules), "tcp", 1521, "in")
+        reach = packets.reach(text_rules(*rules), packets.Packet("tcp", 1521))
         assert reach.state == "open"
         assert len(reach.limits) == limits
 
@@ -182,23 +196,25 @@ class TestFormats:
         assert not foreign
         for port in (22, 1521, 1525, 6200, 5000):
             for protocol in ("tcp", "udp"):
-                expected = packets.reach(of_json, protocol, port, "in")
-                reach = packets.reach(of_text, protocol, port, "in")
+                expected = packets.reach(of_json, packets.Packet(protocol, port))
+                reach = packets.reach(of_text, packets.Packet(protocol, port))
                 assert (reach.state, len(reach.limits)) == (expected.state, len(expected.limits))
         assert state(of_json, 1521) == "blocked"
-        assert packets.reach(of_json, "tcp", 1525, "in").limits == ("limit rate 10/second",)
+        assert packets.reach(of_json, packets.Packet("tcp", 1525)).limits == (
+            "limit rate 10/second",
+        )
 
     def test_iptables_nft_shows_its_hashlimit_only_in_iptables_save(self):
         assert nft_json.parse(fixture("hashlimit.json"))[1]
         saved = iptables_save.parse(fixture("hashlimit.save"))
-        reach = packets.reach(saved, "tcp", 1521, "in")
+        reach = packets.reach(saved, packets.Packet("tcp", 1521))
         assert reach == packets.Reach("open", ("hashlimit-above 10/sec",))
         assert state(saved, 1524) == "blocked"
 
     def test_recorded_rules_of_insights(self):
         tables, _foreign = nft_json.parse(fixture("insights-svc.json"))
-        # A verdict map of one chain has its elements elsewhere; the other chain rejects the rest.
-        assert state(tables, 443) == "unclear"
+        # A verdict map of one chain accepts and drops some sources; the other rejects the rest.
+        assert state(tables, 443) == "partly"
         assert state(tables, 1521) == "blocked"
         saved = iptables_save.parse(fixture("insights-iptables.save"))
         assert (state(saved, 22), state(saved, 1521)) == ("open", "partly")
@@ -238,7 +254,7 @@ class TestFormats:
             ("-A INPUT -s 0/0 -j DROP", "blocked"),
             ("-A INPUT ! -s 0.0.0.0/0.0.0.0 -j DROP", "open"),
             ("-A INPUT -p tcp --sport 1024:65535 --dport 1521 -j DROP", "blocked"),
-            ("-A INPUT -p tcp --sport 1:1023 --dport 1521 -j DROP", "unclear"),
+            ("-A INPUT -p tcp --sport 1:1023 --dport 1521 -j DROP", "open"),
         ],
     )
     def test_iptables_save(self, rule, expected):
@@ -289,7 +305,6 @@ class TestFormats:
     @pytest.mark.parametrize(
         ("parse", "text"),
         [
-            (nft_text.parse, 2 * "table inet f { chain input { tcp dport 80 accept; }\n}\n"),
             (iptables_save.parse, "*filter\n:INPUT ACCEPT [0:0]\n"),
             (iptables_save.parse, "*filter\nnonsense\nCOMMIT\n"),
             (iptables_save.parse, '*filter\n-A INPUT --comment "x\nCOMMIT\n'),
@@ -393,7 +408,7 @@ class TestPorts:
             port: finding.status for (check, port), finding in findings.items() if check == "ports"
         }
         assert statuses["1521/tcp"] == "pass"
-        assert (statuses["6200/tcp"], statuses["42424/udp"]) == ("warn", "fail")
+        assert (statuses["6200/tcp"], statuses["42424/udp"]) == ("pass", "fail")
         limit = findings["rate_limit", "1525/tcp"]
         assert (limit.status, limit.persisted) == ("warn", "limit 10/m")
 
@@ -403,12 +418,12 @@ class TestPorts:
             ('family="ipv6"><port port="1521" protocol="tcp"/><accept/>', "fail"),
             ('family="ipv6"><source address="fd00::/8"/><accept/>', "fail"),
             ('family="ipv4"><port port="1521" protocol="tcp"/><accept/>', "pass"),
-            ('><source address="10.0.0.0/8"/><accept/>', "warn"),
+            ('><source address="10.0.0.0/8"/><accept/>', "pass"),
             ('><source address="10.0.0.0/8"/><protocol value="vrrp"/><accept/>', "fail"),
             ('><protocol value="vrrp"/><accept/>', "fail"),
             ('><source address="10.0.0.0/8"/><icmp-type name="echo-request"/><accept/>', "fail"),
-            ('><source address="10.0.0.0/8"/><protocol value="tcp"/><accept/>', "error"),
-            ('><source ipset="a"/><source-port port="53" protocol="tcp"/><accept/>', "error"),
+            ('><source address="10.0.0.0/8"/><protocol value="tcp"/><accept/>', "pass"),
+            ('><source address="a"/><source-port port="53" protocol="tcp"/><accept/>', "fail"),
         ],
     )
     def test_a_rich_rule_for_other_packets_opens_nothing(self, judge, rule, status):
@@ -445,16 +460,58 @@ class TestPorts:
         assert judge(machine)["ports", "1521/tcp"].status == status
 
     @pytest.mark.parametrize(
-        ("path", "text"),
+        ("path", "text", "status"),
         [
-            ("direct.xml", '<direct><rule ipv="ipv4">-p tcp -j DROP</rule></direct>'),
-            ("policies/in.xml", '<policy target="DROP"><egress-zone name="HOST"/></policy>'),
+            ("direct.xml", '<direct><rule ipv="ipv4">-p tcp -j DROP</rule></direct>', "error"),
+            ("direct.xml", DIRECT.format("INPUT", "-p tcp --dport 1521 -j DROP"), "fail"),
+            ("direct.xml", DIRECT.format("INPUT", "-p tcp --dport 22 -j DROP"), "pass"),
+            ("direct.xml", DIRECT.format("OUTPUT", "-p tcp -m tcp --dport=443 -j DROP"), "pass"),
+            ("direct.xml", DIRECT.format("OUTPUT", "-j DROP"), "fail"),
+            ("direct.xml", DIRECT.format("IN_public_deny", "-j DROP"), "error"),
+            ("direct.xml", DIRECT.replace("ipv4", "ipv6").format("INPUT", "-j DROP"), "pass"),
+            (
+                "direct.xml",
+                '<direct><passthrough ipv="ipv4">-A INPUT -p tcp --dport 1521 -j REJECT'
+                "</passthrough></direct>",
+                "fail",
+            ),
+            ("direct.xml", '<direct><passthrough ipv="ipv4">-F</passthrough></direct>', "error"),
+            (
+                "policies/in.xml",
+                '<policy target="DROP"><egress-zone name="HOST"/></policy>',
+                "pass",
+            ),
+            ("policies/in.xml", POLICY.format(' target="DROP"', "ANY", "HOST", ""), "fail"),
+            ("policies/in.xml", POLICY.format(' target="DROP"', "public", "HOST", ""), "fail"),
+            ("policies/in.xml", POLICY.format(' target="DROP"', "work", "HOST", ""), "pass"),
+            (
+                "policies/in.xml",
+                POLICY.format(' target="REJECT" priority="5"', "ANY", "HOST", ""),
+                "pass",
+            ),
+            ("policies/in.xml", POLICY.format("", "ANY", "HOST", DROPS), "fail"),
+            ("policies/in.xml", POLICY.format("", "ANY", "HOST", DROPS + "<disable/>"), "pass"),
+            # Replies belong to connections that exist.
+            ("policies/out.xml", POLICY.format(' target="DROP"', "HOST", "ANY", ""), "pass"),
         ],
     )
-    def test_direct_rules_and_policies_are_not_read(self, judge, path, text):
+    def test_direct_rules_and_policies(self, judge, path, text, status):
         machine = with_firewalld(host(enabled="firewalld"), fixture("public.xml"))
+        conf = "/etc/firewalld/firewalld.conf"
+        machine.file(conf, machine.files[conf] + "FirewallBackend=nftables\n")
         machine.file(f"/etc/firewalld/{path}", text)
-        assert judge(machine)["ports", "1521/tcp"].status == "error"
+        assert judge(machine)["ports", "1521/tcp"].status == status
+
+    @pytest.mark.parametrize(
+        ("backend", "status"), [("FirewallBackend=nftables\n", "fail"), ("", "pass")]
+    )
+    def test_what_a_direct_rule_accepts_the_zone_may_still_drop(self, judge, backend, status):
+        machine = with_firewalld(host(enabled="firewalld"), "<zone/>")
+        conf = "/etc/firewalld/firewalld.conf"
+        machine.file(conf, machine.files[conf] + backend)
+        rule = DIRECT.format("INPUT", "-p tcp --dport 1521 -j ACCEPT")
+        machine.file("/etc/firewalld/direct.xml", rule)
+        assert judge(machine)["ports", "1521/tcp"].status == status
 
     @pytest.mark.parametrize(
         ("path", "line"),
@@ -471,11 +528,11 @@ class TestPorts:
         assert judge(machine())["ports", "1521/tcp"].status == "pass"
         text = f"[connection]\n{line}\n"
         finding = judge(machine().file(path, text))["ports", "1521/tcp"]
-        assert finding.persisted == "accepted for some sources or interfaces"
+        assert finding.persisted.startswith("accepted for some sources or interfaces (")
         closed = machine().file(path, text).deny(path)
         assert judge(closed)["ports", "1521/tcp"].status == "error"
 
-    @pytest.mark.parametrize(("zone", "status"), [("trusted", "warn"), ("../../x", "error")])
+    @pytest.mark.parametrize(("zone", "status"), [("trusted", "pass"), ("../../x", "error")])
     def test_a_connection_of_a_zone_that_firewalld_ships(self, judge, zone, status):
         machine = with_firewalld(host(enabled="firewalld"), '<zone target="DROP"/>')
         machine.file("/usr/lib/firewalld/zones/trusted.xml", '<zone target="ACCEPT"/>')
@@ -487,7 +544,10 @@ class TestPorts:
         machine = with_firewalld(host(enabled="firewalld"), fixture("public.xml"))
         zone = '<zone target="DROP"><interface name="eth1"/></zone>'
         machine.file("/etc/firewalld/zones/private.xml", zone)
-        assert judge(machine)["ports", "1521/tcp"].status == "warn"
+        finding = judge(machine)["ports", "1521/tcp"]
+        assert (finding.status, finding.persisted) == (
+            *("pass", "accepted for some sources or interfaces (eth1)"),
+        )
 
     def test_files_that_cannot_be_read(self, judge):
         machine = host(enabled="nftables").file("/etc/nftables.conf", 'include "/etc/x.nft"\n')
@@ -576,6 +636,480 @@ class TestPortConflict:
     def test_a_program_that_only_root_sees(self, judge):
         line = "tcp LISTEN 0 8 *:1521 *:*\n"
         assert judge(host(sockets=NO_SOCKETS + line))["port_conflict", "1521/tcp"].status == "error"
+
+
+FILTER = (
+    "table inet filter {{\n chain input {{\n type filter hook input priority 0; policy {0};\n"
+    "{1}\n }}\n}}\n"
+)
+OUTPUT = (
+    "table ip o {\n chain output {\n type filter hook output priority 0; policy drop;\n%s\n }\n}\n"
+)
+ESTABLISHED = 'ct state established,related accept\niifname "lo" accept\n'
+PORTS = "tcp dport { 22, 1521, 1525, 6200 } accept\nudp dport 42424 accept\n"
+
+
+def with_nft(machine, text):
+    return machine.file("/etc/nftables.conf", text)
+
+
+class TestInterconnect:
+    """Traffic between the nodes uses ports that change (Grid guide, Port Numbers)."""
+
+    @pytest.mark.parametrize(
+        ("rules", "status", "dropped"),
+        [
+            (ESTABLISHED + PORTS, "fail", "UDP ports 1 to 42423, 42425 to 65535"),
+            (ESTABLISHED + PORTS + 'iifname "eth1" accept', "pass", ""),
+            (ESTABLISHED + PORTS + 'iifname "eth*" accept', "pass", ""),
+            (ESTABLISHED + PORTS + 'iifname "eth0" accept', "fail", "UDP ports"),
+            (ESTABLISHED + PORTS + 'iifname { "eth1", "eth2" } accept', "pass", ""),
+            # The addresses that Clusterware adds are others than those of the interface.
+            (ESTABLISHED + PORTS + "ip saddr 192.168.10.0/24 accept", "fail", "169.254.0.0/19"),
+            (
+                ESTABLISHED + "ip saddr { 192.168.10.0/24, 169.254.0.0/16 } accept",
+                "pass",
+                "",
+            ),
+            (ESTABLISHED + 'iifname "eth1" tcp dport 1-65535 accept', "fail", "UDP packets"),
+            (ESTABLISHED + 'iifname "eth1" meta l4proto { tcp, udp } accept', "pass", ""),
+            (
+                ESTABLISHED + 'iifname "eth1" tcp dport 1-1023 accept\n'
+                'iifname "eth1" tcp dport 1024-65535 accept\n'
+                'iifname "eth1" meta l4proto udp accept',
+                "pass",
+                "",
+            ),
+            (ESTABLISHED + 'iifname "eth1" th dport 1024-65535 accept', "fail", "1 to 1023"),
+            (ESTABLISHED + 'iifname "eth1" ip daddr 192.168.10.1 accept', "fail", "169.254.0.0/19"),
+            (
+                ESTABLISHED + 'iifname "eth1" ip daddr { 192.168.10.1, 169.254.12.7 } accept',
+                "fail",
+                "multicast address 224.0.0.251",
+            ),
+            (
+                "set nodes { type ipv4_addr; flags interval;"
+                " elements = { 192.168.10.0/24, 169.254.0.0/16 } }",
+                "pass",
+                "",
+            ),
+        ],
+    )
+    def test_a_filter_that_accepts_ports_alone(self, judge, rules, status, dropped):
+        if rules.startswith("set "):
+            text = FILTER.format("drop", ESTABLISHED + "ip saddr @nodes accept")
+            text = text.replace("{\n", "{\n" + rules + "\n", 1)
+        else:
+            text = FILTER.format("drop", rules)
+        machine = with_nft(node(host(enabled="nftables", sockets=LISTENER)), text)
+        finding = judge(machine, "none")["interconnect", "eth1"]
+        assert (finding.status, finding.running) == (status, "accepted")
+        assert dropped in finding.persisted
+
+    @pytest.mark.parametrize(
+        ("out", "status"),
+        [
+            ("tcp dport 22 accept", "fail"),
+            ("ct state established accept", "fail"),
+            ('ct state established accept\noifname "eth1" accept', "pass"),
+        ],
+    )
+    def test_packets_to_the_other_nodes(self, judge, out, status):
+        machine = with_nft(node(host(enabled="nftables", sockets=LISTENER)), OUTPUT % out)
+        assert judge(machine, "none")["interconnect", "eth1"].status == status
+
+    @pytest.mark.parametrize(
+        ("text", "status"),
+        [
+            ("-A INPUT -i eth1 -j ACCEPT", "pass"),
+            ("-A INPUT -i eth+ -j ACCEPT", "pass"),
+            ("-A INPUT -p tcp -m multiport --dports 22,1521 -j ACCEPT", "fail"),
+            ("-A INPUT -m iprange --src-range 192.168.10.1-192.168.10.9 -j ACCEPT", "fail"),
+            ("-A INPUT -i eth1 -m pkttype --pkt-type host -j ACCEPT", "fail"),
+        ],
+    )
+    def test_in_the_form_of_iptables(self, judge, text, status):
+        machine = node(host(enabled="iptables", sockets=LISTENER))
+        head = ":INPUT DROP [0:0]\n-A INPUT -m state --state ESTABLISHED -j ACCEPT\n"
+        machine.file("/etc/sysconfig/iptables", f"*filter\n{head}{text}\nCOMMIT\n")
+        assert judge(machine, "none")["interconnect", "eth1"].status == status
+
+    @pytest.mark.parametrize(
+        ("zone", "status"),
+        [
+            ('<zone target="ACCEPT"><interface name="eth1"/></zone>', "pass"),
+            ('<zone target="ACCEPT"><source address="192.168.10.0/24"/></zone>', "fail"),
+            (
+                '<zone target="ACCEPT"><source address="192.168.10.0/24"/>'
+                '<source address="169.254.0.0/16"/></zone>',
+                "pass",
+            ),
+            ('<zone target="ACCEPT"><source ipset="nodes"/></zone>', "pass"),
+            ('<zone><interface name="eth1"/><port port="1-60000" protocol="udp"/></zone>', "fail"),
+            (
+                '<zone><interface name="eth1"/><protocol value="tcp"/><protocol value="udp"/>'
+                "</zone>",
+                "pass",
+            ),
+        ],
+    )
+    def test_a_zone_of_firewalld(self, judge, zone, status):
+        machine = node(host(enabled="firewalld", sockets=LISTENER))
+        with_firewalld(machine, fixture("public.xml"))
+        machine.file("/etc/firewalld/zones/private.xml", zone)
+        machine.file(
+            "/etc/firewalld/ipsets/nodes.xml",
+            '<ipset type="hash:net"><entry>192.168.10.0/24</entry>'
+            "<entry>169.254.0.0/16</entry></ipset>",
+        )
+        finding = judge(machine, "none")["interconnect", "eth1"]
+        assert finding.status == status
+        if status == "fail":
+            assert finding.commands == (
+                "firewall-cmd --permanent --zone=trusted --change-interface=eth1",
+            )
+
+    def test_each_node_by_its_address_is_a_list_to_check(self, judge):
+        lines = ADDRESSES.splitlines(keepends=True)
+        text = FILTER.format("drop", ESTABLISHED + "ip saddr { 192.168.10.2, 192.168.10.3 } accept")
+        machine = with_nft(
+            node(host(enabled="nftables", sockets=LISTENER), "".join(lines[:-1])), text
+        )
+        assert judge(machine, "none")["interconnect", "eth1"].status == "warn"
+
+    def test_the_names_of_interfaces_are_not_known(self, judge):
+        text = FILTER.format("drop", ESTABLISHED + PORTS)
+
+        def machine(rules):
+            made = with_nft(node(host(enabled="nftables", sockets=LISTENER)), rules)
+            return made.command("getent passwd", "")
+
+        assert judge(machine(text), "none")["interconnect", ""].status == "fail"
+        named = text.replace("tcp dport", 'iifname "eth1" accept\ntcp dport')
+        assert judge(machine(named), "none")["interconnect", ""].status == "error"
+
+    def test_a_private_interface_that_is_trusted_opens_nothing_for_clients(self, judge):
+        text = FILTER.format("drop", ESTABLISHED + 'iifname "eth1" accept')
+        findings = judge(with_nft(node(host(enabled="nftables", sockets=LISTENER)), text), RAC)
+        statuses = {port: f.status for (check, port), f in findings.items() if check == "ports"}
+        assert statuses == {
+            **{"1521/tcp": "fail", "6200/tcp": "fail"},
+            **{"42424/udp": "pass", "1525/tcp": "pass"},
+        }
+
+    def test_not_a_node(self, judge):
+        machine = with_nft(host(enabled="nftables", sockets=LISTENER), FILTER.format("drop", PORTS))
+        assert judge(machine)["interconnect", ""].status == "skip"
+
+
+class TestReplies:
+    @pytest.mark.parametrize(
+        ("rules", "status"),
+        [
+            ("tcp dport 22 accept", "fail"),
+            ("", "fail"),
+            ("ct state new accept", "fail"),
+            ("ct state established,related accept", "pass"),
+            ("ct state { established, related } accept", "pass"),
+            ("tcp sport 1521 accept", "pass"),
+            ("tcp sport 22 accept", "fail"),
+            ("tcp sport { 22, 1500-1600 } accept", "pass"),
+            ("tcp dport 32768-60999 accept", "pass"),
+            ("tcp dport 1024-65535 accept", "pass"),
+            ("udp sport 1521 accept", "fail"),
+            ("oifname lo accept", "fail"),
+            ("tcp flags syn drop\naccept", "pass"),
+        ],
+    )
+    def test_an_output_policy_that_drops_them(self, judge, rules, status):
+        machine = with_nft(host(enabled="nftables", sockets=LISTENER), OUTPUT % rules)
+        finding = judge(machine, "none")["ports", "1521/tcp"]
+        assert finding.status == status
+        if status == "fail":
+            assert finding.persisted == "replies are dropped"
+            assert finding.fix.startswith("put 'ct state established,related accept' into")
+
+    @pytest.mark.parametrize(("rules", "status"), [("", "fail"), (ESTABLISHED, "pass")])
+    def test_of_a_server(self, judge, rules, status):
+        """The input rules of a client of NFS."""
+        machine = with_nft(host(enabled="nftables"), FILTER.format("drop", rules))
+        ports = [{"name": "NFS", "port": 2049, "direction": "out"}]
+        assert judge(machine, "none", ports=ports)["ports", "2049/tcp"].status == status
+
+
+class TestLists:
+    """A list of sources is a choice, and no warning for ever."""
+
+    @pytest.mark.parametrize(
+        ("rules", "status"),
+        [
+            ("ip saddr 10.1.0.0/16 tcp dport 1521 accept", "pass"),
+            ("ip saddr @apps tcp dport 1521 accept", "pass"),
+            ("ip saddr @none tcp dport 1521 accept", "fail"),
+            ("ip saddr { 10.1.0.0/16, 10.2.0.7 } tcp dport @db accept", "pass"),
+            ("tcp dport @none_ports accept", "fail"),
+            ("tcp dport $DB accept", "pass"),
+            ("ip saddr $LAN tcp dport $DB accept", "pass"),
+            ("ip saddr @apps drop\naccept", "pass"),
+            ("ip saddr != 10.1.0.0/16 drop\naccept", "pass"),
+            ("tcp dport vmap @verdicts", "pass"),
+            ("ip saddr vmap { 10.1.0.0/16 : accept, 10.2.0.0/16 : drop }", "pass"),
+        ],
+    )
+    def test_rules_of_nft(self, judge, rules, status):
+        head = (
+            "define DB = { 1521, 2484 }\ndefine LAN = 10.1.0.0/16\n"
+            "table inet filter {\n set apps { type ipv4_addr; flags interval;"
+            ' elements = { 10.1.0.0/16, 10.2.0.7 comment "x" } }\n'
+            " set none { type ipv4_addr; }\n set none_ports { type inet_service; }\n"
+            " set db {\n type inet_service\n elements = { 1521,\n 2484 }\n }\n"
+            " map verdicts { type inet_service : verdict; elements = { 1521 : accept } }\n}\n"
+        )
+        machine = with_nft(
+            host(enabled="nftables", sockets=LISTENER),
+            head + FILTER.format("drop", ESTABLISHED + rules),
+        )
+        assert judge(machine, "none")["ports", "1521/tcp"].status == status
+
+    def test_running_rules_and_files_make_different_choices(self, judge):
+        def machine(running, later):
+            save_text = f"*filter\n:INPUT DROP [0:0]\n{running}\nCOMMIT\n"
+            made = save(host(enabled="iptables", sockets=LISTENER), save_text)
+            made.commands.pop("nft -j list ruleset")
+            head = "*filter\n:INPUT DROP [0:0]\n"
+            return made.file("/etc/sysconfig/iptables", f"{head}{later}\nCOMMIT\n")
+
+        everyone = "-A INPUT -p tcp --dport 1521 -j ACCEPT"
+        some = everyone.replace("-p", "-s 10.1.0.0/16 -p")
+        others = everyone.replace("-p", "-s 10.2.0.0/16 -p")
+        cases = [(some, some, "pass", None), (everyone, some, "warn", "persisted")]
+        cases += [(some, everyone, "warn", "running"), (some, others, "warn", "persisted")]
+        cases += [("", some, "fail", "running"), (some, "", "fail", "persisted")]
+        for running, later, status, layer in cases:
+            finding = judge(machine(running, later), "none")["ports", "1521/tcp"]
+            assert (finding.status, finding.failing_layer) == (status, layer), (running, later)
+            if layer == "running":
+                assert finding.commands == ("systemctl reload iptables.service",)
+
+    @pytest.mark.parametrize(
+        ("sources", "status"),
+        [(["10.1.2.0/24"], "pass"), (["10.0.0.0/8"], "fail"), (["10.9.0.0/16"], "fail")],
+    )
+    def test_the_policy_names_the_sources(self, judge, sources, status):
+        rule = "ip saddr 10.1.0.0/16 tcp dport 1521 accept"
+        machine = with_nft(host(enabled="nftables"), FILTER.format("drop", rule))
+        ports = [{"name": "listener", "port": 1521, "sources": sources}]
+        found = with_nft(machine, FILTER.format("drop", ESTABLISHED + rule))
+        assert judge(found, "none", ports=ports)["ports", "1521/tcp"].status == status
+
+    def test_elements_of_a_set_in_the_kernel(self, judge):
+        """As nft 1.0.6 prints them; field report fw11."""
+        assert judge(host(fixture("named-set.json"), sockets=LISTENER), "none")[
+            "ports", "1521/tcp"
+        ].status == ("pass")
+
+
+class TestIncludes:
+    @pytest.mark.parametrize(
+        ("line", "status"),
+        [
+            ('include "/etc/nftables/*.nft"', "pass"),
+            ('include "/etc/nftables/db.nft"', "pass"),
+            ('include "nftables/db.nft"', "pass"),
+            ("include '/etc/nftables/db.nft'", "pass"),
+            ('# include "/etc/nftables/db.nft"', "fail"),
+            ('include "/etc/nftables/none/*.nft"', "fail"),
+            ('include "/etc/nftables/none.nft"', "error"),
+            ('include "/root/db.nft"', "error"),
+            ('include "/etc/nftables/../../root/x"', "error"),
+            ('include "/etc/nftables.conf"', "error"),
+        ],
+    )
+    def test_rules_in_another_file(self, judge, line, status):
+        text = FILTER.format("drop", ESTABLISHED) + line + "\n"
+        machine = with_nft(host(enabled="nftables", sockets=LISTENER), text)
+        rule = "add rule inet filter input tcp dport 1521 accept\n"
+        machine.file("/etc/nftables/db.nft", rule)
+        assert judge(machine, "none")["ports", "1521/tcp"].status == status
+
+
+class TestLoaders:
+    @pytest.mark.parametrize(
+        ("unit", "word"),
+        [("SuSEfirewall2", "SuSEfirewall2"), ("shorewall", "shorewall"), ("ferm", "ferm")],
+    )
+    def test_a_service_whose_files_are_not_read(self, judge, unit, word):
+        finding = judge(host(enabled=unit, sockets=LISTENER), "none")["ports", "1521/tcp"]
+        assert finding.status == "error"
+        assert word in finding.why
+
+    @pytest.mark.parametrize(
+        ("state", "wanted", "status"),
+        [
+            ("enabled", "", "error"),
+            ("generated", "multi-user.target", "error"),
+            ("generated", "", "pass"),
+            ("disabled", "", "pass"),
+            ("masked", "", "pass"),
+        ],
+    )
+    def test_what_the_next_boot_starts(self, judge, state, wanted, status):
+        machine = host(sockets=LISTENER)
+        for line in [line for line in machine.commands if line.startswith("systemctl show")]:
+            block = (
+                f"Id=csf.service\nUnitFileState={state}\nWantedBy={wanted}\nActiveState=active\n"
+            )
+            machine.command(line, block)
+        assert judge(machine, "none")["ports", "1521/tcp"].status == status
+
+    @pytest.mark.parametrize(
+        ("path", "text", "mode", "status"),
+        [
+            ("/etc/rc.d/rc.local", "iptables -A INPUT -p tcp --dport 1521 -j DROP", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "iptables -P INPUT DROP", 0o644, "pass"),
+            ("/etc/rc.d/rc.local", "# iptables -P INPUT DROP", 0o755, "pass"),
+            ("/etc/rc.d/rc.local", "iptables -L -n", 0o755, "pass"),
+            ("/etc/rc.d/rc.local", "/usr/sbin/iptables-restore < /root/rules", 0o755, "error"),
+            ("/etc/network/if-pre-up.d/fw", "nft -f /etc/fw.nft", 0o755, "error"),
+            ("/etc/network/interfaces", "  pre-up iptables-restore < /etc/fw", 0o644, "error"),
+        ],
+    )
+    def test_a_script_that_changes_rules(self, judge, path, text, mode, status):
+        machine = host(sockets=LISTENER).file(path, f"#!/bin/sh\n{text}\n", mode)
+        assert judge(machine, "none")["ports", "1521/tcp"].status == status
+
+    def test_rules_in_the_kernel_that_nothing_explains(self, judge):
+        rules = fixture("named-set.json")
+        machine = host(rules, sockets=LISTENER)
+        for line in [line for line in machine.commands if line.startswith("systemctl show")]:
+            machine.command(line, machine.commands[line].stdout.replace("=active", "=inactive"))
+        finding = judge(machine, "none")["ports", "1521/tcp"]
+        assert finding.status == "error"
+        assert "no unit or script" in finding.why
+
+
+UFW_BEFORE = """\
+*filter
+:ufw-before-input - [0:0]
+:ufw-before-output - [0:0]
+:ufw-not-local - [0:0]
+-A ufw-before-input -i lo -j ACCEPT
+-A ufw-before-output -o lo -j ACCEPT
+-A ufw-before-input -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT
+-A ufw-before-output -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT
+-A ufw-before-input -m conntrack --ctstate INVALID -j ufw-logging-deny
+-A ufw-before-input -m conntrack --ctstate INVALID -j DROP
+-A ufw-before-input -j ufw-not-local
+-A ufw-not-local -m addrtype --dst-type LOCAL -j RETURN
+-A ufw-not-local -m addrtype --dst-type MULTICAST -j RETURN
+-A ufw-not-local -m limit --limit 3/min --limit-burst 10 -j ufw-logging-deny
+-A ufw-not-local -j DROP
+-A ufw-before-input -j ufw-user-input
+-A ufw-before-output -j ufw-user-output
+COMMIT
+"""
+UFW_USER = "*filter\n:ufw-user-input - [0:0]\n:ufw-user-output - [0:0]\n{0}\nCOMMIT\n"
+
+
+class TestUfw:
+    """The files of ufw 0.36, shortened (src/ufw-framework, conf/before.rules)."""
+
+    @pytest.mark.parametrize(
+        ("rule", "changes", "status"),
+        [
+            ("-A ufw-user-input -p tcp --dport 22 -j ACCEPT", {}, "fail"),
+            ("-A ufw-user-input -p tcp --dport 1521 -j ACCEPT", {}, "pass"),
+            ("-A ufw-user-input -p tcp --dport 1521 -s 10.0.0.0/8 -j ACCEPT", {}, "pass"),
+            ("", {"ENABLED=yes": "ENABLED=no"}, "pass"),
+            ("", {'INPUT_POLICY="DROP"': 'INPUT_POLICY="ACCEPT"'}, "pass"),
+            ("", {'INPUT_POLICY="DROP"': 'INPUT_POLICY="REJECT"'}, "fail"),
+            ("", {'INPUT_POLICY="DROP"': ""}, "error"),
+            (
+                "-A ufw-user-input -p tcp --dport 1521 -j ACCEPT",
+                {'OUTPUT_POLICY="ACCEPT"': 'OUTPUT_POLICY="DROP"'},
+                "pass",
+            ),
+        ],
+    )
+    def test_the_next_boot(self, judge, rule, changes, status):
+        texts = {
+            "/etc/ufw/ufw.conf": "ENABLED=yes\nLOGLEVEL=low\n",
+            "/etc/default/ufw": 'DEFAULT_INPUT_POLICY="DROP"\nDEFAULT_OUTPUT_POLICY="ACCEPT"\n',
+            "/etc/ufw/before.rules": UFW_BEFORE,
+            "/etc/ufw/user.rules": UFW_USER.format(rule),
+            "/etc/ufw/after.rules": "*filter\n:ufw-after-input - [0:0]\n"
+            "-A ufw-after-input -p udp --dport 137 -j ufw-skip-to-policy-input\nCOMMIT\n",
+        }
+        machine = host(enabled="ufw", sockets=LISTENER)
+        for path, text in texts.items():
+            for old, new in changes.items():
+                text = text.replace(old, new)
+            machine.file(path, text)
+        finding = judge(machine, "none")["ports", "1521/tcp"]
+        assert finding.status == status
+        if status == "fail":
+            assert finding.commands == ("ufw allow 1521/tcp",)
+
+
+class TestAdvice:
+    """Each fix is followed as it is written."""
+
+    def test_only_the_reload_is_missing(self, judge):
+        machine = host(fixture("limited.json"), enabled="firewalld", sockets=LISTENER)
+        zone = '<zone><rule family="ipv4"><source address="10.1.0.0/16"/><port port="1521"'
+        with_firewalld(machine, zone + ' protocol="tcp"/><accept/></rule></zone>')
+        finding = judge(machine, "none")["ports", "1521/tcp"]
+        assert (finding.status, finding.failing_layer) == ("fail", "running")
+        assert finding.fix == "load the files of firewalld"
+        assert finding.commands == ("firewall-cmd --reload",)
+
+    def test_the_file_drops_and_an_unread_rule_runs(self, judge):
+        """Field report fx03."""
+        text = "-A INPUT -m set --match-set dbclients src -p tcp -m tcp --dport 1521 -j ACCEPT"
+        machine = save(
+            host(enabled="iptables", sockets=LISTENER),
+            f"*filter\n:INPUT DROP [0:0]\n{text}\nCOMMIT\n",
+        )
+        machine.commands.pop("nft -j list ruleset")
+        machine.file("/etc/sysconfig/iptables", "*filter\n:INPUT DROP [0:0]\nCOMMIT\n")
+        finding = judge(machine, "none")["ports", "1521/tcp"]
+        assert (finding.status, finding.failing_layer) == ("fail", "persisted")
+        assert finding.fix == (
+            "put '-A INPUT -p tcp -m tcp --dport 1521 -j ACCEPT' into /etc/sysconfig/iptables, "
+            "above the first rule that drops or rejects, and above COMMIT"
+        )
+
+    @pytest.mark.parametrize(
+        ("zone", "fix", "commands"),
+        [
+            (
+                "<zone/>",
+                "open 1521/tcp in the zone public of firewalld; then load the files of firewalld",
+                (
+                    "firewall-cmd --permanent --zone=public --add-port=1521/tcp",
+                    "firewall-cmd --reload",
+                ),
+            ),
+            (
+                f"<zone>{DROPS}</zone>",
+                "remove the rich rule or policy of the zone public that drops 1521/tcp; "
+                "then load the files of firewalld",
+                ("firewall-cmd --reload",),
+            ),
+        ],
+    )
+    def test_both_are_wrong(self, judge, zone, fix, commands):
+        machine = host(fixture("limited.json"), enabled="firewalld", sockets=LISTENER)
+        finding = judge(with_firewalld(machine, zone), "none")["ports", "1521/tcp"]
+        assert (finding.fix, finding.commands) == (fix, commands)
+
+    def test_a_rule_that_no_file_has(self, judge):
+        finding = judge(host(fixture("limited.json"), sockets=LISTENER), "none")[
+            "ports", "1521/tcp"
+        ]
+        assert finding.fix.startswith(
+            "remove the rule that drops 1521/tcp where it was added manually"
+        )
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="../shared is not here")

@@ -3,7 +3,7 @@
 """firewall: packet filter rules and local programs on ports that Oracle needs."""
 
 from ...evaluate.control import Control
-from . import rules_conflicts, rules_ports
+from . import rules_conflicts, rules_interconnect, rules_ports
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
 from .subjects import applies
@@ -15,6 +15,6 @@ CONTROL = Control(
     facts=Facts,
     read=read,
     applies=applies,
-    rules=(rules_ports.rules, rules_conflicts.rules),
+    rules=(rules_ports.rules, rules_interconnect.rules, rules_conflicts.rules),
     requirements="requirements",
 )

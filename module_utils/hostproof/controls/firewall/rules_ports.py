@@ -2,26 +2,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whether packet filter rules let connections to the ports of Oracle through."""
 
-from typing import Optional
+from typing import List, Sequence, Tuple
 
-from ...collect.answer import Answer, attempt, known
-from ...errors import Unanswered
-from ...evaluate.checking import Rules, Skip, Verdict, by_layers, failing
+from ...collect.answer import Answer, attempt, if_known
+from ...errors import HostproofError
+from ...evaluate.advice import Advice, Ask, Step
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
-from .facts import NFT, Facts
-from .parsers.packets import BLOCKED, OPEN, PARTLY, UNCLEAR, Reach, Tables, reach
+from . import steps
+from .facts import Facts
+from .parsers.packets import BLOCKED, OPEN
 from .policy import NAME, Policy, Port
 from .subjects import PORTS, services_at_boot
+from .ways import Outcome, of_files, outcome_of, running_tables, ways
 
 rules = Rules(NAME)
 
 BOOK = "Oracle Grid Infrastructure Installation Guide for Linux, Port Numbers and Protocols"
-_WORDS = {
-    OPEN: "accepted",
-    PARTLY: "accepted for some sources or interfaces",
-    BLOCKED: "dropped or rejected",
-    UNCLEAR: "not clear: a rule has a condition that is not read",
-}
+_REBOOT = "after reboot"
 
 
 @rules.check(
@@ -32,39 +30,78 @@ _WORDS = {
     takes_effect="now",
     why="Clients, other nodes or the NFS server cannot be reached. Rules that differ between the "
     "kernel and the files fail at the next reboot.",
-    reference=BOOK + "; nft(8); firewalld.zone(5)",
+    reference=BOOK + "; nft(8); firewalld.zone(5); firewalld.policy(5); ufw-framework(8)",
     each=PORTS,
 )
 def ports(port: Port, facts: Facts, _policy: Policy) -> Verdict:
-    now = _reach(port, known(facts.running), "the running rules")
-    later = attempt(lambda: _reach(port, known(facts.persisted), "the files"))
-    states = [now.state] + ([later.state] if isinstance(later, Reach) else [])
-    status = FAIL if BLOCKED in states else WARN if PARTLY in states else PASS
-    after = _WORDS[later.state] if isinstance(later, Reach) else None
-    why = f"The running rules: {_WORDS[now.state]}."
-    if after is not None:
-        why += f" After reboot ({services_at_boot(facts)}): {after}."
-    verdict = Verdict(
-        status,
-        why,
-        fix="change the rules in the files of the firewall service, then load them",
-        desired="accepted",
-        persisted=after,
-        running=_WORDS[now.state],
-        failing_layer=failing(
-            running=now.state != OPEN, persisted=isinstance(later, Reach) and later.state != OPEN
-        ),
+    now, later = _outcomes(port, facts)
+    statuses = _statuses(port, now, later, not if_known(facts.running, True))
+    words = _texts(facts, now, later)
+    return layered(
+        running=Layer(_shown(now), statuses[0], "the running rules"),
+        persisted=Layer(_shown(later), statuses[1], _REBOOT),
+        advice=_advice(port, facts, now, later),
+        why=". ".join(words) + ".",
+        desired="accepted" + (f" from {', '.join(port.sources)}" if port.sources else ""),
     )
-    return by_layers(verdict, [("after reboot", later)])
 
 
-def _reach(port: Port, tables: Tables, what: str) -> Reach:
-    result = reach(tables, port.protocol, port.port, port.direction)
-    if result.state == UNCLEAR:
-        raise Unanswered(
-            "command:" + " ".join(NFT), f"{what} have a condition that is not read, and it decides"
+def _outcomes(port: Port, facts: Facts) -> Tuple[Answer[Outcome], Answer[Outcome]]:
+    now = attempt(lambda: outcome_of(port, facts, running_tables(facts), "the running rules"))
+    return now, attempt(of_files, port, facts, facts.persisted)
+
+
+def _shown(answer: Answer[Outcome]) -> Answer[str]:
+    return answer.text if isinstance(answer, Outcome) else answer
+
+
+def _texts(facts: Facts, now: Answer[Outcome], later: Answer[Outcome]) -> List[str]:
+    words = [f"The running rules: {now.text}"] if isinstance(now, Outcome) else []
+    if isinstance(later, Outcome):
+        words.append(f"After reboot ({services_at_boot(facts)}): {later.text}")
+    return words
+
+
+def _statuses(
+    port: Port, now: Answer[Outcome], later: Answer[Outcome], has_no_rules: bool
+) -> Tuple[str, str]:
+    """Rules that accept a list of sources are a choice, if running rules are not another one."""
+    both = [each for each in (now, later) if isinstance(each, Outcome)]
+    statuses = []
+    for each in (now, later):
+        is_wrong = isinstance(each, Outcome) and (
+            each.state == BLOCKED or (bool(port.sources) and each.state != OPEN)
         )
-    return result
+        statuses.append(FAIL if is_wrong else PASS)
+    if len(both) == 2 and FAIL not in statuses and not (port.sources or has_no_rules):
+        before, after = both
+        if after.is_list and (not before.is_list or before.conditions != after.conditions):
+            statuses[1] = WARN
+        elif before.is_list and not after.is_list:
+            statuses[0] = WARN
+    return statuses[0], statuses[1]
+
+
+def _advice(port: Port, facts: Facts, now: Answer[Outcome], later: Answer[Outcome]) -> Advice:
+    name = f"{port.port}/{port.protocol}"
+    way = ways(port, facts)[0]
+    in_files: Sequence[Step] = ()
+    if isinstance(later, Outcome) and later.state == BLOCKED:
+        in_files = steps.open_port(port, way, facts, later.is_reply)
+    elif isinstance(later, Outcome) and later.is_list:
+        sources = ", ".join(port.sources) or "the sources that are accepted now"
+        in_files = [Ask(f"accept {name} from {sources} in the files of {services_at_boot(facts)}")]
+    load = steps.load(facts)
+    what = "drops replies of" if isinstance(now, Outcome) and now.is_reply else "drops"
+    by_hand = steps.remove(f"{what} {name}")
+    running: Sequence[Step] = load or by_hand
+    if isinstance(later, HostproofError):
+        running = [Ask(f"accept {name} in the files of the service that loaded its rules")]
+    return Advice(
+        both=[*in_files, *load] if in_files else running,
+        persisted=in_files,
+        running=running,
+    )
 
 
 @rules.check(
@@ -80,25 +117,31 @@ def _reach(port: Port, tables: Tables, what: str) -> Reach:
     because_of=("firewall.ports",),
 )
 def rate_limit(port: Port, facts: Facts, _policy: Policy) -> Verdict:
-    now = _reach(port, known(facts.running), "the running rules")
-    later = attempt(lambda: _reach(port, known(facts.persisted), "the files"))
-    results = [now, later] if isinstance(later, Reach) else [now]
-    if all(result.state == BLOCKED for result in results):
+    answers = _outcomes(port, facts)
+    results = [each for each in answers if isinstance(each, Outcome)]
+    if results and all(result.state == BLOCKED for result in results):
         raise Skip("The port is blocked: see firewall.ports.")
     limits = [", ".join(result.limits) for result in results if result.limits]
-    verdict = Verdict(
-        WARN if limits else PASS,
-        f"Packets above a limit are dropped: {'; '.join(dict.fromkeys(limits))}.",
-        fix="remove the limit, and limit the rate in listener.ora (RATE_LIMIT) if it is needed",
-        desired="no limit",
-        persisted=_limits(later),
-        running=_limits(now),
-        failing_layer=failing(
-            running=bool(now.limits), persisted=isinstance(later, Reach) and bool(later.limits)
+    now, later = answers
+    instead = Ask("if a limit is needed, set RATE_LIMIT in listener.ora")
+    name = f"{port.port}/{port.protocol}"
+    in_files = Ask(f"remove the limit of {name} from the files of {services_at_boot(facts)}")
+    load = steps.load(facts)
+    by_hand = [Ask("remove the rule with the limit where it was added manually")]
+    return layered(
+        running=_limit_layer(now, "the running rules"),
+        persisted=_limit_layer(later, _REBOOT),
+        advice=Advice(
+            both=[in_files, *load, instead],
+            persisted=[in_files, instead],
+            running=[*(load or by_hand), instead],
         ),
+        why=f"Packets above a limit are dropped: {'; '.join(dict.fromkeys(limits))}.",
+        desired="no limit",
     )
-    return by_layers(verdict, [("after reboot", later)])
 
 
-def _limits(answer: Answer[Reach]) -> Optional[str]:
-    return ", ".join(answer.limits) or "no limit" if isinstance(answer, Reach) else None
+def _limit_layer(answer: Answer[Outcome], name: str) -> Layer:
+    if not isinstance(answer, Outcome):
+        return Layer(answer, PASS, name)
+    return Layer(", ".join(answer.limits) or "no limit", WARN if answer.limits else PASS, name)

@@ -4,12 +4,15 @@
 
 from typing import List, NamedTuple, Tuple
 
-from ...collect.answer import if_known, known
+from ...collect.answer import attempt, if_known
 from ...errors import Absent, HostproofError, NotRecorded
 from ...evaluate.checking import Skip, Subjects
-from .facts import KERNEL, NFT, SHOW, Facts
+from .facts import KERNEL, NFT, Facts
+from .parsers.packets import BLOCKED, OPEN, Packet, reach
 from .parsers.sockets import ARGV
 from .policy import Policy, Port, wanted
+from .probes.loaders import SHOW
+from .ways import Way, known_cluster, private_ways
 
 SOCKETS = "command:" + " ".join(ARGV)
 RULES = ("command:" + " ".join(NFT), "command:" + " ".join(SHOW))
@@ -20,7 +23,8 @@ def applies(facts: Facts, policy: Policy) -> None:
         raise Skip("Not a Linux host: it has no " + KERNEL + ".")
     if isinstance(facts.running, NotRecorded) and policy.profile is None and policy.ports is None:
         raise Skip(f"{facts.running}.")
-    if not isinstance(facts.sockets, HostproofError) and not _wanted(facts, policy):
+    is_idle = not isinstance(facts.sockets, HostproofError) and not _wanted(facts, policy)
+    if is_idle and not known_cluster(facts):
         raise Skip(
             "No listener runs, and neither hostproof_profile nor firewall_ports names a port."
         )
@@ -47,7 +51,38 @@ def label(port: Port) -> str:
     return f"{port.name} {port.port}/{port.protocol}"
 
 
-PORTS = Subjects(_ports, name=label, evidence=lambda _one: RULES, unknown="listener")
+PORTS = Subjects(
+    _ports,
+    name=label,
+    evidence=lambda _one: RULES,
+    unknown="listener",
+    none="No listener runs, and neither hostproof_profile nor firewall_ports names a port.",
+)
+
+
+def _ways(facts: Facts, policy: Policy) -> List[object]:
+    announced = policy.profile is not None and policy.profile.cluster
+    if not announced and not known_cluster(facts):
+        raise Skip("Not a node of a cluster.")
+    ways = attempt(private_ways, facts)
+    if isinstance(ways, list):
+        return list(ways)
+    # Rules that name no interface hold for the private one too.
+    states = {
+        reach(tables, Packet("udp", port)).state
+        for tables in (if_known(facts.running, None),)
+        if tables is not None
+        for port in (4, 42424)
+    }
+    return [Way("")] if states <= {OPEN, BLOCKED} else [ways]
+
+
+WAYS = Subjects(
+    _ways,
+    name=lambda way: way.name,
+    evidence=lambda _one: RULES,
+    unknown="private interface",
+)
 
 
 class Reserved(NamedTuple):
@@ -85,4 +120,5 @@ RESERVED = Subjects(
 
 
 def services_at_boot(facts: Facts) -> str:
-    return ", ".join(known(facts.units)) or "no unit loads rules"
+    loaders = if_known(facts.loaders, None)
+    return ", ".join(loaders.at_boot if loaders is not None else ()) or "no unit loads rules"

@@ -6,10 +6,10 @@ Source: Oracle Clusterware Administration, oifcfg; olr.loc is what root.sh write
 """
 
 import re
-from typing import Any, List, NamedTuple, Optional
+from typing import Any, Callable, List, NamedTuple, Optional
 
 from ...collect import identity
-from ...collect.answer import attempt, unless_absent
+from ...collect.answer import attempt, unless_absent, unless_newer
 from ...collect.command import Command
 from ...collect.host import Host, Output, Process
 from ...errors import HostproofError, Unanswered, kind_of
@@ -63,11 +63,11 @@ def in_cluster(host: Host, announced: Optional[bool] = None) -> Optional[bool]:
         ("rac_instances", _OF_RAC, "oracle"),
     ):
         processes = attempt(host.processes, name, pattern, identity.ORACLE)
-        runs = _unless_unknown(processes, [], unknown)
+        runs = _unless_unknown(unless_newer, processes, [], unknown)
         if any(not program or process.runs(program) is not False for process in runs):
             said.append(True)
     for path in FILES:
-        text = _unless_unknown(attempt(host.read_text, path), "", unknown)
+        text = _unless_unknown(unless_absent, attempt(host.read_text, path), "", unknown)
         said += [value.lower() == "false" for value in _LOCAL_ONLY.findall(text)]
     if True in said:
         return True
@@ -76,8 +76,10 @@ def in_cluster(host: Host, announced: Optional[bool] = None) -> Optional[bool]:
     return False if False in said else None
 
 
-def _unless_unknown(answer: Any, otherwise: Any, unknown: List[HostproofError]) -> Any:
-    value = attempt(unless_absent, answer, otherwise)
+def _unless_unknown(
+    unless: Callable[..., Any], answer: Any, otherwise: Any, unknown: List[HostproofError]
+) -> Any:
+    value = attempt(unless, answer, otherwise)
     if isinstance(value, HostproofError):
         unknown.append(value)
         return otherwise

@@ -9,8 +9,8 @@ from typing import Dict, List, Optional, Tuple
 from ....errors import ParseError, kind_of
 from .packets import (
     ACCEPT,
-    ADDRESS,
     DROP,
+    FROM,
     INTERFACE,
     LIMIT,
     NEVER,
@@ -18,7 +18,10 @@ from .packets import (
     OVER_LIMIT,
     PORT,
     PROTOCOL,
+    SOURCE_PORT,
     STATE,
+    TO,
+    TO_KIND,
     Chain,
     Rule,
     Tables,
@@ -35,8 +38,8 @@ _FILTERS = ("filter", "raw", "mangle", "security")
 _ANY = re.compile(r"(0|0\.0\.0\.0|::)/(0|0\.0\.0\.0)$")
 _PORTS = ("--dport", "--destination-port", "--dports", "--destination-ports", "--ports")
 _SOURCE_PORTS = ("--sport", "--source-port", "--sports", "--source-ports")
-#: Ports of clients: net.ipv4.ip_local_port_range by default.
-_CLIENTS = (32768, 60999)
+_FROM = ("-s", "--src-range")
+_TO_KINDS = ("--dst-type", "--pkt-type")
 #: Long options in files that a person wrote.
 _SHORT = {
     **{"--jump": "-j", "--goto": "-g", "--in-interface": "-i", "--out-interface": "-o"},
@@ -77,7 +80,7 @@ def parse(text: str, family: str = "ip") -> Tables:
             name, policy = line[1:].split()[:2]
             heads[name] = policy
         elif table and re.match(r"(\[\d+:\d+\] )?-A \S+", line):
-            name, rule = _rule(line, number)
+            name, rule = rule_of(line, number)
             rules.setdefault(name, []).append(rule)
         else:
             raise ParseError(_WHAT, f"not a rule: {kind_of(line)}", number)
@@ -95,7 +98,8 @@ def _chain(name: str, policy: str, rules: List[Rule]) -> Chain:
     )
 
 
-def _rule(line: str, number: int) -> Tuple[str, Rule]:
+def rule_of(line: str, number: int = 0) -> Tuple[str, Rule]:
+    """The chain and the rule of a line "-A CHAIN CONDITIONS -j TARGET"."""
     try:
         words = shlex.split(line)
     except ValueError as problem:
@@ -144,17 +148,19 @@ def _test(option: str, rest: List[str], negated: bool) -> Tuple[Optional[Test], 
             return None, 1
         return Test(PROTOCOL, frozenset({word.lower()}), negated=negated), 1
     if option in _PORTS:
-        return _ports(word, negated), 1
+        return _ports(PORT, word, negated), 1
     if option in _SOURCE_PORTS:
-        ranges = port_ranges(word.split(","), ":") or ()
-        if any(low <= _CLIENTS[0] and high >= _CLIENTS[1] for low, high in ranges) and not negated:
-            return None, 1
+        return _ports(SOURCE_PORT, word, negated), 1
     if option in ("-i", "-o"):
         return Test(INTERFACE, frozenset({word}), negated=negated), 1
-    if option in ("-s", "-d", "--src-range", "--dst-range"):
+    if option in (*_FROM, "-d", "--dst-range"):
         if _ANY.match(word):
             return Test(NEVER) if negated else None, 1
-        return Test(ADDRESS, frozenset({word}), negated=negated), 1
+        kind = FROM if option in _FROM else TO
+        return Test(kind, frozenset(word.split(",")), negated=negated), 1
+    if option in _TO_KINDS:
+        kinds = frozenset(word.lower().replace("host", "local").split(","))
+        return Test(TO_KIND, kinds, negated=negated), 1
     if option in ("--state", "--ctstate"):
         return Test(STATE, frozenset(word.lower().split(",")), negated=negated), 1
     if option in ("--syn", "--tcp-flags"):
@@ -177,8 +183,8 @@ def _limit(option: str, word: str) -> str:
     return f"{option[2:]} {word}"[:60]
 
 
-def _ports(word: str, negated: bool) -> Test:
+def _ports(kind: str, word: str, negated: bool) -> Test:
     ranges = port_ranges(word.split(","), ":")
     if ranges is None:
         return Test(NOT_READ, text=f"port {word[:30]}")
-    return Test(PORT, ranges=ranges, negated=negated)
+    return Test(kind, ranges=ranges, negated=negated)

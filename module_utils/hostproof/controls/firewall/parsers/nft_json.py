@@ -8,8 +8,8 @@ from typing import Any, Dict, List, Optional, Tuple
 from ....errors import ParseError
 from .packets import (
     ACCEPT,
-    ADDRESS,
     DROP,
+    FROM,
     INTERFACE,
     LIMIT,
     NEVER,
@@ -17,7 +17,10 @@ from .packets import (
     OVER_LIMIT,
     PORT,
     PROTOCOL,
+    SOURCE_PORT,
     STATE,
+    TO,
+    TO_KIND,
     Chain,
     Rule,
     Tables,
@@ -29,6 +32,10 @@ _WHAT = "nft -j list ruleset"
 _FAMILIES = ("ip", "inet", "netdev")
 _VERDICTS = {"accept": ACCEPT, "drop": DROP, "reject": DROP, "return": "return"}
 _PASSIVE = ("counter", "log", "comment", "mangle", "notrack", "ct helper", "ct timeout")
+_ADDRESSES = {"saddr": FROM, "daddr": TO}
+_PORTS = {"dport": PORT, "sport": SOURCE_PORT}
+#: Named sets and verdict maps of a table, by name with "@": their elements.
+_Sets = Dict[str, List[Any]]
 
 
 def parse(text: str) -> Tuple[Tables, bool]:
@@ -43,14 +50,22 @@ def parse(text: str) -> Tuple[Tables, bool]:
 def _tables(objects: List[Dict[str, Any]]) -> Tuple[Tables, bool]:
     heads: Dict[Tuple[str, str], Dict[str, Dict[str, Any]]] = {}
     rules: Dict[Tuple[str, str, str], List[Rule]] = {}
+    sets: Dict[Tuple[str, str], _Sets] = {}
     foreign = False
+    for entry in objects:
+        named = entry.get("set") or entry.get("map")
+        # nft prints no "elem" for an empty set.
+        if named is not None:
+            place = (named["family"], str(named["table"]))
+            sets.setdefault(place, {})[f"@{named['name']}"] = named.get("elem", [])
     for entry in objects:
         chain, rule = entry.get("chain"), entry.get("rule")
         if chain is not None and chain["family"] in _FAMILIES:
             heads.setdefault((chain["family"], str(chain["table"])), {})[str(chain["name"])] = chain
         if rule is not None and rule["family"] in _FAMILIES:
-            place = (rule["family"], str(rule["table"]), str(rule["chain"]))
-            rules.setdefault(place, []).extend(_rules(rule["expr"]))
+            table = (rule["family"], str(rule["table"]))
+            more = _rules(rule["expr"], sets.get(table, {}))
+            rules.setdefault((*table, str(rule["chain"])), []).extend(more)
             foreign = foreign or any("xt" in expression for expression in rule["expr"])
     return {
         table: {
@@ -63,10 +78,17 @@ def _tables(objects: List[Dict[str, Any]]) -> Tuple[Tables, bool]:
 def _chain(name: str, head: Dict[str, Any], rules: List[Rule]) -> Chain:
     # Chains of the type nat change addresses. They do not filter packets.
     hook = str(head.get("hook") or "") if head.get("type") != "nat" else ""
-    return Chain(name, hook, DROP if head.get("policy") == "drop" else ACCEPT, tuple(rules))
+    device = head.get("dev")
+    return Chain(
+        name,
+        hook,
+        DROP if head.get("policy") == "drop" else ACCEPT,
+        tuple(rules),
+        device if isinstance(device, str) else "",
+    )
 
 
-def _rules(expressions: List[Dict[str, Any]]) -> List[Rule]:
+def _rules(expressions: List[Dict[str, Any]], sets: _Sets) -> List[Rule]:
     """One rule; several for a verdict map."""
     tests: List[Test] = []
     for expression in expressions:
@@ -80,10 +102,11 @@ def _rules(expressions: List[Dict[str, Any]]) -> List[Rule]:
             return [Rule(tuple(tests), name, str(value["target"]))]
         if name == "vmap":
             return [
-                Rule((*tests, *more), verdict, target) for more, verdict, target in _verdicts(value)
+                Rule((*tests, *more), verdict, target)
+                for more, verdict, target in _verdicts(value, sets)
             ]
         if name == "match":
-            test = _match(value)
+            test = _match(value, sets)
             if test is not None:
                 tests.append(test)
         elif name == "limit":
@@ -97,14 +120,15 @@ def _rules(expressions: List[Dict[str, Any]]) -> List[Rule]:
     return [Rule(tuple(tests), "")]
 
 
-def _verdicts(value: Dict[str, Any]) -> List[Tuple[List[Test], str, str]]:
+def _verdicts(value: Dict[str, Any], sets: _Sets) -> List[Tuple[List[Test], str, str]]:
     data = value["data"]
-    if not isinstance(data, dict) or "set" not in data:
+    pairs = sets.get(data) if isinstance(data, str) else data.get("set")
+    if pairs is None:
         unread = [Test(NOT_READ, text="verdict map")]
         return [(unread, ACCEPT, ""), (unread, DROP, "")]
     verdicts = []
-    for key, verdict in data["set"]:
-        test = _match({"op": "==", "left": value["key"], "right": key})
+    for key, verdict in pairs:
+        test = _match({"op": "==", "left": value["key"], "right": _value(key)}, sets)
         (name, inside), *_more = verdict.items()
         target = str(inside["target"]) if name in ("jump", "goto") else ""
         if name != "continue":
@@ -112,32 +136,43 @@ def _verdicts(value: Dict[str, Any]) -> List[Tuple[List[Test], str, str]]:
     return verdicts
 
 
-def _match(value: Dict[str, Any]) -> Optional[Test]:
+def _match(value: Dict[str, Any], sets: _Sets) -> Optional[Test]:
     (kind, left), *_more = value["left"].items()
+    negated = value["op"] == "!="
+    if kind == "&" and "flags" in str(left):
+        # tcp flags & (fin|syn|rst|ack) == syn
+        is_first = value["right"] == "syn"
+        return Test(STATE, frozenset({"new"} if is_first else ()), negated=negated)
     if not isinstance(left, dict):
         return Test(NOT_READ, text=str(kind)[:40])
-    negated = value["op"] == "!="
-    items = _items(value["right"])
+    items = _items(value["right"], sets)
     unread = Test(NOT_READ, text=str(left)[:40])
-    if value["op"] not in ("==", "!=", "in") or items is None:
-        known = kind == "payload" and left.get("field") in ("saddr", "daddr")
-        return Test(ADDRESS, frozenset({"a set"}), negated=negated) if known else unread
-    words = frozenset(str(item) for item in items)
     field = left.get("field" if kind == "payload" else "key")
+    if value["op"] not in ("==", "!=", "in") or items is None:
+        name = str(value["right"])[:40]
+        known = kind == "payload" and field in _ADDRESSES
+        return Test(_ADDRESSES[str(field)], negated=negated, text=name) if known else unread
+    words = frozenset(str(item) for item in items)
+    if not items:
+        # Nothing is in an empty set.
+        return None if negated else Test(NEVER)
     if kind == "payload" and left.get("protocol") == "ip6":
         return Test(NEVER)
-    if kind == "payload" and field == "dport":
+    if kind == "payload" and field in _PORTS:
         ranges = _ranges(items)
         protocols = frozenset({str(left.get("protocol"))} - {"th"})
         if ranges is None or (negated and protocols):
             return unread
-        return Test(PORT, protocols, ranges, negated)
-    if kind == "payload" and field in ("saddr", "daddr"):
-        return Test(ADDRESS, words, negated=negated)
+        return Test(_PORTS[str(field)], protocols, ranges, negated)
+    if kind == "payload" and field in _ADDRESSES:
+        return Test(_ADDRESSES[str(field)], words, negated=negated)
     if (kind, field) in (("payload", "protocol"), ("meta", "l4proto")):
         return Test(PROTOCOL, words, negated=negated)
     if kind == "meta" and field in ("iif", "iifname", "oif", "oifname"):
         return Test(INTERFACE, words, negated=negated)
+    if (kind, field) == ("meta", "pkttype") or (kind == "fib" and _is_kind_of_address(left)):
+        kinds = frozenset(word.replace("host", "local") for word in words)
+        return Test(TO_KIND, kinds, negated=negated)
     if kind == "meta" and field in ("nfproto", "protocol"):
         return None if bool(words & {"ipv4", "ip"}) != negated else Test(NEVER)
     if kind == "ct" and field in ("state", "status"):
@@ -150,17 +185,35 @@ def _match(value: Dict[str, Any]) -> Optional[Test]:
     return unread
 
 
-def _items(right: Any) -> Optional[List[Any]]:
-    """The values. None for a named set, because its elements are not in the rule."""
+def _is_kind_of_address(fib: Dict[str, Any]) -> bool:
+    """fib daddr type local"""
+    return fib.get("result") == "type" and fib.get("flags") in ("daddr", ["daddr"])
+
+
+def _items(right: Any, sets: _Sets) -> Optional[List[Any]]:
+    """The values. None for a named set whose elements nft does not print."""
     if isinstance(right, dict) and "set" in right:
         right = right["set"]
     if isinstance(right, str) and right.startswith("@"):
-        return None
+        if right not in sets:
+            return None
+        right = sets[right]
     items = right if isinstance(right, list) else [right]
-    return [
-        item["prefix"]["addr"] if isinstance(item, dict) and "prefix" in item else item
-        for item in items
-    ]
+    return [_value(item) for item in items]
+
+
+def _value(item: Any) -> Any:
+    """An element as a number, a text, or a range of numbers."""
+    if not isinstance(item, dict):
+        return item
+    if "elem" in item:
+        # One with a timeout or a counter.
+        return _value(item["elem"]["val"])
+    if "prefix" in item:
+        return f"{item['prefix']['addr']}/{item['prefix']['len']}"
+    if "range" in item and isinstance(item["range"][0], str):
+        return "-".join(str(end) for end in item["range"])
+    return item
 
 
 def _ranges(items: List[Any]) -> Optional[Tuple[Tuple[int, int], ...]]:

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """/etc/nftables.conf and similar files (nft(8)). Only common parts of the language are parsed.
 
-Other conditions become tests that are not read. A file with an include is rejected."""
+Other conditions become tests that are not read. The caller reads the files that it includes."""
 
 import re
-from typing import Dict, List, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ....errors import ParseError, kind_of
 from .packets import (
     ACCEPT,
-    ADDRESS,
     DROP,
+    FROM,
     INTERFACE,
     LIMIT,
     NEVER,
@@ -19,7 +19,10 @@ from .packets import (
     OVER_LIMIT,
     PORT,
     PROTOCOL,
+    SOURCE_PORT,
     STATE,
+    TO,
+    TO_KIND,
     Chain,
     Rule,
     Tables,
@@ -29,10 +32,8 @@ from .packets import (
 
 _WHAT = "nftables.conf"
 _FAMILIES = ("ip", "inet", "netdev")
+_OTHERS = ("ip6", "arp", "bridge")
 _TOKEN = re.compile(r'"[^"\n]*"|\\\n|[{};\n]|#[^\n]*|[^\s{};"#\\]+|[ \t]+|\\')
-_VARIABLE = re.compile(r"(\$[A-Za-z][A-Za-z0-9_./\\-]*)")
-#: Words of a file. A value of a value of define repeats itself.
-_MOST_WORDS = 200000
 #: Options of log, each with a value.
 _LOG = ("prefix", "level", "group", "snaplen", "queue-threshold", "flags")
 _VERDICTS = {"accept": ACCEPT, "drop": DROP, "reject": DROP, "return": "return"}
@@ -42,57 +43,116 @@ _KINDS = {
     **{(name, name): INTERFACE for name in _INTERFACES},
     ("l4proto", "l4proto"): PROTOCOL,
     ("ip", "protocol"): PROTOCOL,
-    ("ip", "saddr"): ADDRESS,
-    ("ip", "daddr"): ADDRESS,
+    ("ip", "saddr"): FROM,
+    ("ip", "daddr"): TO,
     ("ct", "state"): STATE,
     ("ct", "status"): STATE,
+    ("pkttype", "pkttype"): TO_KIND,
 }
+_PORTS = {"dport": PORT, "sport": SOURCE_PORT}
+#: Keys of meta for the family of a packet.
+_OF_FAMILY = ("nfproto", "protocol")
+_ONE_WORD = (*_INTERFACES, "l4proto", "pkttype", "nfproto")
 #: Statements without a verdict, with the words that may follow.
 _PASSIVE = {
     "counter": r"packets|bytes|\d+",
     "comment": r"\".*\"",
     "notrack": r"(?!)",
 }
+_INCLUDE = re.compile(
+    r"^[ \t]*include[ \t]+(?:\"([^\"\n]*)\"|'([^'\n]*)'|(\S+))[ \t;]*$", re.MULTILINE
+)
+_VARIABLE = re.compile(r"(\$[A-Za-z][A-Za-z0-9_./\\-]*)")
+#: Words of a file. A value of a value of define repeats itself.
+_MOST_WORDS = 200000
+#: Characters of a file with everything that it includes and defines.
+_LONGEST = 1000000
+#: Includes within includes, as nft allows them.
+_MOST_DEEP = 16
+#: Other objects of a table, which decide nothing alone.
+_OBJECTS = ("counter", "limit", "flowtable", "quota", "ct", "secmark", "synproxy")
+
+
+class _Sets(NamedTuple):
+    """Elements of the named sets and maps of a table, by name."""
+
+    sets: Dict[str, str]
+    maps: Dict[str, str]
+
+    def of(self, kind: str) -> Dict[str, str]:
+        return self.maps if kind == "map" else self.sets
+
+
+def with_includes(text: str, read: Callable[[str], List[str]], depth: int = 0) -> str:
+    """The text with that of the files in the place of each include.
+
+    ``read`` takes their path, which can have wildcards, and gives their texts in order."""
+    if depth > _MOST_DEEP:
+        raise ParseError(_WHAT, "includes are too deep")
+
+    def insert(match: "re.Match[str]") -> str:
+        texts = read(next(path for path in match.groups() if path is not None))
+        return "\n".join(with_includes(each, read, depth + 1) for each in texts)
+
+    whole = _INCLUDE.sub(insert, text)
+    if len(whole) > _LONGEST:
+        raise ParseError(_WHAT, "it is too long")
+    return whole
+
+
+#: The statements of each chain of a table, in order.
+_Chains = Dict[str, List[List[str]]]
+
+
+class _Table(NamedTuple):
+    chains: _Chains
+    named: _Sets
 
 
 def parse(text: str) -> Tables:
     tokens = _defined(_tokens(text))
-    tables: Tables = {}
+    tables: Dict[Tuple[str, str], _Table] = {}
     while tokens:
         word = tokens.pop(0)
         if word in (";", "\n"):
             continue
-        if word == "table":
-            family = tokens.pop(0) if tokens and tokens[0] in (*_FAMILIES, *_OTHERS) else "ip"
-            name = tokens.pop(0) if tokens else ""
-            body = _block(tokens)
-            if family in _FAMILIES:
-                chains, more = tables.setdefault((family, name), {}), _chains(body)
-                if set(chains) & set(more):
-                    raise ParseError(_WHAT, "a chain is in the file twice")
-                chains.update(more)
-        elif word in ("flush", "delete", "destroy"):
-            _statement(tokens)
-        else:
+        if word in ("flush", "delete", "destroy"):
+            if _statement(tokens)[:1] == ["ruleset"]:
+                tables = {}
+            continue
+        is_first = word == "insert"
+        if word in ("add", "create", "insert") and tokens:
+            word = tokens.pop(0)
+        if word not in ("table", "chain", "rule", "set", "map", "element", *_OBJECTS):
             raise ParseError(_WHAT, f"a statement that is not read: {kind_of(word)}")
-    return tables
+        table = tables.setdefault(_place(tokens), _Table({}, _Sets({}, {})))
+        if word != "table":
+            _read_object(word, tokens, table, is_first)
+        elif _opens(tokens):
+            _read_table(_block(tokens), table)
+    return {
+        place: {name: _chain(name, rows, table.named) for name, rows in table.chains.items()}
+        for place, table in tables.items()
+        if place[0] in _FAMILIES
+    }
 
 
-_OTHERS = ("ip6", "arp", "bridge")
-
-
-def _tokens(text: str) -> List[str]:
-    tokens = []
-    position = 0
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            raise ParseError(_WHAT, "a quote without an end")
-        word = match.group(0)
-        position = match.end()
-        if word.strip(" \t") and word[0] != "#" and word != "\\\n":
-            tokens.append(word)
-    return tokens
+def _read_object(word: str, tokens: List[str], table: _Table, is_first: bool) -> None:
+    """A statement with the name of its table: add rule inet filter input tcp dport 22 accept."""
+    name = tokens.pop(0) if tokens else ""
+    if word == "chain":
+        rows = table.chains.setdefault(name, [])
+        rows += _statements(_block(tokens)) if _opens(tokens) else []
+    elif word == "rule":
+        rows = table.chains.setdefault(name, [])
+        rows.insert(0 if is_first else len(rows), _statement(tokens))
+    elif word in ("set", "map"):
+        _read_set(table.named.of(word), name, _block(tokens))
+    elif word == "element":
+        known = table.named.of("map" if name in table.named.maps else "set")
+        known[name] = ", ".join(filter(None, (known.get(name), *_statement(tokens)[-1:])))
+    else:
+        _statement(tokens)
 
 
 def _defined(tokens: List[str]) -> List[str]:
@@ -128,6 +188,31 @@ def _replaced(word: str, values: Dict[str, List[str]]) -> List[str]:
     return parts
 
 
+def _place(tokens: List[str]) -> Tuple[str, str]:
+    family = tokens.pop(0) if tokens and tokens[0] in (*_FAMILIES, *_OTHERS) else "ip"
+    return family, tokens.pop(0) if tokens else ""
+
+
+def _opens(tokens: List[str]) -> bool:
+    """Whether a block follows, also on the next line."""
+    rest = [token for token in tokens[:8] if token != "\n"]
+    return rest[:1] == ["{"]
+
+
+def _tokens(text: str) -> List[str]:
+    tokens = []
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise ParseError(_WHAT, "a quote without an end")
+        word = match.group(0)
+        position = match.end()
+        if word.strip(" \t") and word[0] != "#" and word != "\\\n":
+            tokens.append(word)
+    return tokens
+
+
 def _block(tokens: List[str]) -> List[str]:
     """Remove and return the tokens between a pair of braces."""
     while tokens and tokens[0] == "\n":
@@ -149,7 +234,7 @@ def _statement(tokens: List[str]) -> List[str]:
     words: List[str] = []
     while tokens:
         if tokens[0] == "{":
-            words.append(" ".join(token for token in _block(tokens) if token != "\n"))
+            words.append(" ".join(token for token in _block(tokens) if token not in "\n{}"))
             continue
         word = tokens.pop(0)
         if word in (";", "\n"):
@@ -158,58 +243,77 @@ def _statement(tokens: List[str]) -> List[str]:
     return words
 
 
-def _chains(tokens: List[str]) -> Dict[str, Chain]:
-    chains: Dict[str, Chain] = {}
+def _statements(tokens: List[str]) -> List[List[str]]:
+    statements = []
+    while tokens:
+        words = _statement(tokens)
+        if words:
+            statements.append(words)
+    return statements
+
+
+def _read_table(tokens: List[str], table: _Table) -> None:
     while tokens:
         word = tokens.pop(0)
-        if word == "chain" and tokens:
+        if word in ("chain", "set", "map") and tokens:
             name = tokens.pop(0)
-            if name in chains:
-                raise ParseError(_WHAT, "a chain is in the file twice")
-            chains[name] = _chain(name, _block(tokens))
-        elif word in ("set", "map", "counter", "limit", "flowtable", "quota", "ct") and tokens:
+            if word == "chain":
+                table.chains.setdefault(name, []).extend(_statements(_block(tokens)))
+            else:
+                _read_set(table.named.of(word), name, _block(tokens))
+        elif word in _OBJECTS and tokens:
             while tokens and tokens[0] != "{":
                 tokens.pop(0)
             _block(tokens)
+        elif word in ("comment", "flags"):
+            _statement(tokens)
         elif word not in (";", "\n"):
             raise ParseError(_WHAT, f"a statement that is not read: {kind_of(word)}")
-    return chains
 
 
-def _chain(name: str, tokens: List[str]) -> Chain:
-    hook, policy, rules = "", ACCEPT, []
-    while tokens:
-        words = _statement(tokens)
+def _read_set(known: Dict[str, str], name: str, tokens: List[str]) -> None:
+    """The elements that the file gives it; those that rules add are not there at boot."""
+    elements = [known[name]] if known.get(name) else []
+    for words in _statements(tokens):
+        if words[:2] == ["elements", "="]:
+            elements += words[2:]
+    known[name] = ", ".join(elements)
+
+
+def _chain(name: str, rows: List[List[str]], named: _Sets) -> Chain:
+    hook, policy, device, rules = "", ACCEPT, "", []
+    for words in rows:
         if words[:1] == ["type"]:
             if words[1:2] != ["nat"] and "hook" in words[:-1]:
                 hook = words[words.index("hook") + 1]
+            if "device" in words[:-1]:
+                device = words[words.index("device") + 1].strip('"')
         elif words[:1] == ["policy"]:
             policy = DROP if words[1:] == ["drop"] else ACCEPT
-        elif words[2:3] == ["vmap"] and len(words) == 4 and tuple(words[:2]) in _MAPPED:
-            rules += _of_map(words[1], words[3])
-        elif words:
-            rules.append(_rule(words))
-    return Chain(name, hook, policy, tuple(rules))
+        elif words[:1] == ["comment"]:
+            continue
+        else:
+            rules += _rules(list(words), named)
+    return Chain(name, hook, policy, tuple(rules), device)
 
 
-#: Verdict maps that are read, by the words before "vmap".
-_MAPPED = (("ct", "state"), ("meta", "protocol"), ("meta", "nfproto"))
-
-
-def _of_map(field: str, text: str) -> List[Rule]:
-    """The rules of a verdict map, such as "established : accept , invalid : drop"."""
+def _rules(words: List[str], named: _Sets) -> List[Rule]:
+    """One rule; several for a verdict map ("tcp dport vmap { 22 : accept, 23 : drop }")."""
+    place = words.index("vmap") if "vmap" in words else 0
+    if place < 2 or len(words) < place + 2:
+        return [_rule(words, named)]
+    elements = words[place + 1]
+    if elements.startswith("@"):
+        elements = named.maps.get(elements[1:], "?")
     rules = []
-    for pair in filter(str.strip, text.split(",")):
-        keys, _colon, verdict = pair.partition(":")
-        tests: Tuple[Test, ...] = (Test(STATE, frozenset(keys.split())),)
-        if field != "state":
-            # IPv4 is what the rules are read for.
-            tests = () if keys.strip() in ("ip", "ipv4") else (Test(NEVER, text=keys.strip()[:40]),)
-        rules.append(_rule(verdict.split())._replace(tests=tests))
+    for pair in filter(str.strip, elements.split(",")):
+        key, _colon, verdict = pair.rpartition(":")
+        inside = _rule([*words[:place], key.strip(), *verdict.split()], named)
+        rules.append(inside if verdict else _rule(words, named))
     return rules
 
 
-def _rule(words: List[str]) -> Rule:
+def _rule(words: List[str], named: _Sets) -> Rule:
     tests: List[Test] = []
     while words:
         word = words.pop(0)
@@ -229,7 +333,7 @@ def _rule(words: List[str]) -> Rule:
             while words and words[0] not in _VERDICTS and re.fullmatch(_PASSIVE[word], words[0]):
                 words.pop(0)
             continue
-        test = _test(word, words)
+        test = _test(word, words, named)
         if test.kind == NOT_READ:
             return _unread(tests, test, words)
         tests.append(test)
@@ -247,7 +351,7 @@ def _unread(tests: List[Test], test: Test, words: List[str]) -> Rule:
     return Rule((*tests, test), "jump", "") if "vmap" in words else Rule((*tests, test), "")
 
 
-def _test(word: str, words: List[str]) -> Test:
+def _test(word: str, words: List[str], named: _Sets) -> Test:
     unread = Test(NOT_READ, text=word[:40])
     # The key of "meta" is one word.
     is_meta = word == "meta" and bool(words)
@@ -255,38 +359,77 @@ def _test(word: str, words: List[str]) -> Test:
         word = words.pop(0)
     if word == "limit" and words[:1] == ["rate"]:
         return _limit(words)
-    is_one_word = is_meta or word in (*_INTERFACES, "l4proto")
-    field = word if is_one_word else words.pop(0) if words else ""
+    if word == "tcp" and words[:1] == ["flags"]:
+        return _of_flags(words)
+    if word == "fib" and words[:2] == ["daddr", "type"]:
+        del words[:2]
+        word = "pkttype"
+    field = word if is_meta or word in _ONE_WORD else words.pop(0) if words else ""
     negated = words[:1] == ["!="]
     if negated or words[:1] == ["=="]:
         words.pop(0)
-    if not words or words[0] == "vmap":
+    kind = _kind(word, field)
+    if not words or words[0] == "vmap" or kind is None:
         return unread
-    # A set of a set has braces.
-    values = [value for value in re.split(r"[,\s{}]+", words[0].replace('"', "")) if value]
-    if any(value[0] in "@$" for value in values):
-        if field not in ("saddr", "daddr"):
-            return unread
-        words.pop(0)
-        return Test(ADDRESS, frozenset(values))
+    values = _values(words[0], named)
+    if values is None and kind not in (FROM, TO):
+        return unread
+    shown = words.pop(0)
+    if values is None:
+        return Test(kind, negated=negated, text=shown[:40])
+    if not values:
+        # Nothing is in an empty set.
+        return Test(PROTOCOL, frozenset({"nothing"}), negated=negated)
     names = frozenset(values)
-    if word in ("tcp", "udp", "th") and field == "dport":
+    if kind in (PORT, SOURCE_PORT):
         ranges = port_ranges(values)
         # The rule is for one protocol: the other one has no such ports.
         if ranges is None or (negated and word != "th"):
+            words.insert(0, shown)
             return unread
-        words.pop(0)
-        if word == "th":
-            return Test(PORT, ranges=ranges, negated=negated)
-        return Test(PORT, frozenset({word}), ranges)
+        return Test(kind, frozenset({word} - {"th"}), ranges, negated)
+    if word in _OF_FAMILY:
+        # IPv4 is what the rules are read for.
+        is_here = bool({"ip", "ipv4"} & names) != negated
+        return Test(PROTOCOL, frozenset({"nothing"}), negated=is_here)
     if word in ("icmp", "icmpv6"):
-        words.pop(0)
         return Test(PROTOCOL, frozenset({word}))
-    kind = NEVER if word == "ip6" else _KINDS.get((word, field))
-    if kind is None:
-        return unread
-    words.pop(0)
+    if kind == TO_KIND:
+        names = frozenset(name.replace("host", "local") for name in names)
     return Test(kind, names, negated=negated)
+
+
+def _kind(word: str, field: str) -> Optional[str]:
+    if word in ("tcp", "udp", "th") and field in _PORTS:
+        return _PORTS[field]
+    if word in ("icmp", "icmpv6", *_OF_FAMILY):
+        return PROTOCOL
+    return NEVER if word == "ip6" else _KINDS.get((word, field))
+
+
+def _of_flags(words: List[str]) -> Test:
+    """tcp flags syn; tcp flags & (fin | syn | rst | ack) == syn"""
+    del words[0]
+    taken = []
+    while words and words[0] not in (*_VERDICTS, "jump", "goto", "counter", "log", "ct", "limit"):
+        taken.append(words.pop(0))
+    negated = "!=" in taken
+    is_first = taken[-1:] == ["syn"]
+    return Test(STATE, frozenset({"new"} if is_first else ()), negated=negated)
+
+
+def _values(word: str, named: _Sets) -> Optional[List[str]]:
+    """The values of a condition; None if they are in a set that is not known."""
+    if word.startswith("@"):
+        if word[1:] not in named.sets:
+            return None
+        word = named.sets[word[1:]]
+    # "192.0.2.1 timeout 1h": an element with its options.
+    parts = [part.split()[:1] for part in word.replace('"', "").split(",")]
+    if " " in word.strip() and "," not in word:
+        parts = [[value] for value in word.replace('"', "").split()[:1]]
+    values = [value for part in parts for value in part]
+    return None if any(value[0] in "@$" for value in values) else values
 
 
 def _limit(words: List[str]) -> Test:

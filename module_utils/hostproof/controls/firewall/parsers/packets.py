@@ -1,13 +1,15 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a set of rules handles the first packet of a connection from another host.
+"""How a set of rules handles the packets of a new connection: the first one and the replies.
 
-The address and the interface of the packet are not known. A rule that depends on them applies to
-some packets only. A rule with a condition that is not understood makes the result unknown if it
-can change it.
+What is not known of a packet (its interface, its addresses) decides nothing: a rule that depends on
+it applies to some packets only. A rule with a condition that is not understood makes the result
+unknown if it can change it.
 """
 
-from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Set, Tuple
+import fnmatch
+import ipaddress
+from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Set, Tuple, Union
 
 ACCEPT, DROP = "accept", "drop"
 #: Marks a result that depends on a condition that is not understood.
@@ -17,17 +19,32 @@ _DEEPEST = 32
 YES, NO, SOME, UNREAD = "yes", "no", "some", "unread"
 OPEN, PARTLY, BLOCKED, UNCLEAR = "open", "partly", "blocked", "unclear"
 
-#: Kinds of tests.
-PROTOCOL, PORT, INTERFACE, ADDRESS, STATE = "protocol", "port", "interface", "address", "state"
+#: Kinds of tests. FROM and TO are addresses, TO_KIND is "local", "multicast" or "broadcast".
+PROTOCOL, PORT, SOURCE_PORT, INTERFACE = "protocol", "port", "source_port", "interface"
+FROM, TO, TO_KIND, STATE = "from", "to", "to_kind", "state"
 LIMIT, OVER_LIMIT, NOT_READ, NEVER = "limit", "over_limit", "not_read", "never"
+
+#: Ports of clients: net.ipv4.ip_local_port_range by default, and those of an NFS client.
+_CLIENTS = ((32768, 60999),)
+_NFS_CLIENTS = ((665, 1023), (32768, 60999))
+NFS_PORT = 2049
+LAST_PORT = 65535
+
+Ranges = Tuple[Tuple[int, int], ...]
+Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
+#: Where Clusterware sends packets to a group (Grid Infrastructure Installation Guide, multicast).
+GROUP = ipaddress.ip_network("224.0.0.251/32")
 
 
 class Test(NamedTuple):
-    """One condition. ``values`` are names, for a port its protocols. ``text`` is for display."""
+    """One condition. ``values`` are names, for a port its protocols. ``text`` is for display.
+
+    A set of addresses whose elements are not known has no ``values``.
+    """
 
     kind: str
     values: FrozenSet[str] = frozenset()
-    ranges: Tuple[Tuple[int, int], ...] = ()
+    ranges: Ranges = ()
     negated: bool = False
     text: str = ""
 
@@ -41,19 +58,20 @@ class Rule(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """``hook`` is "" for a chain that is reached only by jumps."""
+    """``hook`` is "" for a chain that is reached only by jumps. ``device`` is that of ingress."""
 
     name: str
     hook: str
     policy: str
     rules: Tuple[Rule, ...]
+    device: str = ""
 
 
 #: Chains by family and table.
 Tables = Dict[Tuple[str, str], Dict[str, Chain]]
 
 
-def port_ranges(words: Iterable[str], dash: str = "-") -> Optional[Tuple[Tuple[int, int], ...]]:
+def port_ranges(words: Iterable[str], dash: str = "-") -> Optional[Ranges]:
     """The lowest and the highest port of each word. None if one is not a number or a range."""
     ranges = []
     for word in words:
@@ -66,48 +84,80 @@ def port_ranges(words: Iterable[str], dash: str = "-") -> Optional[Tuple[Tuple[i
     return tuple(ranges)
 
 
+class Packet(NamedTuple):
+    """The first packet of a connection, or with ``is_reply`` one that answers it.
+
+    ``port`` is that of the server, None for any. ``direction`` is "in" for a server on this host.
+    ``remote`` and ``local`` are the networks of the other end and the addresses of this host; they
+    are (), and ``interface`` is "", if they are not known. ``is_flood``: it is above every limit.
+    """
+
+    protocol: str
+    port: Optional[int]
+    direction: str = "in"
+    interface: str = ""
+    remote: Tuple[Network, ...] = ()
+    local: Tuple[Network, ...] = ()
+    is_reply: bool = False
+    is_flood: bool = False
+
+    @property
+    def comes_in(self) -> bool:
+        return (self.direction == "in") != self.is_reply
+
+    @property
+    def clients(self) -> Ranges:
+        is_nfs = self.direction == "out" and self.port == NFS_PORT
+        return _NFS_CLIENTS if is_nfs else _CLIENTS
+
+
 class Reach(NamedTuple):
-    """``limits`` are the conditions that drop packets above a rate."""
+    """``limits`` are the conditions that drop packets above a rate, ``conditions`` those that only
+    some packets meet, by kind and text. ``is_reply``: the first packet passes, and replies do not.
+    """
 
     state: str
-    limits: Tuple[str, ...]
-
-
-class _Packet(NamedTuple):
-    protocol: str
-    port: int
-    hooks: Tuple[str, ...]
-    #: Whether it is one above every limit.
-    flood: bool
+    limits: Tuple[str, ...] = ()
+    conditions: Tuple[Tuple[str, str], ...] = ()
+    is_reply: bool = False
 
 
 _NUMBERS = {"tcp": "6", "udp": "17"}
 _OF_DEVICE = ("ingress", "egress")
-_HOOKS = {
-    "in": ("ingress", "prerouting", "input"),
-    "out": ("output", "egress", "postrouting"),
-}
+_IN = ("ingress", "prerouting", "input")
+_OUT = ("output", "egress", "postrouting")
 
 
-def reach(tables: Tables, protocol: str, port: int, direction: str) -> Reach:
-    packet = _Packet(protocol, port, _HOOKS[direction], False)
-    state = _state(tables, packet)
+class _Notes(NamedTuple):
+    """What a walk meets."""
+
+    limits: Set[str]
+    conditions: Set[Tuple[str, str]]
+
+
+def reach(tables: Tables, packet: Packet) -> Reach:
+    notes = _Notes(set(), set())
+    first = _state(tables, packet, notes)
+    reply = _state(tables, packet._replace(is_reply=True), notes)
+    state = next(each for each in (BLOCKED, UNCLEAR, PARTLY, OPEN) if each in (first, reply))
+    conditions = tuple(sorted(notes.conditions)) if state == PARTLY else ()
     limits: Set[str] = set()
     if state in (OPEN, PARTLY):
-        flood = _state(tables, packet._replace(flood=True), limits)
-        if flood == state:
-            limits = set()
-    return Reach(state, tuple(sorted(limits)))
+        above = _Notes(limits, set())
+        if _state(tables, packet._replace(is_flood=True), above) == first:
+            limits.clear()
+    return Reach(state, tuple(sorted(limits)), conditions, first == OPEN != reply)
 
 
-def _state(tables: Tables, packet: _Packet, limits: Optional[Set[str]] = None) -> str:
+def _state(tables: Tables, packet: Packet, notes: _Notes) -> str:
+    hooks = _IN if packet.comes_in else _OUT
     states = {
-        # A chain of a device drops only some of the packets.
-        PARTLY if state == BLOCKED and chain.hook in _OF_DEVICE else state
+        # A chain of a device drops only some of the packets, if the device is not known.
+        PARTLY if state == BLOCKED and chain.hook in _OF_DEVICE and not packet.interface else state
         for chains in tables.values()
         for chain in chains.values()
-        if chain.hook in packet.hooks
-        for state in [_result_of(_walk(chains, chain, packet, limits, 0)[0])]
+        if chain.hook in hooks and chain.device in ("", packet.interface or chain.device)
+        for state in [_result_of(_walk(chains, chain, packet, notes, 0)[0])]
     }
     return next((state for state in (BLOCKED, UNCLEAR, PARTLY) if state in states), OPEN)
 
@@ -120,13 +170,13 @@ def _result_of(outcomes: Set[str]) -> str:
 
 
 def _walk(
-    chains: Dict[str, Chain], chain: Chain, packet: _Packet, limits: Optional[Set[str]], depth: int
+    chains: Dict[str, Chain], chain: Chain, packet: Packet, notes: _Notes, depth: int
 ) -> Tuple[Set[str], bool]:
     """The results, and whether a packet can reach the end of the chain."""
     outcomes: Set[str] = set()
     returns = False
     for rule in chain.rules:
-        answer = _answer(rule, packet, limits)
+        answer = _answer(rule, packet, notes)
         if answer == NO or not rule.verdict:
             continue
         mark = _UNKNOWN if answer == UNREAD else ""
@@ -140,7 +190,7 @@ def _walk(
             if target is None or depth > _DEEPEST:
                 outcomes |= {ACCEPT + _UNKNOWN, DROP + _UNKNOWN}
                 continue
-            inside, falls = _walk(chains, target, packet, limits, depth + 1)
+            inside, falls = _walk(chains, target, packet, notes, depth + 1)
             outcomes |= {outcome.rstrip(_UNKNOWN) + mark if mark else outcome for outcome in inside}
             if rule.verdict == "goto":
                 returns, falls = returns or falls, False
@@ -153,47 +203,147 @@ def _walk(
     return outcomes, returns
 
 
-def _answer(rule: Rule, packet: _Packet, limits: Optional[Set[str]]) -> str:
+def _answer(rule: Rule, packet: Packet, notes: _Notes) -> str:
     answers: List[str] = []
-    texts = []
+    limits, conditions = [], []
     for test in rule.tests:
         answers.append(_of_test(test, packet))
-        if answers[-1] == NO and test.kind not in (LIMIT, OVER_LIMIT):
+        is_limit = test.kind in (LIMIT, OVER_LIMIT)
+        if answers[-1] == NO and not is_limit:
             return NO
-        if test.kind in (LIMIT, OVER_LIMIT):
-            texts.append(test.text)
-    if limits is not None:
-        limits.update(texts)
+        if is_limit:
+            limits.append(test.text)
+        elif answers[-1] == SOME:
+            sign = "not " if test.negated else ""
+            text = test.text or ", ".join(sorted(test.values)[:5])
+            conditions.append((test.kind, sign + text))
+    notes.limits.update(limits)
+    if rule.verdict:
+        notes.conditions.update(conditions)
     for answer in (NO, UNREAD, SOME):
         if answer in answers:
             return answer
     return YES
 
 
-def _of_test(test: Test, packet: _Packet) -> str:
+def _of_test(test: Test, packet: Packet) -> str:
     kind = test.kind
+    is_in = packet.comes_in
     if kind == PROTOCOL:
         names = {packet.protocol, _NUMBERS.get(packet.protocol)}
         return _truth(bool(names & test.values), test)
-    if kind == PORT:
+    if kind in (PORT, SOURCE_PORT):
         if test.values and packet.protocol not in test.values:
             return NO
-        return _truth(any(low <= packet.port <= high for low, high in test.ranges), test)
+        return _of_port(test, packet, (kind == PORT) != packet.is_reply)
     if kind == STATE:
-        return _truth("new" in test.values, test)
+        return _truth(("established" if packet.is_reply else "new") in test.values, test)
     if kind == INTERFACE:
-        return _truth(False, test) if test.values == {"lo"} else SOME
-    if kind == ADDRESS:
-        local = all(
-            value.startswith("127.") or value.split("/")[0] == "::1" for value in test.values
-        )
-        return _truth(False, test) if local and test.values else SOME
+        return _of_interface(test, packet.interface)
+    if kind in (FROM, TO):
+        return _of_address(test, packet.remote if (kind == FROM) == is_in else packet.local)
+    if kind == TO_KIND:
+        to = "local" if is_in else "unicast"
+        is_group = GROUP in packet.local and is_in
+        return _truth(bool({"multicast" if is_group else to} & test.values), test)
     if kind == LIMIT:
-        return NO if packet.flood else YES
+        return NO if packet.is_flood else YES
     if kind == OVER_LIMIT:
-        return YES if packet.flood else NO
+        return YES if packet.is_flood else NO
     return NO if kind == NEVER else UNREAD
+
+
+def _of_port(test: Test, packet: Packet, is_of_server: bool) -> str:
+    if not is_of_server:
+        covered = [covers(test.ranges, low, high) for low, high in packet.clients]
+        answer = covered[0] if len(set(covered)) == 1 else SOME
+        # A rule for a few ports is not one for the ports of clients.
+        answer = NO if answer == SOME and _size(test.ranges) < 100 else answer
+    elif packet.port is None:
+        answer = covers(test.ranges, 1, LAST_PORT)
+    else:
+        answer = covers(test.ranges, packet.port, packet.port)
+    return _negated(answer, test)
+
+
+def _size(ranges: Ranges) -> int:
+    return sum(high - low + 1 for low, high in ranges)
+
+
+def covers(ranges: Ranges, low: int, high: int) -> str:
+    """Whether all, some or none of the ports are in the ranges."""
+    place = low
+    is_met = False
+    for first, last in sorted(ranges):
+        if last < low or first > high:
+            continue
+        is_met = True
+        if first <= place:
+            place = max(place, last + 1)
+    return YES if place > high else SOME if is_met else NO
+
+
+def _of_interface(test: Test, interface: str) -> str:
+    if not test.values:
+        return SOME
+    if not interface:
+        return _truth(False, test) if test.values == {"lo"} else SOME
+    # "eth*" in nft, "eth+" in iptables.
+    names = [name[:-1] + "*" if name.endswith("+") else name for name in test.values]
+    return _truth(any(fnmatch.fnmatchcase(interface, name) for name in names), test)
+
+
+def _of_address(test: Test, networks: Tuple[Network, ...]) -> str:
+    values = [value for text in test.values for value in networks_of(text)]
+    if not test.values:
+        # The elements of the set are not known.
+        return UNREAD if networks else SOME
+    if len(values) < len(test.values):
+        return UNREAD if networks else SOME
+    if all(value.is_loopback for value in values):
+        return _truth(False, test)
+    if not networks:
+        return _truth(True, test) if any(not value.prefixlen for value in values) else SOME
+    answers = set()
+    for network in networks:
+        same = [value for value in values if value.version == network.version]
+        is_inside = any(
+            network.network_address in value and network.broadcast_address in value
+            for value in same
+        )
+        is_met = any(value.overlaps(network) for value in same)
+        answers.add(YES if is_inside else SOME if is_met else NO)
+    return _negated(answers.pop() if len(answers) == 1 else SOME, test)
+
+
+def networks_of(text: str) -> List[Network]:
+    """The networks of an address, a network or a range; none for anything else."""
+    first, is_range, last = text.partition("-")
+    try:
+        if is_range:
+            begin, end = ipaddress.ip_address(first), ipaddress.ip_address(last)
+            return list(ipaddress.summarize_address_range(begin, end))
+        return [ipaddress.ip_network(text, strict=False)]
+    except (ValueError, TypeError):
+        return []
+
+
+def ports_of(tables: Tables, packet: Packet) -> List[int]:
+    """The ports where the result can change: the first of each range that a rule names."""
+    found = {1}
+    for chains in tables.values():
+        for chain in chains.values():
+            for rule in chain.rules:
+                for test in rule.tests:
+                    if test.kind == PORT and packet.protocol in (test.values or {packet.protocol}):
+                        for low, high in test.ranges:
+                            found |= {low, high + 1}
+    return sorted(port for port in found if 0 < port <= LAST_PORT)
 
 
 def _truth(value: bool, test: Test) -> str:
     return YES if value != test.negated else NO
+
+
+def _negated(answer: str, test: Test) -> str:
+    return {YES: NO, NO: YES}.get(answer, answer) if test.negated else answer

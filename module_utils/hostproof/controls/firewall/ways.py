@@ -1,0 +1,249 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How rules handle a port on the interfaces of the host, and all traffic of the interconnect."""
+
+import ipaddress
+from typing import Dict, List, NamedTuple, Sequence, Tuple
+
+from ...collect.answer import Answer, if_known, known
+from ...errors import HostError, HostproofError, NotRecorded, Unanswered
+from ...parsers.net.ip_addr import Address
+from .facts import NFT, Facts, Persisted
+from .parsers.packets import (
+    BLOCKED,
+    GROUP,
+    INTERFACE,
+    LAST_PORT,
+    OPEN,
+    PARTLY,
+    UNCLEAR,
+    Network,
+    Packet,
+    Reach,
+    Tables,
+    networks_of,
+    ports_of,
+    reach,
+)
+from .policy import PRIVATE, Port
+from .probes.loaders import LINES_KEY
+
+#: An address that no rule names: those that are accepted are on a list if it is not.
+_ANYBODY = ipaddress.ip_network("240.0.0.1/32")
+#: Ports that are tried one by one on the interconnect.
+_MOST_PORTS = 256
+_RUNNING = "command:" + " ".join(NFT)
+
+
+class Way(NamedTuple):
+    """An interface with the networks of the other ends and the addresses of this host.
+
+    ``name`` is "" and the others are () if the interfaces are not known."""
+
+    name: str
+    networks: Tuple[Network, ...] = ()
+    own: Tuple[Network, ...] = ()
+
+
+class Outcome(NamedTuple):
+    """``state`` as Reach has it. ``is_list``: only what is on a list is accepted. ``conditions``
+    are the sources and interfaces that the rules name."""
+
+    state: str
+    is_list: bool
+    text: str
+    conditions: Tuple[str, ...]
+    limits: Tuple[str, ...]
+    is_reply: bool
+
+
+def ways(port: Port, facts: Facts) -> List[Way]:
+    """The interfaces through which the port must be reached."""
+    private = if_known(facts.private, [])
+    by_name = _by_name(if_known(facts.addresses, []))
+    inside = [way for way in by_name if way.name in private]
+    if port in PRIVATE and inside:
+        return inside
+    outside = [way for way in by_name if way.name not in private]
+    return outside or [Way("")]
+
+
+def private_ways(facts: Facts) -> List[Way]:
+    """The interfaces of the interconnect; raises what is unknown."""
+    names = known(facts.private)
+    if not names:
+        raise Unanswered("", "Clusterware names no private interface")
+    found = {way.name: way for way in _by_name(known(facts.addresses), is_private=True)}
+    return [found.get(name, Way(name)) for name in names]
+
+
+def _by_name(addresses: Sequence[Address], is_private: bool = False) -> List[Way]:
+    """IPv4 only. Clusterware sends between link-local addresses too (HAIP)."""
+    ways: Dict[str, Way] = {}
+    for address in addresses:
+        name = address.interface.partition("@")[0]
+        network = address.network
+        skipped = network.is_loopback or (network.is_link_local and not is_private)
+        if network.version == 4 and not skipped:
+            way = ways.setdefault(name, Way(name))
+            own = ipaddress.ip_network(address.address)
+            ways[name] = way._replace(
+                networks=tuple(dict.fromkeys((*way.networks, network))), own=(*way.own, own)
+            )
+    return list(ways.values())
+
+
+def outcome_of(port: Port, facts: Facts, tables: Tables, what: str) -> Outcome:
+    """Raises Unanswered if a condition that is not read decides."""
+    found = [(way, _reach(port, way, tables)) for way in ways(port, facts)]
+    states = {result.state for _way, result in found}
+    if UNCLEAR in states and not states & {OPEN, PARTLY}:
+        raise Unanswered(_RUNNING, f"{what} have a condition that is not read, and it decides")
+    kinds = {kind for way, result in found if not way.name for kind, _text in result.conditions}
+    if INTERFACE in kinds and known_cluster(facts):
+        # The interface that is accepted can be that of the interconnect.
+        known(facts.addresses)
+    state = next((each for each in (OPEN, BLOCKED) if states == {each}), PARTLY)
+    conditions = tuple(
+        sorted(
+            {_plain(text) for _way, result in found for _kind, text in result.conditions}
+            | {way.name for way, result in found if result.state == OPEN and state == PARTLY}
+        )
+    )
+    anybody = [_reach(port, way, tables, (_ANYBODY,)).state for way, _result in found]
+    replies = [result.is_reply for _way, result in found if result.state == BLOCKED]
+    return Outcome(
+        state,
+        state == PARTLY and OPEN not in anybody,
+        _text(state, found, conditions, all(replies) and bool(replies)),
+        conditions,
+        tuple(sorted({limit for _way, result in found for limit in result.limits})),
+        all(replies) and bool(replies),
+    )
+
+
+def known_cluster(facts: Facts) -> bool:
+    """Whether the host is a node of a cluster, by the first sign that is known."""
+    if not isinstance(facts.cluster, HostproofError):
+        return bool(facts.cluster)
+    if not isinstance(facts.css, HostproofError):
+        return facts.css
+    programs = {name for socket in if_known(facts.sockets, []) for name in socket.programs}
+    return bool(programs & {"ocssd.bin", "crsd.bin", "octssd.bin"})
+
+
+def _plain(condition: str) -> str:
+    """10.0.0.7 for 10.0.0.7/32: tools write an address in both forms."""
+    networks = networks_of(condition)
+    if len(networks) != 1:
+        return condition
+    whole = networks[0].prefixlen == networks[0].max_prefixlen
+    return str(networks[0].network_address if whole else networks[0])
+
+
+def _text(
+    state: str, found: List[Tuple[Way, Reach]], conditions: Tuple[str, ...], is_reply: bool
+) -> str:
+    if state == BLOCKED:
+        return "replies are dropped" if is_reply else "dropped or rejected"
+    if state == OPEN:
+        return "accepted"
+    closed = [way.name for way, result in found if result.state == BLOCKED]
+    text = "accepted for some sources or interfaces"
+    text += f" ({', '.join(conditions[:5])})" if conditions else ""
+    return text + (f", not on {', '.join(closed)}" if closed else "")
+
+
+def _reach(port: Port, way: Way, tables: Tables, remote: Tuple[Network, ...] = ()) -> Reach:
+    sources = tuple(ipaddress.ip_network(text) for text in port.sources)
+    packet = Packet(port.protocol, port.port, port.direction, way.name, remote or sources, way.own)
+    return reach(tables, packet)
+
+
+# -- the interconnect ------------------------------------------------------------------------------
+
+
+class Traffic(NamedTuple):
+    """What rules do with packets between the nodes on an interface. ``dropped`` are texts.
+
+    ``sources`` are those that are accepted, if that depends on them."""
+
+    dropped: Tuple[str, ...]
+    sources: Tuple[str, ...]
+
+
+def traffic(way: Way, tables: Tables) -> Traffic:
+    """Raises Unanswered if a condition that is not read, or the interface, decides."""
+    dropped: List[str] = []
+    sources: List[str] = []
+    groups: List[Tuple[Tuple[Network, ...], Tuple[Network, ...]]] = [
+        ((network,), tuple(own for own in way.own if network.overlaps(own)))
+        for network in way.networks
+    ]
+    groups = groups or [((), ())]
+    for remote, local in groups:
+        for protocol in ("udp", "tcp"):
+            for direction in ("in", "out"):
+                packet = Packet(protocol, None, direction, way.name, remote, local)
+                ports, some = _dropped_ports(tables, packet)
+                sources += some
+                if ports:
+                    words = "from" if direction == "in" else "to"
+                    other = f" {words} {remote[0]}" if remote else ""
+                    dropped.append(f"{protocol.upper()} {ports}{other}")
+        group = Packet("udp", 42424, "in", way.name, remote, (GROUP,))
+        if not dropped and remote and reach(tables, group).state == BLOCKED:
+            dropped.append(f"packets to the multicast address {GROUP.network_address}")
+    return Traffic(tuple(dict.fromkeys(dropped)), tuple(dict.fromkeys(sources)))
+
+
+def _dropped_ports(tables: Tables, packet: Packet) -> Tuple[str, List[str]]:
+    """(the ports that are dropped, the conditions on which the rest depends)"""
+    whole = reach(tables, packet)
+    if whole.state == OPEN:
+        return "", []
+    begins = ports_of(tables, packet)
+    if whole.state == BLOCKED or len(begins) > _MOST_PORTS:
+        begins = [1]
+    ranges: List[List[int]] = []
+    conditions: List[str] = []
+    for begin, following in zip(begins, [*begins[1:], LAST_PORT + 1]):
+        result = reach(tables, packet._replace(port=begin))
+        if result.state == UNCLEAR or (result.state == PARTLY and not packet.remote):
+            raise Unanswered(
+                _RUNNING, "the rules have a condition that is not known, and it decides"
+            )
+        if result.state == PARTLY:
+            conditions += [text for _kind, text in result.conditions]
+        if result.state == BLOCKED:
+            if ranges and ranges[-1][1] == begin - 1:
+                ranges[-1][1] = following - 1
+            else:
+                ranges.append([begin, following - 1])
+    if ranges == [[1, LAST_PORT]]:
+        return "packets", []
+    shown = [str(low) if low == high else f"{low} to {high}" for low, high in ranges[:3]]
+    more = f" and {len(ranges) - 3} other ranges" if len(ranges) > 3 else ""
+    return (f"ports {', '.join(shown)}{more}" if shown else ""), conditions
+
+
+def running_tables(facts: Facts) -> Tables:
+    """Rules of the kernel that an old recording lacks are unknown, and not those of the files."""
+    if isinstance(facts.running, NotRecorded):
+        raise Unanswered(facts.running.key, str(facts.running))
+    return known(facts.running)
+
+
+def of_files(port: Port, facts: Facts, answer: Answer[Persisted]) -> Outcome:
+    persisted = known(answer)
+    outcome = None
+    try:
+        outcome = outcome_of(port, facts, persisted.tables, "the files")
+    except Unanswered:
+        if not persisted.gaps:
+            raise
+    # What one service drops, the others cannot accept; a script can change its rules.
+    by_script = any(isinstance(gap, HostError) and gap.key == LINES_KEY for gap in persisted.gaps)
+    if outcome is None or (persisted.gaps and (by_script or outcome.state != BLOCKED)):
+        raise persisted.gaps[0]
+    return outcome
