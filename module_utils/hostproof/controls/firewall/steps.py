@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The steps that make a service of the packet filter accept packets, now and at the next boot."""
+"""The steps that make a service of the packet filter accept packets, now and after reboot."""
 
 from typing import Callable, List, Optional, Sequence
 

@@ -164,7 +164,7 @@ def _reach(port: Port, way: Way, tables: Tables, remote: Tuple[Network, ...] = (
 
 
 class Traffic(NamedTuple):
-    """What rules do with packets between the nodes on an interface. ``dropped`` are texts.
+    """How rules handle packets between the nodes on an interface. ``dropped`` are texts.
 
     ``sources`` are those that are accepted, if that depends on them."""
 
@@ -242,7 +242,7 @@ def of_files(port: Port, facts: Facts, answer: Answer[Persisted]) -> Outcome:
     except Unanswered:
         if not persisted.gaps:
             raise
-    # What one service drops, the others cannot accept; a script can change its rules.
+    # No service accepts a packet that another drops; a script can change rules of a service.
     by_script = any(isinstance(gap, HostError) and gap.key == LINES_KEY for gap in persisted.gaps)
     if outcome is None or (persisted.gaps and (by_script or outcome.state != BLOCKED)):
         raise persisted.gaps[0]

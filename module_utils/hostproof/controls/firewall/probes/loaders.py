@@ -16,7 +16,7 @@ from ....probes.systemd import boot_scripts
 
 #: Units whose rules are read.
 UNITS = ("firewalld", "nftables", "iptables", "netfilter-persistent", "ufw")
-#: Units that load rules of their own format.
+#: Units with another format of rules, which is not read.
 _OTHERS = (
     *("SuSEfirewall2", "SuSEfirewall2_init", "shorewall", "shorewall-lite", "ferm", "csf", "apf"),
     *("arno-iptables-firewall", "firehol", "fwbuilder"),
@@ -43,7 +43,7 @@ LINES_KEY = "lines:packet_filters"
 
 
 class Loaders(NamedTuple):
-    """``at_boot`` are the units that load rules at the next boot, ``active`` those that did it.
+    """``at_boot`` are the units that load rules after reboot, ``active`` those that did it.
 
     ``scripts`` are the lines that change rules at boot. ``is_complete`` is False for a recording of
     an earlier release, which has fewer units and no scripts.
