@@ -112,6 +112,32 @@ def test_one_fix_shows_exactly_that(compared):
     assert compared(*now) == (3, [("fixed", "db1", "hugepages.a", "fail", "pass")])
 
 
+def test_two_hosts_of_one_report(compared):
+    now = [*BEFORE, line("db3", finding("hugepages.a", "pass"), finding("hugepages.b", "fail"))]
+    same = ("--as", "db1=db3")
+    code, changes = compared(*now, options=same)
+    assert (code, changes[0]) == (2, ("new", "db3", "hugepages.b", "pass", "fail"))
+    assert ("fixed", "db3", "hugepages.a", "fail", "pass") in changes
+    assert {change[1] for change in changes} == {"db3"}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        (["db1"], "'db1': must be a host of each report"),
+        (["db1="], "must be a host of each report"),
+        (["db9=db1"], "the first report has no host 'db9'; did you mean db"),
+        (["db1=x"], "the second report has no host 'x'"),
+        (["db1=db2", "db2=db2"], "a host is in two pairs"),
+    ],
+)
+def test_pairs_that_cannot_be_compared(tmp_path, capsys, pairs, words):
+    folder = report(tmp_path / "old", *BEFORE)
+    options = [word for pair in pairs for word in ("--as", pair)]
+    assert command.main(["diff", folder, folder, *options]) == 1
+    assert words in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("status", ["fail", "error", "warn"])
 def test_new_is_what_was_no_problem(compared, status):
     now = changed(0, 1, status=status)

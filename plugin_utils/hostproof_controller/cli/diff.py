@@ -17,7 +17,8 @@ from ..report.store import Results, merge, natural, read_entries
 from ..report.text import heading_of
 from ..report.verdict import actual_layer, host_verdict
 from . import options, terminal
-from .errors import complain
+from .errors import Refused, complain
+from .suggestions import did_you_mean, quoted
 
 NEW, CHANGED, GONE, FIXED = "new", "changed", "gone", "fixed"
 #: In this order they are shown.
@@ -62,12 +63,25 @@ class Difference(NamedTuple):
     },
 )
 @click.option("--all-changes", is_flag=True, help="also show changed values with unchanged status")
+@click.option(
+    "--as",
+    "pairs",
+    metavar="HOST=HOST",
+    multiple=True,
+    help="compare only this host of the first report with that one of the second",
+)
 @options.format_option("text", "json", "csv", "markdown")
 @click.argument("before", type=options.PATH, help="report directory or findings file, earlier run")
 @click.argument("after", type=options.PATH, help="report directory or findings file, later run")
-def command(before: str, after: str, all_changes: bool, output_format: str) -> int:
-    """Lists new, changed and fixed findings, and those that are no longer checked (gone)."""
-    changes = list(differences(read(before), read(after), all_changes=all_changes))
+def command(
+    before: str, after: str, all_changes: bool, pairs: tuple[str, ...], output_format: str
+) -> int:
+    """Lists new, changed and fixed findings, and those that are no longer checked (gone).
+
+    Both reports can be the same: diff REPORT REPORT --as db01=db03 compares two of its hosts.
+    """
+    old, new = read(before), read(after)
+    changes = list(differences(old, new, all_changes=all_changes, hosts=_pairs(pairs, old, new)))
     rows = [
         (
             change.kind,
@@ -93,6 +107,24 @@ def command(before: str, after: str, all_changes: bool, output_format: str) -> i
     return exit_code(changes)
 
 
+def _pairs(pairs: Iterable[str], old: Results, new: Results) -> dict[str, str] | None:
+    """Hosts of the second report by those of the first; None without --as."""
+    hosts: dict[str, str] = {}
+    for pair in pairs:
+        first, equals, second = pair.partition("=")
+        if not (equals and first and second):
+            raise Refused(f"--as {quoted(pair)}: must be a host of each report, such as db01=db03")
+        for name, results, which in ((first, old, "first"), (second, new, "second")):
+            known = [state.name for state in results.hosts]
+            if name not in known:
+                meant = did_you_mean(name, known, 0)
+                raise Refused(f"--as: the {which} report has no host {quoted(name)}{meant}")
+        if first in hosts or second in hosts.values():
+            raise Refused(f"--as {quoted(pair)}: a host is in two pairs")
+        hosts[first] = second
+    return hosts or None
+
+
 def exit_code(changes: Iterable[Difference]) -> int:
     every = list(changes)
     if not every:
@@ -115,11 +147,21 @@ def read(path: str) -> Results:
 
 
 def differences(
-    before: Results, now: Results, *, all_changes: bool = False
+    before: Results,
+    now: Results,
+    *,
+    all_changes: bool = False,
+    hosts: dict[str, str] | None = None,
 ) -> Iterator[Difference]:
-    """By kind, host and check. ``all_changes``: also changed values with unchanged status."""
+    """By kind, host and check. ``all_changes``: also changed values with unchanged status.
+
+    ``hosts``: only these, of the earlier results by the name of the host to compare with.
+    """
     old = {state.name: state for state in before.states}
     new = {state.name: state for state in now.states}
+    if hosts is not None:
+        old = {second: old[first] for first, second in hosts.items()}
+        new = {second: new[second] for second in hosts.values()}
     changes: list[Difference] = []
     for host in sorted({*old, *new}, key=natural):
         changes.extend(_of_host(host, old.get(host), new.get(host), all_changes))
