@@ -77,7 +77,7 @@ def failover(**changes):
     ("one", "other", "status", "said"),
     [
         (LOCAL, LOCAL, "fail", "db1, db2 use local locks"),
-        (LOCAL, UNCACHED, "fail", "db1 use local locks"),
+        (LOCAL, UNCACHED, "fail", "db1 uses local locks"),
         ({}, {}, "fail", "db1, db2 cache attributes."),
         (UNCACHED, UNCACHED, "pass", ""),
         ({"cache": nfs_packs.NO_CACHE}, UNCACHED, "pass", ""),
@@ -92,6 +92,16 @@ def test_two_hosts_on_one_export_of_datafiles(told, one, other, status, said):
     assert said in str(finding["why"])
     if said:
         assert f"{EXPORT} is mounted by db1, db2." in finding["why"]
+
+
+def test_equal_states_of_many_hosts_are_one_line(told):
+    hosts = [host(f"db{number}") for number in range(10, 43)]
+    finding = only(told(*hosts, host("db1", **UNCACHED), host("db2", **LOCAL)))
+    first, *others = finding["running"].split("; ")
+    assert first == "33 hosts: server locks, attributes cached, sharing not stated"
+    assert sorted(state.partition(":")[0] for state in others) == ["db1", "db2"]
+    assert "db10, db11, db12 and 31 more hosts cache attributes." in finding["why"]
+    assert len(finding["why"]) < 700
 
 
 def test_a_failover_pair_may_cache_and_may_not_lock_locally(told):

@@ -212,7 +212,8 @@ def differences(
                 f"{odd_one_out(groups)}. {check.why}",
                 title=title,
                 desired=SAME,
-                fix="make the nodes alike, or waive the difference that is meant",
+                fix=f"set {name} of the nodes that differ to the value of the others, or waive an "
+                "intended difference",
                 running=_listed(groups),
                 values=dict(sorted(known.items())),
             )

@@ -27,6 +27,8 @@ _LONGEST = 300
 _POOL = "hugepages.pool_persisted"
 _LIMITS = "process_limits.login"
 _FAILOVER = "failover"
+#: Hosts that are named in a sentence.
+_FEW = 4
 
 _TEXTS = ("server", "export", "use", "locks", "attributes", "options")
 
@@ -130,6 +132,26 @@ def findings_on(export: Export) -> list[dict[str, Any]]:
     return findings
 
 
+def _named(hosts: Iterable[str]) -> str:
+    """All of a few hosts; of many the first ones and their number."""
+    names = list(dict.fromkeys(hosts))
+    if len(names) <= _FEW:
+        return ", ".join(names)
+    return f"{', '.join(names[: _FEW - 1])} and {len(names) - _FEW + 1} more hosts"
+
+
+def _states(users: Iterable[User]) -> str:
+    """What hosts do with an export, equal ones together: "33 hosts: ..."."""
+    hosts: dict[str, list[str]] = {}
+    for user in users:
+        state = f"{user.locks} locks, attributes {user.attributes}, sharing {user.use}"
+        hosts.setdefault(state, []).append(user.host)
+    return "; ".join(
+        f"{_named(names) if len(names) <= _FEW else f'{len(names)} hosts'}: {state}"
+        for state, names in sorted(hosts.items(), key=lambda entry: -len(entry[1]))
+    )
+
+
 def _locks(export: Export) -> dict[str, Any]:
     users = export.users
     local = [user.host for user in users if user.locks == "local"]
@@ -141,16 +163,17 @@ def _locks(export: Export) -> dict[str, Any]:
         for user in users
         if user.locks not in ("local", "server") or user.attributes not in ("cached", "not cached")
     ]
-    seen = ", ".join(dict.fromkeys(user.host for user in users))
+    seen = _named(user.host for user in users)
     why = []
     if local:
-        why.append(f"{', '.join(local)} use local locks, which no other host sees.")
+        uses = "uses" if len(local) == 1 else "use"
+        why.append(f"{_named(local)} {uses} local locks, which no other host sees.")
     if cached:
-        why.append(f"{', '.join(cached)} cache attributes.")
+        why.append(f"{_named(cached)} cache{'s' * (len(cached) == 1)} attributes.")
     status = FAIL if why else PASS
     if unclear and not why:
         status = ERROR
-        why.append(f"Locks and attributes of {', '.join(unclear)} are unknown.")
+        why.append(f"Locks and attributes of {_named(unclear)} are unknown.")
     if status == FAIL:
         why.append(f"{export.name} is mounted by {seen}. {rules_locks.shared_export.check.why}")
     return found(
@@ -160,10 +183,7 @@ def _locks(export: Export) -> dict[str, Any]:
         fix="mount it on one host only; or remove nolock and local_lock, and set noac (Linux: "
         "actimeo=0) unless the hosts are a failover pair (sharing: failover in nfs_mounts_mounts)",
         desired="locks on the server" + ("" if apart else ", attributes not cached"),
-        running="; ".join(
-            f"{user.host}: {user.locks} locks, attributes {user.attributes}, sharing {user.use}"
-            for user in users
-        ),
+        running=_states(users),
         values={user.host: user.locks for user in users},
     ).as_dict()
 

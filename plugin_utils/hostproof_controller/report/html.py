@@ -119,9 +119,11 @@ def summary(report: Report, link: Link, *, single_page: bool) -> Iterator[str]:
     causes = _causes(totals, len(actions)) if single_page else ([], 0)
     yield _first(results, totals.first, ready, actions, link, causes[1])
     yield parts().notes(_notes(results))
-    for state in results.about:
-        yield _about(state)
+    # Hundreds of clusters and shared exports are below the hosts.
+    clusters = [state for state in results.about if is_cluster(state.name)]
+    yield from (_about(state) for state in results.about if not is_cluster(state.name))
     yield from _matrix(report, link, actions, single_page)
+    yield from map(_about, clusters)
     yield _waived(totals)
     yield _facts(results, report.generated, report.strict, totals)
     yield parts().sign()

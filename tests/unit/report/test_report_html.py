@@ -318,3 +318,14 @@ def test_what_was_judged_as_it_was_read_has_one_instant(changes):
     text = page_of([make_line("db01", [finding()], **changes)]).text
     assert "Evidence recorded 2026-11-21 03:15:20 UTC" in text
     assert text.count("recorded") == 1
+
+
+def test_clusters_are_below_the_hosts():
+    lines = [
+        make_line("db01", [finding(status="fail")]),
+        make_line("(run)", [finding(status="warn", title="About the run")]),
+        make_line("(cluster rac)", [finding(status="fail", title="About the cluster")]),
+    ]
+    text = render_html(merge(lines), "2026-11-21T04:00:00Z")
+    places = [text.index(words) for words in ("About the run", "id=matrix", "About the cluster")]
+    assert places == sorted(places)
