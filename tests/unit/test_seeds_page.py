@@ -1,10 +1,12 @@
-"""docs/seeds.md: every row names a check and a test that exist."""
+"""docs/seeds.md: every row names a check and a test that exist. Every printed output is read by the
+command, with the status that the row names."""
 
 import ast
 import re
 
 import pytest
 from ansible.module_utils.hostproof.controls.registry import CONTROLS
+from hostproof_controller import measured_file
 from packs import FIXTURES
 
 ROOT = FIXTURES.parents[1]
@@ -13,11 +15,16 @@ ROWS = re.findall(
     (ROOT / "docs/seeds.md").read_text(),
     re.MULTILINE,
 )
+PRINTED = re.findall(
+    r"^\| (00\d) \| (.+?) \| `(--before \S+ )?(\S+)` \| `([a-z_.]+)` \| (\w+) \|$",
+    (ROOT / "docs/seeds.md").read_text(),
+    re.MULTILINE,
+)
 
 
 def test_all_five_articles_have_rows():
     assert {row[0] for row in ROWS} == {"000", "001", "002", "003", "004"}
-    assert len(ROWS) >= 26
+    assert len(ROWS) + len(PRINTED) >= 75
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]} {row[2]} {row[4]}")
@@ -28,3 +35,12 @@ def test_check_and_test_exist(row):
     assert name in {
         node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)
     }
+
+
+@pytest.mark.parametrize("row", PRINTED, ids=lambda row: f"{row[0]} {row[3]} {row[4]}")
+def test_a_printed_output_has_the_status(row):
+    _article, _statement, before, name, check, status = row
+    path = FIXTURES / "latency" / name
+    earlier = str(path.with_name(before.split()[1])) if before else None
+    findings = measured_file.read(str(path), earlier).findings
+    assert {finding["status"] for finding in findings if finding["check"] == check} == {status}

@@ -171,6 +171,7 @@ def _read_report(host: Host, probe: Probe, policy: Policy) -> Measured:
         text = text_of("path")
         report = reports.read(text, None, policy.release, policy.multitenant)
         figures = lobs.figures(report, text)
+        figures["kind"] = report.kind
         figures.update(work.figures(report))
         figures.update(cells.figures(report))
         if probe.options["before"]:

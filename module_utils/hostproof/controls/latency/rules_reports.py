@@ -13,7 +13,7 @@ from ...latency.probe_list import REPORT
 from . import figures
 from .facts import Facts
 from .grading import Graded, grade_window, verdict_of
-from .measurement.report import LOG_WRITE
+from .measurement.report import DATABASE_KINDS, LOG_WRITE
 from .policy import NAME, Policy
 from .redo_advice import fix_of_redo, log_write_us
 from .subjects import REPORTS, Probed
@@ -59,7 +59,9 @@ def database(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         why = "It has no wait event with a limit{0}.".format(
             "" if not names else " (it has {0})".format(", ".join(names))
         )
-        if not measured.windows:
+        if (measured.figures or {}).get("kind", DATABASE_KINDS[0]) not in DATABASE_KINDS:
+            why = "It is the output of a tool, which has no wait events."
+        elif not measured.windows:
             raise Unanswered(subject.key, "the report has no latency")
         return Verdict(SKIP, why, in_use=_others(measured), evidence=(subject.key,))
     return verdict_of(

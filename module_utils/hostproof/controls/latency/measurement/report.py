@@ -14,6 +14,10 @@ from ....collect.measured import Window
 LOG_WRITE = "log file parallel write"
 
 
+#: Kinds of reports that have wait events. The others are outputs of tools.
+DATABASE_KINDS = ("awr", "awr_global", "statspack")
+
+
 class Report(NamedTuple):
     """``kind`` is one of reports.KINDS. ``figures``: what else it counts, as JSON."""
 
