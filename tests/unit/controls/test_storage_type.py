@@ -283,11 +283,16 @@ class TestCompression:
             ("ontap-cluster", False, "skip"),
             ("ontap-cluster", True, "fail"),
             ("axiom", False, "error"),
+            ("axiom", True, "error"),
         ],
     )
     def test_status(self, judge, name, required, status):
         findings = judge(database_host(Agent.of(name)), require_hcc=required)
         assert only(findings["hcc"]).status == status
+        fix = str(only(findings["hcc"]).fix)
+        # Only a ZFS Storage Appliance has that object.
+        assert storage_rules.ORACLE_PRODUCT not in fix or name.startswith("zfs")
+        assert ("ORA-64307" in fix) == (name == "axiom")
 
     def test_the_database_s_own_community_is_used(self, judge):
         host = database_host(Agent.of("zfs-7420"))

@@ -108,6 +108,9 @@ class TestLogFileParallelWrite:
             (None, False, True),
             (None, None, None),
             ("23.4.0.24.05", True, False),
+            ("21.3.0.0.0", None, False),
+            ("21.3.0.0.0", False, False),
+            ("23.26.0.0.0", None, False),
         ],
     )
     def test_depends_on_release_and_multitenancy(self, release, multitenant, is_io):

@@ -150,11 +150,29 @@ def hcc(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     elif features.hcc == SIMULATOR:
         verdict = verdict._replace(status=WARN)
     return verdict._replace(
-        fix=f"configure the appliance at {server.target} to answer SNMPv1 requests of this host "
-        f"for {storage_rules.ORACLE_PRODUCT} with the community that the database uses",
+        fix=_fix_of_hcc(server),
         desired="eligible" if policy.require_hcc else None,
         running="{0} ({1}); OISP {2}; Direct NFS {3}".format(
             features.hcc.replace("_", " "), features.hcc_why, features.oisp, features.direct_nfs
         ),
         evidence=server.storage.evidence,
+    )
+
+
+def _fix_of_hcc(server: Server) -> str:
+    """Only a ZFS Storage Appliance has the object that the database queries."""
+    product = server.storage.product or ""
+    if product == storage_rules.AXIOM:
+        return (
+            "test it in the database: create a table with COLUMN STORE COMPRESS FOR QUERY HIGH in "
+            "a tablespace on this storage; ORA-64307 means that the database does not accept it"
+        )
+    if server.storage.features.hcc == storage_rules.UNKNOWN or "ZFS" in product:
+        return (
+            f"configure the appliance at {server.target} to answer SNMPv1 requests of this host "
+            f"for {storage_rules.ORACLE_PRODUCT} with the community that the database uses"
+        )
+    return (
+        "use storage that supports it (Exadata, a ZFS Storage Appliance or Pillar Axiom) for these "
+        "tablespaces, or set storage_type_require_hcc to false"
     )

@@ -409,11 +409,19 @@ def _log_write_marked(
     ]
 
 
+_ALWAYS_MULTITENANT = 21
+
+
 def log_write_is_io(release: Optional[str], multitenant: Optional[bool]) -> Optional[bool]:
-    """Whether 'log file parallel write' spans the whole write; None where that is not known."""
+    """Whether 'log file parallel write' spans the whole write; None where that is not known.
+
+    From 21c on every database is multitenant (Oracle Database Upgrade Guide 21c).
+    """
+    parts = [int(part) for part in (release or "").split(".") if part.isdigit()]
+    if parts and parts[0] >= _ALWAYS_MULTITENANT:
+        return False
     if multitenant is False:
         return True
-    parts = [int(part) for part in (release or "").split(".") if part.isdigit()]
     if parts and parts[:2] < [12, 2]:
         return True
     return False if parts and multitenant else None

@@ -361,7 +361,7 @@ def _features(
     elif rule.role == rules.NOT_STORAGE:
         direct_nfs = "no: it is not storage"
     if values.get(rules.ORACLE_PRODUCT) is None:
-        if rule.product == "Pillar Axiom":
+        if rule.product == rules.AXIOM:
             why = (
                 "Oracle allows it on Pillar Axiom; the object that the database queries "
                 "is not public"

@@ -122,6 +122,9 @@ NAMES = {
     SAID_BY_ANY[0]: "hrDeviceDescr",
 }
 
+#: Oracle allows Hybrid Columnar Compression on it; what the database queries is not public.
+AXIOM = "Pillar Axiom"
+
 # -- query of the database ------------------------------------------------------------------------
 
 #: The database reads this object with SNMPv1 before it allows Hybrid Columnar Compression on NFS.
