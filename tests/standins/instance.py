@@ -31,6 +31,7 @@ import argparse
 import ctypes
 import mmap
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -59,6 +60,11 @@ def parse_arguments():
     parser.add_argument("--pages", choices=("huge", "4k"), help="of the segment; needed with --sga")
     parser.add_argument("--kind", choices=("ora", "asm"), default="ora")
     parser.add_argument("--touch", type=float, default=1.0, help="fraction of the SGA to write to")
+    parser.add_argument(
+        "--only",
+        action="store_true",
+        help="start only if the soft limit of locked memory covers the SGA (USE_LARGE_PAGES=ONLY)",
+    )
     parser.add_argument("--process", default="pmon", help="its name is KIND_PROCESS_SID")
     parser.add_argument(
         "--open",
@@ -137,6 +143,13 @@ def remove_program():
     program = os.readlink("/proc/self/exe")
     if program.endswith("/bin/oracleO"):
         shutil.rmtree(os.path.dirname(os.path.dirname(program)))
+
+
+def check_limit(arguments):
+    """The check of the database itself: the kernel asks members of the group for no limit."""
+    soft = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
+    if arguments.only and soft != resource.RLIM_INFINITY and soft < arguments.sga:
+        sys.exit(f"ORA-27106: locked memory is {soft} bytes, the SGA {arguments.sga}")
 
 
 def attach_segment(size, huge):
@@ -219,6 +232,7 @@ def remove_segment(segment):
 
 def main():
     arguments = parse_arguments()
+    check_limit(arguments)
     take_name(f"{arguments.kind}_{arguments.process}_{arguments.sid}")
     signals = {signal.SIGTERM, signal.SIGINT}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
