@@ -937,7 +937,7 @@ INSTANCES = (
         {},
         "shm_group",
         "fail",
-        ("Not in the group that may use huge pages: ORCL", "not a member: ORCL"),
+        ("Not in the group that may use huge pages: ORCL", "not in group 54321: ORCL"),
     ),
     Story(
         "group: the owner is a member beside his primary group",
@@ -1298,3 +1298,33 @@ class TestHosts:
             "pass",
             "67108864 bytes huge, 0 bytes in 4 KiB pages",
         )
+
+
+@pytest.mark.parametrize(
+    ("groups", "gids", "gid", "status"),
+    [
+        ("oinstall dba", "54321 54322", 54322, "pass"),
+        ("oinstall dba", "54321 54322", 54330, "fail"),
+        # The groups of the owner were not read.
+        ("oinstall dba", None, 54322, "error"),
+        ("oinstall", None, 54321, "pass"),
+        ("oinstall dba", None, 0, "fail"),
+    ],
+)
+def test_the_group_of_an_owner_without_an_instance(judge, groups, gids, gid, status):
+    """The kernel takes any group of which the owner is a member (in_group_p)."""
+    machine = bare(kernel=NEW_KERNEL)().account("oracle", 54321, *groups.split())
+    if gids is not None:
+        machine.command("id -G oracle", gids + "\n")
+    machine.file("/proc/sys/vm/hugetlb_shm_group", f"{gid}\n")
+    machine.file("/etc/sysctl.d/90.conf", f"vm.hugetlb_shm_group = {gid}\n")
+    finding = judge(machine, instances=LISTED)["shm_group"][0]
+    assert finding.status == status, finding.why
+
+
+def test_the_restart_of_an_owner_outside_of_the_group_is_a_sentence_by_itself(judge):
+    machine = with_instance(Shm(16 * GIB), groups=(54322, 54330))()
+    finding = judge(machine)["shm_group"][0]
+    assert finding.fix == (
+        "add each account to the group: usermod -aG oinstall oracle; then restart ORCL"
+    )

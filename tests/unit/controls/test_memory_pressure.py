@@ -162,7 +162,7 @@ class TestSwapSize:
         aliases(machine, by_uuid={"1": "vda2"}, by_label={"b": "dm-1"})
         finding = judge(machine)["swap_size"]
         assert (finding.status, finding.failing_layer) == ("warn", "persisted")
-        assert "1 of /swap not activated at boot" in finding.why
+        assert finding.why == "A reboot does not activate /swap."
         machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\n/swap none swap sw 0 0\n")
         machine.evidence.clear()
         assert judge(machine)["swap_size"].status == "pass"

@@ -8,6 +8,7 @@ from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
 from ...errors import Absent, NotRecorded, Unanswered
 from ...parsers.kernel import kernel_release, meminfo, sysvipc_shm
+from ...parsers.number import integer
 from ...parsers.oracle import oratab
 from ...parsers.unix import getent, limits_conf
 from ...probes.kernel import numa as numa_probe
@@ -37,7 +38,7 @@ SQLPLUS_SECONDS = 20.0
 class Facts(NamedTuple):
     """Facts of the host. An Answer can be the error of its reading.
 
-    ``starts`` is what starts databases at boot time."""
+    ``starts`` is what starts databases at boot time. ``gids`` are all groups of each account."""
 
     meminfo: Answer[Dict[str, int]]
     pool: Answer[meminfo.Pool]
@@ -61,6 +62,7 @@ class Facts(NamedTuple):
     base_page: Answer[int]
     limit_entries: Answer[List[limits_conf.Entry]]
     accounts: Answer[Dict[str, limits_probe.Account]]
+    gids: Dict[str, Answer[List[int]]]
     files: Dict[str, Answer[str]]
     limits_files: Dict[str, Answer[str]]
 
@@ -72,6 +74,7 @@ def read(host: Host, policy: Policy) -> Facts:
     release = attempt(lambda: kernel_release.parse(host.read_text(RELEASE_FILE).strip()))
     running = attempt(instances_probe.find_instances, host)
     databases = attempt(_read_databases, host, policy, running)
+    accounts = attempt(limits_probe.read_accounts, host, _users(policy, running))
     return Facts(
         meminfo=memory,
         pool=pool,
@@ -94,7 +97,8 @@ def read(host: Host, policy: Policy) -> Facts:
         zones=attempt(lambda: buddyinfo.parse(host.read_text("/proc/buddyinfo"))),
         base_page=attempt(page_size.read, host),
         limit_entries=attempt(limits_probe.read_entries, host),
-        accounts=attempt(limits_probe.read_accounts, host, _users(policy, running)),
+        accounts=accounts,
+        gids={user: attempt(_read_gids, host, user) for user in if_known(accounts, {})},
         files={
             path: attempt(host.read_text, path)
             for path in (policy.sysctl_file, policy.tmpfiles_file)
@@ -160,6 +164,14 @@ def _read_group(host: Host, name: Optional[str]) -> getent.Group:
     if not groups:
         raise Absent("command:" + " ".join(argv), f"the host has no group {name}")
     return groups[0]
+
+
+def _read_gids(host: Host, user: str) -> List[int]:
+    argv = ["id", "-G", user]
+    numbers = host.run(argv).stdout.split()
+    if not numbers or not all(number.isdecimal() for number in numbers):
+        raise Unanswered("command:" + " ".join(argv), f"id tells no groups of {user}")
+    return [integer(number) for number in numbers]
 
 
 def _users(policy: Policy, running: Answer[List[Instance]]) -> List[str]:

@@ -6,7 +6,7 @@ from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError
-from ...evaluate.advice import Advice, Apply, Ask, Run, Step
+from ...evaluate.advice import Advice, Apply, Ask, Run, Step, Wait
 from ...evaluate.checking import (
     Layer,
     Rules,
@@ -210,7 +210,7 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
         values={"in_use": anonymous, "unit": "bytes"},
         evidence=("file:" + thp_probe.SYSFS, "file:/proc/cmdline", "dir:/etc/tmpfiles.d") + MEMINFO,
         failing_layer=failing(running=is_wrong_now, persisted=is_wrong_later),
-        advice=_advice_of_transparent(by_size),
+        advice=_advice_of_transparent(by_size, policy),
         wrong=frozenset(["running"] * is_wrong_now + ["persisted"] * is_wrong_later),
         right=frozenset(() if is_unknown_later or is_wrong_later else ["persisted"]),
         unknown=unknown_sentence(
@@ -219,12 +219,15 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _advice_of_transparent(by_size: List[str]) -> Advice:
+def _advice_of_transparent(by_size: List[str], policy: Policy) -> Advice:
     steps: List[Step] = [Apply(NAME, TRANSPARENT)]
+    now: List[Step] = [Wait("reboot")] if policy.activation == "reboot" else list(steps)
     if by_size:
         files = f"{thp_probe.FOLDER}/hugepages-*kB/enabled"
-        steps.insert(0, Ask(f"set each of these sizes to inherit in {files}, now and at boot"))
-    return Advice(steps)
+        sizes = Ask(f"set each of these sizes to inherit in {files}, now and at boot")
+        steps.insert(0, sizes)
+        now.insert(0, sizes)
+    return Advice(steps, running=now)
 
 
 def _is_wrong_now(required: str, mode: str, boot_mode: Optional[str]) -> bool:

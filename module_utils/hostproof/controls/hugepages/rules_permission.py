@@ -309,12 +309,13 @@ def shm_group(facts: Facts, policy: Policy) -> Verdict:
             running=str(running),
             evidence=evidence,
         )
-    outside = outsiders(facts, running)
+    answer = attempt(outsiders, facts, running)
+    outside = if_known(answer, [])
     if wanted is None or isinstance(wanted, HostproofError):
         return layered(
             persisted=Layer(_settled_text(at_boot)),
             running=Layer(str(running)),
-            also=[("group", wanted)],
+            also=[("group", wanted), ("groups of the owners", answer)],
             desired=f"{running}, {_name_of(facts, running)}",
             evidence=("file:" + SHM_GROUP_FILE, *BOOT),
         )
@@ -329,18 +330,15 @@ def shm_group(facts: Facts, policy: Policy) -> Verdict:
             "after a reboot",
         ),
         running=Layer(str(running), PASS if running == group.gid else status),
-        in_use=Layer("not a member: " + ", ".join(outside), status) if outside else None,
+        in_use=Layer(f"not in group {running}: " + ", ".join(outside), status) if outside else None,
+        also=[("groups of the owners", answer)],
         advice=Advice(
             both=[Apply(NAME, GROUP)],
             running=[Wait("reboot")] if policy.activation == "reboot" else [Apply(NAME, GROUP)],
             in_use=[
-                Ask(
-                    f"add the owner to the group {group.name}, then restart what runs without it: "
-                    + ", ".join(outside)
-                )
-            ]
-            if running == group.gid
-            else _restarts(facts, outside),
+                *([_join(facts, outside, group.name)] if running == group.gid else []),
+                *_restarts(facts, outside),
+            ],
         ),
         why=why,
         desired=f"{group.gid} ({group.name})",
@@ -363,6 +361,14 @@ def _settled_text(at_boot: Answer[boot_probe.SysctlAtBoot]) -> Answer[str]:
     """As _text_of, but unknown if something that was not read can change it."""
     text = _text_of(at_boot)
     return text if isinstance(at_boot, HostproofError) else at_boot.unknown or text
+
+
+def _join(facts: Facts, outside: List[str], group: str) -> Step:
+    """The accounts that are not in the group; that of an instance is known from its process."""
+    owners = {instance.sid: instance.user for instance in known(facts.instances)}
+    names = {if_known(owners.get(name, name), f"the owner of {name}") for name in outside}
+    lines = " and ".join(f"usermod -aG {group} {name}" for name in sorted(names))
+    return Ask(f"add each account to the group: {lines}")
 
 
 def _restarts(facts: Facts, outside: List[str]) -> List[Wait]:

@@ -95,9 +95,13 @@ def outsiders(facts: Facts, gid: int) -> List[str]:
 
 
 def _is_member(account: Account, gid: int, facts: Facts) -> bool:
+    """By name where the name of the group is known, else by number; raises what is unknown."""
+    if gid in (0, account.gid):
+        return gid == account.gid
     group = if_known(facts.group, None)
-    name = group.name if group is not None and group.gid == gid else None
-    return gid == account.gid or name in account.groups
+    if group is not None and group.gid == gid:
+        return group.name in account.groups
+    return gid in known(facts.gids[account.name])
 
 
 def boot_keeps(facts: Facts, gid: int) -> bool:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of swap: the size that Oracle recommends, and swapped-out database processes."""
 
-from typing import Dict, Tuple
+from typing import Dict, List, Tuple
 
 from ...collect.answer import Answer, if_known, known
 from ...errors import HostproofError, Unanswered
@@ -71,9 +71,9 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
     if is_low:
         problems.append(f"{human(on_disk)} is less than {human(required)}")
     elif after_reboot * 100 < enough:
-        problems.append(
-            f"{missing} of {', '.join(area.path for area in unmatched)} not activated at boot"
-        )
+        names = ", ".join(area.path for area in unmatched)
+        which = names if missing == len(unmatched) else f"{missing} of {names}"
+        problems.append(f"a reboot does not activate {which}")
         problems.extend(
             f"{source.text}: {source.inactive}" for source in sources or () if source.inactive
         )
@@ -92,7 +92,7 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
             ", ".join(_text(area) for area in areas) or "no swap", WARN if is_low else PASS
         ),
         in_use=Layer(human(sum(area.used for area in areas))),
-        why=f"{'; '.join(problems)}.",
+        why=_sentence(problems),
         # An area that is active needs its line only: mkswap would fail, or destroy it.
         advice=Advice(
             both=[more],
@@ -108,6 +108,11 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
             "unit": "bytes",
         },
     )
+
+
+def _sentence(problems: List[str]) -> str:
+    text = "; ".join(problems)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _text(area: proc_swaps.Area) -> str:

@@ -18,9 +18,10 @@ from .table import BOOK, ROWS, UNLIMITED, Row
 _GIB = 1 << 20
 #: kB of locked memory that are required where there are no huge pages.
 MEMLOCK = 3145728
-#: Each earlier release has a Linux-PAM without that.
+#: Each earlier release has a Linux-PAM without the change of linux-pam pull request 353.
+_EL_WITH_NR_OPEN = 8
 _FIRST_WITH_NR_OPEN = {
-    **{"rhel": 8, "ol": 8, "centos": 8, "almalinux": 8, "rocky": 8},
+    **dict.fromkeys(("rhel", "ol", "centos", "almalinux", "rocky"), _EL_WITH_NR_OPEN),
     **{"debian": 12, "ubuntu": 24, "amzn": 2023},
 }
 _SUFFIXES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
@@ -80,7 +81,8 @@ def demand_of(row: Row, facts: Facts, policy: Policy) -> Demand:
         return Demand(row, row.soft, row.hard, row.most, good, BOOK)
     memory = known(facts.meminfo)
     most = memory["MemTotal"] // 1024 * 9 // 10
-    least = most if memory.get("HugePages_Total") else MEMLOCK
+    # MemTotal varies a little from boot to boot, and other tools round: 1% less is enough.
+    least = most * 99 // 100 if memory.get("HugePages_Total") else MEMLOCK
     # Enough for the pool that may come. MemTotal differs a little from boot to boot: whole GiB stay
     # above 90%.
     good_most = -(-max(least, most) // _GIB) * _GIB
@@ -122,8 +124,10 @@ def _refuses_unlimited(facts: Facts) -> bool:
     Linux-PAM 1.5.2 and its backports set fs.nr_open instead.
     """
     if isinstance(facts.os, Absent):
-        # RHEL 6 and its like have no os-release.
-        return True
+        # RHEL 6 and its like have no os-release; the kernel release shows it.
+        kernel = known(facts.kernel)
+        major = re.search(r"\.el(\d{1,2})", kernel)
+        return int(major.group(1)) < _EL_WITH_NR_OPEN if major else kernel.startswith("2.")
     release = known(facts.os)
     major = release.get("VERSION_ID", "").partition(".")[0]
     oldest = _FIRST_WITH_NR_OPEN.get(release.get("ID", ""))

@@ -101,6 +101,7 @@ class Facts(NamedTuple):
     cleaner: Answer[str]
     cron: Answer[FoundLines]
     os: Answer[Dict[str, str]]
+    kernel: Answer[str]
     file: Answer[str]
     realtime: realtime.Realtime
 
@@ -147,6 +148,7 @@ def read(host: Host, policy: Policy) -> Facts:
             record=temp_cleaners.kept,
         ),
         os=attempt(lambda: os_release.parse(host.read_text(OS_RELEASE))),
+        kernel=attempt(host.read_text, realtime.RELEASE),
         file=attempt(host.read_text, policy.limits_file),
         realtime=realtime.read(host),
     )
