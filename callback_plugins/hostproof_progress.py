@@ -46,6 +46,7 @@ from hostproof_controller.report.verdict import EXIT_NOT_DATABASE_HOST
 JUDGE = "verify_controls"
 RECORD = "record_evidence"
 APPLY = "apply_control"
+REVERT = "revert_control"
 REPORT = "render_report"
 #: It prints the findings of a role in a play without a report.
 SHOW = "show_findings"
@@ -238,6 +239,8 @@ class CallbackModule(DefaultCallback):
             self._show_findings(result)
         elif not self._take(result):
             super().v2_runner_on_ok(result)
+        if _name(result._task) == REVERT and not result._result.get("skipped"):
+            self._show_restored(result)
         if _name(result._task) == APPLY:
             idle = bool(result._result.get("idle"))
             self._are_idle = self._are_idle is not False and idle
@@ -331,6 +334,15 @@ class CallbackModule(DefaultCallback):
         is_reported = _name(task) == JUDGE and task.args.get("result") == "counts"
         reported = is_reported and (answer.get("reported") or answer.get("unreachable"))
         return bool(self._is_quiet(task) and (not failed or reported))
+
+    def _show_restored(self, result) -> None:
+        """What a revert restored: files, values, mounts and commands."""
+        begin = "would restore" if context.CLIARGS.get("check") else "restored"
+        shown = result._result.get("diff")
+        for entry in shown if isinstance(shown, list) else ():
+            header = entry.get("before_header") if isinstance(entry, dict) else None
+            if isinstance(header, str) and header:
+                self._display.display(f"{begin}: [{result._host}]: {header}")
 
     def _show_findings(self, result, color: str | None = None) -> None:
         for line in result._result.get("lines") or [str(result._result.get("msg"))]:

@@ -90,7 +90,11 @@ def test_the_first_start_prints_one_line_and_keeps_the_errors_of_pip(tmp_path):
     first, *rest = ended.stderr.splitlines()
     assert first.startswith("hostproof: first start: creating .venv with Python 3.")
     assert any("absent.whl" in line for line in rest), ended.stderr
-    assert rest[-1] == "hostproof: could not install requirements.txt; see above"
+    assert rest[-1] == (
+        "hostproof: could not install requirements.txt; see above. Without Internet access: "
+        "docs/installation.md"
+    )
+    assert "## Without Internet access" in (ROOT / "docs/installation.md").read_text()
 
     requirements.write_text("# nothing is required\n")
     ended = start(tmp_path, "version")

@@ -138,7 +138,7 @@ class TestChecksOfAProfile:
         assert command.main(["checks", "--set", "prepatch", "--format", "json"]) == 0
         listed = {entry["id"] for entry in json.loads(capsys.readouterr().out)}
         assert {"space.free", "kernel_parameters.consistent_sources"} <= listed
-        assert not any(check.startswith("accounts.") for check in listed)
+        assert not any(check.startswith("firewall.") for check in listed)
         assert command.main(["checks", "--set", "prepath"]) == 1
         assert "there is no set 'prepath'; did you mean prepatch?" in capsys.readouterr().err
 
@@ -208,6 +208,8 @@ class TestExplain:
             # A control's name is one, too.
             ("hugpages", "did you mean hugepages?"),
             ("pool_cover", "did you mean hugepages.pool_covers_sga?"),
+            ("pool", "did you mean one of pool_validation, hugepages.pool_"),
+            ("swap", "memory_pressure.swap_size"),
             ("zzzz", "./hostproof checks lists them"),
             ("hugepages", "is a control; ./hostproof checks --control hugepages lists"),
             ("zzz.audited", "there is no check"),

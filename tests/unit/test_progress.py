@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible import context
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Sets the window's title, clears the screen, hides what follows, turns the direction, rings.
@@ -224,6 +225,22 @@ def test_a_log_has_a_line_of_progress_from_time_to_time(capsys, monkeypatch):
     for _ in range(4):
         shown._show_progress()
     assert capsys.readouterr().err == "7 of 200 hosts, 0:31\n"
+
+
+@pytest.mark.parametrize(("check", "begin"), [(False, "restored"), (True, "would restore")])
+def test_a_revert_prints_what_it_restored(monkeypatch, check, begin):
+    shown = callback()
+    lines = []
+    monkeypatch.setattr(shown._display, "display", lambda text, **_named: lines.append(text))
+    monkeypatch.setattr(shown, "_take", lambda result: True)
+    monkeypatch.setattr(context, "CLIARGS", {"check": check})
+    diff = [{"before_header": "/etc/sysctl.d/x.conf"}, {"before_header": "vm.swappiness"}, {}, 7]
+    task = SimpleNamespace(action="revert_control", name="Revert")
+    shown.v2_runner_on_ok(SimpleNamespace(_task=task, _host="db01", _result={"diff": diff}))
+    assert lines == [
+        f"{begin}: [db01]: /etc/sysctl.d/x.conf",
+        f"{begin}: [db01]: vm.swappiness",
+    ]
 
 
 def test_progress_is_shown_from_the_first_host_on(monkeypatch):

@@ -13,7 +13,7 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,6 +96,20 @@ def command(check: str, output_format: str, inventories: tuple[str, ...]) -> int
     return 0
 
 
+#: Checks that a hint names.
+_MOST_HINTS = 8
+
+
+def _with_word(word: str, known: Iterable[str]) -> str:
+    """The checks and controls that a word could mean, as the end of a sentence; "" for none."""
+    with_word = [name for name in (*NAMES, *known) if word.lower() in re.split(r"[._]", name)]
+    if len(with_word) < 2:
+        return ""
+    more = len(with_word) - _MOST_HINTS
+    rest = f" and {more} more" if more > 0 else ""
+    return f"; did you mean one of {', '.join(with_word[:_MOST_HINTS])}{rest}?"
+
+
 def own_checks(inventories: Sequence[str]) -> list[Loaded]:
     """The checks in the checks.d of some inventories, or of the default inventory."""
     try:
@@ -127,7 +141,7 @@ def explained(name: str, inventories: Sequence[str] = ()) -> Explained:
     if check is None:
         check = _of_answers(name)
     if check is None:
-        hint = did_you_mean(name, [*NAMES, *known], -1)
+        hint = _with_word(name, known) or did_you_mean(name, [*NAMES, *known], -1)
         raise Refused(
             f"there is no check {quoted(name)}{hint or '; ./hostproof checks lists them'}"
         )

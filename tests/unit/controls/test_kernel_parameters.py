@@ -295,7 +295,7 @@ class TestWhereItCounts:
     def test_a_boot_that_is_wrong_fails_whatever_runs(self, judge):
         finding = judge(with_home(stock().deny(proc("fs.aio-max-nr"))))["fs.aio-max-nr"]
         assert (finding.status, finding.running) == ("fail", "unknown")
-        assert "a reboot does not bring it" in finding.why
+        assert "the value after a reboot does not meet it" in finding.why
         assert "Not known: running kernel: " in finding.why
 
     def test_a_running_value_that_is_wrong_fails_whatever_boots(self, judge):
@@ -340,13 +340,13 @@ class TestLayers:
         finding = judge(machine)["fs.aio-max-nr"]
         assert finding.status == "fail"
         assert finding.persisted == "nothing sets it (the kernel's own is 65536)"
-        assert "a reboot does not bring it" in finding.why
+        assert "the value after a reboot does not meet it" in finding.why
         assert finding.commands == ("./hostproof apply --tags kernel_parameters",)
 
     def test_a_file_without_the_kernel(self, judge):
         machine = with_home(stock()).file("/etc/sysctl.conf", "fs.aio-max-nr=3145728\n")
         finding = judge(machine)["fs.aio-max-nr"]
-        assert finding.why == "the kernel does not have it."
+        assert finding.why == "the running value does not meet it."
         # systemd reads it by the link, whose name orders it.
         assert finding.persisted == "3145728 from /etc/sysctl.d/99-sysctl.conf:1"
 

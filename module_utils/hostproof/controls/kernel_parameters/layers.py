@@ -177,7 +177,7 @@ def _may_be_met(
 def _current_problem(parameter: Parameter, now: Answer[Optional[Numbers]]) -> List[str]:
     if isinstance(now, HostproofError) or parameter.meets(now):
         return []
-    return ["the kernel does not have it" if now else "the kernel shows no numbers"]
+    return ["the running value does not meet it" if now else "the kernel shows no numbers"]
 
 
 def _later(
@@ -190,7 +190,7 @@ def _later(
         problems.append("no place sets it at boot, and what the kernel starts with is not known")
     elif not parameter.meets(coming):
         place = "the kernel's own value" if at_boot.winner is None else at_boot.winner.place
-        problems.append(f"a reboot does not bring it ({place})")
+        problems.append(f"the value after a reboot does not meet it ({place})")
     if at_boot.refused:
         rejected = " and ".join(at_boot.refused)
         problems.append(f"the kernel rejects {rejected}")
