@@ -1,10 +1,12 @@
 """The deb and the rpm: an installation into a bare root without a network, and an audit there."""
 
+import gzip
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -111,6 +113,26 @@ def test_an_installed_package_audits_without_a_network(kind, wheel, bare, tmp_pa
     done = subprocess.run(install, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     check_audit(bare)
+    check_help(bare)
+
+
+def check_help(bare):
+    """Man pages, completion, and the collection, which the installed package builds itself."""
+    page = gzip.decompress((bare / "usr/share/man/man1/hostproof-audit.1.gz").read_bytes())
+    assert b"hostproof audit \\-i inventories/mine" in page
+    for pattern in (
+        "bash-completion/completions/hostproof",
+        "zsh/*/_hostproof",
+        "fish/vendor_completions.d/hostproof.fish",
+    ):
+        (script,) = (bare / "usr/share").glob(pattern)
+        assert "_HOSTPROOF_COMPLETE" in script.read_text()
+    done = inside(bare, "hostproof build-collection --out /tmp")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (archive,) = (bare / "tmp").glob("hostproof-hostproof-*.tar.gz")
+    with tarfile.open(archive) as content:
+        names = set(content.getnames())
+    assert {"roles/hugepages/tasks/main.yml", "playbooks/audit.yml", "README.md"} <= names
 
 
 def check_audit(bare):

@@ -30,9 +30,11 @@ def test_a_new_file_and_a_second_entry(tmp_path, capsys):
     assert waive(file) == 0
     assert "hugepages.shm_group on db01 until 2099-06-30 (Dana Admin)" in capsys.readouterr().out
     assert waive(file, "time_sync.ctss", host="*") == 0
+    assert waive(file, "time_sync.ctss", host="*", subject="a") == 0
     assert [str(waiver) for waiver in load_waivers(str(file))] == [
         "hugepages.shm_group on db01",
         "time_sync.ctss on *",
+        "time_sync.ctss of a on *",
     ]
     assert yaml.safe_load(file.read_text())[0]["reason"] == WORDS["--reason"]
 

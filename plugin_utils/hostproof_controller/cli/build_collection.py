@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``./hostproof build-collection``: this checkout as the collection hostproof.hostproof.
+"""``./hostproof build-collection``: this checkout or package as the collection hostproof.hostproof.
 
 The files move to the directories that Ansible requires (layout.py finds them there). Names become
 fully qualified: in tasks, for modules and roles, and in the imports of modules.
@@ -20,7 +20,7 @@ import click
 import yaml
 from ansible.module_utils.hostproof import VERSION
 
-from ..layout import IS_CHECKOUT
+from ..layout import IS_COLLECTION
 from ..remote.sources import OF_COLLECTION
 from . import options
 from .environment import ROOT, child_environment, environment_folder
@@ -78,8 +78,8 @@ def command(out: str) -> int:
     In another project: ansible-galaxy collection install FILE, then use
     hostproof.hostproof.hugepages and the other roles, modules and playbooks.
     """
-    if not IS_CHECKOUT:
-        raise Refused("collection needs a checkout of Hostproof: the installed package is none")
+    if IS_COLLECTION:
+        raise Refused("this is the collection already: it builds no other one")
     with tempfile.TemporaryDirectory(prefix="hostproof-") as folder:
         lay_out(Path(folder))
         program = environment_folder() / "bin/ansible-galaxy"
@@ -102,7 +102,9 @@ def lay_out(folder: Path) -> None:
             shutil.copyfile(source, target)
             target.chmod(0o644)
     for name in FILES:
-        shutil.copyfile(ROOT / name, folder / name)
+        # The installed package has no tests.
+        if (ROOT / name).exists():
+            shutil.copyfile(ROOT / name, folder / name)
     modules = sorted(path.stem for path in (folder / "plugins/modules").glob("*.py"))
     roles = sorted(path.name for path in (folder / "roles").iterdir())
     for path in (folder / "plugins/modules").glob("*.py"):

@@ -64,8 +64,16 @@ def _section(title: str, items: dict[str, str]) -> str:
 
 
 def _roff(text: str) -> str:
-    """Text of a page: a line that begins with a dot or a quote would be a request of roff."""
-    lines = text.replace("\\", "\\e").replace("-", "\\-").split("\n")
+    """Text of a page: a line that begins with a dot or a quote would be a request of roff.
+
+    A package has the command in the PATH.
+    """
+    lines = (
+        text.replace("./hostproof", "hostproof")
+        .replace("\\", "\\e")
+        .replace("-", "\\-")
+        .split("\n")
+    )
     return "\n".join(rf"\&{line}" if line.startswith((".", "'")) else line for line in lines)
 
 

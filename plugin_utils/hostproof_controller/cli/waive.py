@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 import yaml
@@ -31,6 +32,13 @@ NAME = "waivers.yml"
     required=True,
     help="host or pattern, for example db03.example.com or 'test*'; can be repeated",
 )
+@click.option(
+    "--subject",
+    "subjects",
+    metavar="NAME",
+    multiple=True,
+    help="only this mount, instance or device, or a pattern; can be repeated",
+)
 @click.option("--until", metavar="DATE", required=True, help="the last day, YYYY-MM-DD")
 @click.option("--owner", metavar="NAME", required=True, help="who answers for it")
 @click.option("--reason", metavar="TEXT", required=True, help="why it is accepted")
@@ -48,6 +56,7 @@ NAME = "waivers.yml"
 def command(
     check: str,
     hosts: tuple[str, ...],
+    subjects: tuple[str, ...],
     until: str,
     owner: str,
     reason: str,
@@ -55,9 +64,10 @@ def command(
     inventories: tuple[str, ...],
 ) -> int:
     """Adds a waiver to a file: a warning or failure that an owner accepts until a date."""
-    entry = {
+    entry: dict[str, Any] = {
         "check": explained(check, inventories).check.id,
         "hosts": hosts[0] if len(hosts) == 1 else list(hosts),
+        **({"subject": list(subjects)} if subjects else {}),
         "owner": owner,
         "reason": reason,
         "expires": until,
@@ -84,7 +94,8 @@ def _add(path: Path, waiver: Waiver, text: str) -> None:
             known = load_waivers(str(path))
             for other in known:
                 shared = set(other.hosts) & set(waiver.hosts)
-                if other.check == waiver.check and shared:
+                whose = set(other.subjects or [""]) & set(waiver.subjects or [""])
+                if other.check == waiver.check and shared and whose:
                     name = f"{waiver.check} on {', '.join(sorted(shared))}"
                     raise Refused(f"{path} has a waiver of {name} already: change its entry")
             with open_regular(str(path)) as stream:
@@ -101,7 +112,7 @@ def _add(path: Path, waiver: Waiver, text: str) -> None:
 
 
 def _holds(text: str, count: int) -> bool:
-    """Whether the text is a waiver file with so many entries."""
+    """Whether the text is a waiver file with this number of entries."""
     try:
         return len(parse_waivers(yaml.safe_load(text))) == count
     except (HostproofError, yaml.YAMLError):

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What two hosts differ in, compared as the nodes of a cluster are."""
+"""Differences between two hosts, which are compared as the nodes of a cluster are."""
 
 from __future__ import annotations
 

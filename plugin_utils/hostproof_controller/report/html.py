@@ -49,6 +49,9 @@ MOST_CAUSES = 100
 #: Rows of the matrix that are laid out at once: a browser needs seconds for thousands of rows.
 ROWS_AT_ONCE = 200
 
+#: With more columns than these the heads of the matrix are vertical, and its cells wrap.
+UPRIGHT_HEADS = 10
+
 #: With more hosts than these a cell of the matrix is a link only where it needs attention.
 LINKED_HOSTS = 200
 
@@ -312,7 +315,7 @@ def _matrix(report: Report, link: Link, actions: list[Action], single_page: bool
         for name in action.hosts:
             needed.setdefault(name, []).append(number)
     paper = (PAPER_HOSTS, len(order)) if len(order) > PAPER_HOSTS else None
-    yield parts().matrix(columns, shown, paper)
+    yield parts().matrix(columns, shown, paper, len(columns) > UPRIGHT_HEADS)
     for number, place in enumerate(order):
         host = results.tally.hosts[place]
         linked = len(order) <= LINKED_HOSTS

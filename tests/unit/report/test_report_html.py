@@ -329,3 +329,12 @@ def test_clusters_are_below_the_hosts():
     text = render_html(merge(lines), "2026-11-21T04:00:00Z")
     places = [text.index(words) for words in ("About the run", "id=matrix", "About the cluster")]
     assert places == sorted(places)
+
+
+def test_many_columns_of_the_matrix_have_vertical_heads():
+    lines = fleet(3)
+    page = render_html(merge(lines), NOW)
+    names = [f"control{number:02}" for number in range(12)]
+    entries = [finding(control=name, check=f"{name}.check", status="fail") for name in names]
+    wide = render_html(merge([make_line("db01", entries)]), NOW)
+    assert 'class="m many"' in wide and 'class="m many"' not in page
