@@ -38,6 +38,9 @@ def host(*groups: str) -> packs.Machine:
         machine.group(group, 54321 + number, *(["oracle"] if number else []))
     names = groups or GROUPS
     numbers = {"root": 0, **{group: 54321 + number for number, group in enumerate(GROUPS)}}
+    for path in ("/bin/bash", "/bin/ksh93", "/bin/sh", "/bin/tcsh", "/usr/bin/zsh"):
+        machine.command(f"stat -L -c %F {path}", "regular file\n")
+    machine.command("stat -L -c %F /home/oracle", "directory\n")
     machine.command("id -G oracle", " ".join(f"{numbers.get(name, 54400)}" for name in names))
     return machine.account("oracle", 54321, *names)
 

@@ -3,7 +3,18 @@
 import re
 
 import pytest
-from account_packs import GROUPS, PASSWD, POLICY, bare, host, instance, inventory, judged, plan_of
+from account_packs import (
+    GROUPS,
+    PASSWD,
+    POLICY,
+    STOCK,
+    bare,
+    host,
+    instance,
+    inventory,
+    judged,
+    plan_of,
+)
 from ansible.module_utils.hostproof.collect import command
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.accounts.parsers import shared_uids, shell_profile
@@ -24,7 +35,7 @@ def test_where_it_counts(validate_finding):
         **dict.fromkeys(
             ("exists", "primary_group", "not_in_root", "one_account_per_uid", "umask"), "pass"
         ),
-        **{"groups": "skip", "environment": "pass", "inventory": "skip"},
+        **{"groups": "skip", "environment": "pass", "inventory": "skip", "silent_start": "pass"},
     }
     assert judged(host().deny("processes:oracle"))["exists"].status == "error"
 
@@ -106,6 +117,12 @@ def test_an_instance_of_a_uid_without_an_account():
     machine = instance(bare())
     finding = judged(machine.command("getent passwd 54321", "", rc=2))["exists"]
     assert (finding.status, finding.title.partition(":")[0]) == ("fail", "54321")
+    assert finding.fix.startswith("is SSSD or LDAP down?")
+    # A missing account of the policy can be the one of the instance.
+    machine = instance(bare()).command("getent passwd 54321", "", rc=2)
+    found = judged(machine, **POLICY)["exists"]
+    assert "Create no local account" in found.fix and not found.commands
+    assert any("no account" in refusal.reason for refusal in plan_of(machine, **POLICY).refusals)
     assert judged(instance(host()).command("getent passwd 54321", "x\n"))["umask"].status == "error"
 
 
@@ -236,13 +253,190 @@ def test_environment_and_what_evidence_keeps():
         True,
     )
     assert shell_profile.kept("umask 077; export ORACLE_HOME=/u01 PW=tiger\n") == (
-        "umask 077\nORACLE_HOME="
+        shell_profile.MARK + "\numask 077\nORACLE_HOME="
     )
     installed = inventory(machine, "54321 54321 770\n")
     installed.evidence.clear()
     assert judged(installed)["environment"].status == "pass"
     machine = host().file("/etc/profile.d/grid.sh", "ORA_CRS_HOME=/u01/grid\n")
     assert judged(machine)["environment"].status == "fail"
+
+
+@pytest.mark.parametrize(
+    ("files", "status", "sources"),
+    [
+        # A file that another one reads: the last that sets the umask wins.
+        ({".bash_profile": ". ~/.db_env\n", ".db_env": "umask 077\n"}, "fail", ".db_env"),
+        ({".bash_profile": "source $HOME/.env\n", ".env": "umask 077\n"}, "fail", ".env"),
+        (
+            {".bash_profile": '[ -f "${HOME}/.env" ] && . "${HOME}/.env"\n', ".env": "umask 027\n"},
+            "fail",
+            ".env",
+        ),
+        (
+            {".bash_profile": "umask 077\n. /home/oracle/.db_env\n", ".db_env": "umask 022\n"},
+            "pass",
+            ".db_env",
+        ),
+        (
+            {".bash_profile": ". ~/.db_env\numask 022\n", ".db_env": "umask 077\n"},
+            "pass",
+            ".bash_profile",
+        ),
+        ({".bash_profile": ". ~/.a\n", ".a": ". ~/.b\n", ".b": "umask 027\n"}, "fail", ".b"),
+        ({".bash_profile": ". ~/.bashrc\n", ".bashrc": "umask 027\n"}, "fail", ".bashrc"),
+        ({".bash_profile": "PATH=/x\n", ".bashrc": "umask 027\n"}, "pass", "/etc/profile"),
+        ({".bash_profile": ". ~/.bashrc\numask 022\n", ".bashrc": "umask 027\n"}, "pass", ""),
+        ({".bash_profile": ". ~/.gone\n"}, "pass", "/etc/profile"),
+        ({".bash_profile": ". $SCRIPTS/env.sh\n"}, "error", "only the shell knows"),
+        ({".bash_profile": ". $SCRIPTS/env.sh\numask 022\n"}, "pass", ".bash_profile"),
+        ({".bash_profile": "umask 022; . ./env\n"}, "error", "only the shell knows"),
+        ({".bash_profile": ". oraenv\n. /usr/local/bin/oraenv\n"}, "pass", "/etc/profile"),
+        ({".bash_profile": ". ~/.bash_profile\n"}, "error", "is read by itself"),
+    ],
+)
+def test_files_that_start_files_read(files, status, sources):
+    machine = instance(host())
+    for name, text in files.items():
+        machine.file(f"/home/oracle/{name}", text)
+    finding = judged(machine)["umask"]
+    assert (finding.status, sources in f"{finding.persisted} {finding.why}") == (status, True)
+    if status == "fail":
+        assert finding.fix == f"set umask 022 in /home/oracle/{sources}"
+    for text in files.values():
+        assert shell_profile.parse(shell_profile.kept(text)) == shell_profile.parse(text)
+
+
+def test_a_file_that_is_not_read_is_unknown_unless_an_instance_is_wrong():
+    def machine(mask):
+        profile = host().file("/home/oracle/.bash_profile", ". ~/.db_env\n")
+        return instance(profile, mask).deny("/home/oracle/.db_env")
+
+    assert judged(machine("0022"))["umask"].status == "error"
+    finding = judged(machine("0077"))["umask"]
+    assert (finding.status, finding.failing_layer) == ("fail", "in_use")
+    assert "UMask=0022 in the unit" in finding.fix
+
+
+#: /etc/bashrc of EL 8 sets the umask only for a shell that is not one of a login.
+BASHRC = "if ! shopt -q login_shell ; then\n" + STOCK + "fi\n"
+LOOP = 'for i in /etc/profile.d/*.sh /etc/profile.d/sh.local ; do\n  . "$i" >/dev/null\ndone\n'
+OWN = {".bash_profile": ". ~/.bashrc\n", ".bashrc": ". /etc/bashrc\n"}
+
+
+@pytest.mark.parametrize(
+    ("profile", "site", "status", "place"),
+    [
+        (STOCK + LOOP, {"cis.sh": "umask 027\n"}, "fail", "027 (/etc/profile.d/cis.sh)"),
+        (STOCK + LOOP, {"sh.local": "umask 077\n"}, "fail", "077 (/etc/profile.d/sh.local)"),
+        (LOOP + STOCK, {"cis.sh": "umask 027\n"}, "pass", "022 (/etc/profile)"),
+        (STOCK + LOOP, {"cis.sh": "PATH=$PATH:/x\n"}, "pass", "022 (/etc/profile)"),
+        ("umask 027\n" + LOOP, {"cis.sh": "umask 022\n"}, "pass", "022 (/etc/profile.d/cis.sh)"),
+        (STOCK + LOOP + ". /opt/site.env\n", {}, "fail", "077 (/opt/site.env)"),
+    ],
+)
+def test_the_file_of_the_system_that_decides(profile, site, status, place):
+    """Real bash 5.2 gives 0027 for the first: tests/fixtures are the files of EL 8."""
+    machine = host().file("/etc/profile", profile).file("/etc/bashrc", BASHRC)
+    machine.file("/opt/site.env", "umask 077\n")
+    for name, text in OWN.items():
+        machine.file(f"/home/oracle/{name}", text)
+    for name, text in site.items():
+        machine.file(f"/etc/profile.d/{name}", text)
+    finding = judged(machine)["umask"]
+    assert (finding.status, finding.persisted) == (status, place)
+    if status == "fail":
+        assert finding.fix == "add the line umask 022 at the end of /home/oracle/.bash_profile"
+
+
+@pytest.mark.parametrize(
+    ("gecos", "pam", "group", "masks"),
+    [
+        ("", "session optional pam_umask.so umask=0077\n", "oinstall", "0077 (/etc/pam.d/sshd)"),
+        ("", "session optional pam_umask.so\n", "oinstall", "022 (/etc/login.defs)"),
+        ("", "#session optional pam_umask.so umask=027\n", "oinstall", "022 (/etc/login.defs)"),
+        ("Oracle,umask=027", "", "oinstall", "027 (umask= of oracle in /etc/passwd)"),
+        ("umask=022", "session optional pam_umask.so umask=077\n", "oinstall", "022 (umask= of"),
+        ("", "-session  required  pam_umask.so nousergroups umask=002\n", "dba", "002 (/etc/pam.d"),
+    ],
+)
+def test_umask_of_pam_and_of_the_account(gecos, pam, group, masks):
+    machine = host(group).file("/etc/profile", "").file("/etc/pam.d/sshd", pam)
+    machine.file("/etc/login.defs", "UMASK 022\n")
+    line = f"oracle:x:54321:54321:{gecos}:/home/oracle:/bin/bash\n"
+    finding = judged(machine.command("getent passwd oracle", line))["umask"]
+    assert masks in finding.persisted
+    assert finding.status == ("pass" if masks.startswith("022") else "fail")
+    # The start files of a shell come later.
+    machine = host(group).file("/etc/profile", "umask 022\n").file("/etc/pam.d/sshd", pam)
+    assert judged(machine.command("getent passwd oracle", line))["umask"].status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("bashrc", "status", "command"),
+    [
+        ("PATH=/x\n", "pass", ""),
+        ('echo "Welcome"\n', "fail", "echo"),
+        ("stty erase ^H\n", "fail", "stty"),
+        ("if [ -t 0 ]; then\n  stty intr ^C\nfi\n", "pass", ""),
+        ("[ -t 1 ] && echo hi\n", "pass", ""),
+        ('[ -z "$PS1" ] && return\necho hi\n', "pass", ""),
+        ("case $- in\n  *i*) ;;\n  *) return;;\nesac\necho hi\n", "pass", ""),
+        ("if [ -f /etc/motd ]; then cat /etc/motd; fi\n", "warn", "cat"),
+        ("show() {\n  echo hi\n}\n", "pass", ""),
+        ("echo x >/dev/null\nA=$(hostname)\nalias a='echo x'\n", "pass", ""),
+        (". oraenv\n", "fail", "oraenv"),
+        (". oraenv >/dev/null\n", "pass", ""),
+        (". ~/.env\n", "fail", "printf"),
+        (". ~/.env >/dev/null\n", "pass", ""),
+        (". $X/env\n", "error", "only the shell knows"),
+    ],
+)
+def test_what_start_files_print(bashrc, status, command):
+    machine = host().file("/home/oracle/.bashrc", bashrc)
+    machine.file("/home/oracle/.env", "printf 'SID: %s\\n' $ORACLE_SID\n")
+    finding = judged(machine)["silent_start"]
+    assert (finding.status, command in f"{finding.why} {finding.persisted}") == (status, True)
+    if status in ("fail", "warn"):
+        assert f"put {command} in /home/oracle/" in finding.fix and "[ -t 0 ]" in finding.fix
+    assert shell_profile.parse(shell_profile.kept(bashrc)) == shell_profile.parse(bashrc)
+
+
+def test_a_recording_without_output_is_unknown():
+    machine = host().file("/home/oracle/.bashrc", "umask 022")
+    assert judged(machine)["silent_start"].status == "error"
+    machine = host().command("getent passwd oracle", "oracle:x:1:1::/home/oracle:/bin/ksh93\n")
+    machine.file("/home/oracle/.bashrc", "echo hi\n")
+    assert judged(machine)["silent_start"].status == "skip"
+
+
+def test_ksh_reads_profile_and_env():
+    def machine():
+        line = "oracle:x:54321:54321::/home/oracle:/bin/ksh93\n"
+        one = host().command("getent passwd oracle", line)
+        return one.file("/home/oracle/.bash_profile", "umask 022\n")
+
+    finding = judged(machine().file("/etc/profile", "umask 027\n"))["umask"]
+    assert finding.fix == "add the line umask 022 at the end of /home/oracle/.profile"
+    one = machine().file("/home/oracle/.profile", "export ENV=$HOME/.kshrc\n")
+    finding = judged(one.file("/home/oracle/.kshrc", "umask 077\n"))["umask"]
+    assert (finding.status, finding.fix) == ("fail", "set umask 022 in /home/oracle/.kshrc")
+
+
+@pytest.mark.parametrize(
+    ("path", "stat", "rc", "fix"),
+    [
+        ("/bin/bash", "", 1, "install the package that has /bin/bash"),
+        ("/home/oracle", "", 1, "mount the file system of /home/oracle if there is one"),
+        ("/home/oracle", "regular file\n", 0, "set a directory as the home of oracle"),
+    ],
+)
+def test_a_shell_or_home_that_is_not_there(path, stat, rc, fix):
+    machine = host().command(f"stat -L -c %F {path}", stat, rc)
+    if rc:
+        machine.commands.pop(f"stat -L -c %F {path}")
+    finding = judged(machine)["exists"]
+    assert (finding.status, fix in finding.fix) == ("fail", True)
 
 
 def in_zone(profile, zone="Europe/Berlin"):

@@ -2,27 +2,39 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Facts about the owners of Oracle software."""
 
+import fnmatch
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import Answer, attempt, if_known, known, unless_absent
-from ...collect.host import Host
-from ...errors import Absent, HostproofError, ParseError, Unanswered
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent, unless_newer
+from ...collect.host import FoundLines, Host
+from ...errors import Absent, Denied, HostproofError, ParseError, Unanswered
 from ...parsers.number import integer
 from ...parsers.oracle import oracle_inventory
 from ...parsers.unix import getent
 from ...probes.nfs import nfs_files
 from ...probes.oracle import clusterware, oracle_homes, processes, time_zones
 from ...probes.unix import accounts as accounts_probe
+from . import login
+from .login import PROFILE, PROFILE_D
 from .parsers import shared_uids, shell_profile
 from .policy import Policy, wanted
 
 PASSWD = "/etc/passwd"
 MEMINFO = "/proc/meminfo"
 LOGIN_DEFS = "/etc/login.defs"
-_SYSTEM_FILES = ("/etc/profile", "/etc/bashrc", "/etc/bash.bashrc")
-_PROFILE_D = "/etc/profile.d"
+_SYSTEM_FILES = (PROFILE, "/etc/bashrc", "/etc/bash.bashrc")
+#: Its last file on Red Hat, for settings of the site.
+_LOCAL = "sh.local"
+_PAM = "pam_umask"
+_PAM_FILES = ("/etc/pam.d/*", "/usr/lib/pam.d/*")
+_PAM_MASK = re.compile(r"^\s*-?session\s.*\bpam_umask\.so\b.*?\bumask=([0-7]{1,4})\b")
+#: pam_umask(8): it takes precedence over the argument of the module and over login.defs.
+_GECOS_MASK = re.compile(r"(?:^|,)umask=([0-7]{1,4})(?:,|$)")
+#: More files than start files read.
+_MOST = 32
 _OWN_FILES = (".bash_profile", ".bash_login", ".profile", ".bashrc")
+_ABSOLUTE = re.compile(r"^/[^\x00-\x1f]*\Z")
 _STATUS = re.compile(r"^(Umask|Gid|Groups):\s*([0-9 \t]*)$", re.MULTILINE)
 
 
@@ -50,12 +62,18 @@ class Running(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """An account. ``entry`` is Absent where it does not exist. ``own`` are its start files."""
+    """An account. ``entry`` is Absent where it does not exist. ``own`` are its start files, and
+    those that they read. ``listed`` are names in directories that they read. ``shell`` and ``home``
+    are the kinds of file that stat shows.
+    """
 
     name: str
     entry: Answer[Entry]
     own: Dict[str, Answer[shell_profile.Settings]]
     running: Tuple[Answer[Running], ...]
+    listed: Dict[str, Answer[Tuple[str, ...]]] = {}
+    shell: Answer[str] = ""
+    home: Answer[str] = ""
 
 
 class Inventory(NamedTuple):
@@ -73,6 +91,7 @@ class Facts(NamedTuple):
     """An Answer holds the value, or the error of its read.
 
     ``default_umask`` has two masks, the second for an account whose group has its name.
+    ``pam_masks`` are umasks by the file of PAM that sets them.
     ``group_of_gid`` and ``account_of_uid`` say whom the policy's numbers belong to.
     ``zones`` are read only if a start file sets TZ: of the system, and the one of Clusterware or
     None.
@@ -86,6 +105,7 @@ class Facts(NamedTuple):
     shared: Answer[Dict[int, List[str]]]
     system: Answer[Dict[str, Answer[shell_profile.Settings]]]
     default_umask: Answer[Tuple[str, str]]
+    pam_masks: Answer[Dict[str, str]]
     inventory: Answer[Inventory]
     zones: Answer[Tuple[str, Optional[str]]]
 
@@ -95,7 +115,7 @@ def read(host: Host, policy: Policy) -> Facts:
     meminfo = attempt(host.read_text, MEMINFO)
     if isinstance(meminfo, Absent):
         # No command of Linux runs on another system.
-        return Facts(meminfo, meminfo, {}, {}, {}, *[meminfo] * 5)
+        return Facts(meminfo, meminfo, {}, {}, {}, *[meminfo] * 6)
     owners = attempt(_owners, host, policy)
     uid_of = {
         owner.name: owner.entry.passwd.uid
@@ -122,6 +142,7 @@ def read(host: Host, policy: Policy) -> Facts:
         shared=shared,
         system=system,
         default_umask=attempt(_default_umask, host),
+        pam_masks=attempt(_pam_masks, host) if if_known(owners, ()) else {},
         inventory=attempt(_inventory, host),
         zones=attempt(_zones, host, owners, system),
     )
@@ -155,7 +176,15 @@ def _owner(
     host: Host, name: str, running: List[processes.Named], users: Dict[int, Answer[str]]
 ) -> Owner:
     entry = attempt(_entry, host, name)
-    own = {} if isinstance(entry, HostproofError) else _own_files(host, entry.passwd.home)
+    listed: Dict[str, Answer[Tuple[str, ...]]] = {}
+    own: Dict[str, Answer[shell_profile.Settings]] = {}
+    shell: Answer[str] = ""
+    home: Answer[str] = ""
+    if isinstance(entry, Entry):
+        own = _own_files(host, entry.passwd.home)
+        _follow(host, name, entry.passwd.home, own, listed)
+        shell = attempt(_kind, host, entry.passwd.shell or "/bin/sh")
+        home = attempt(_kind, host, entry.passwd.home)
     return Owner(
         name,
         entry,
@@ -165,7 +194,56 @@ def _owner(
             for program in running
             if users[program.process.uid] == name
         ),
+        listed,
+        shell,
+        home,
     )
+
+
+def _kind(host: Host, path: str) -> str:
+    """As stat shows it: "regular file", "directory". A home may be on NFS."""
+    if not _ABSOLUTE.match(path):
+        raise ParseError("passwd", "a path that is not absolute")
+    return nfs_files.run(host, ["stat", "-L", "-c", "%F", path]).strip()
+
+
+def _follow(
+    host: Host,
+    name: str,
+    home: str,
+    own: Dict[str, Answer[shell_profile.Settings]],
+    listed: Dict[str, Answer[Tuple[str, ...]]],
+) -> None:
+    """Add the files that the start files read, as the account: it chose their paths."""
+    waiting = login.sourced(own)
+    while waiting and len(own) < _MOST:
+        value, parent = waiting.pop(0)
+        place = login.place_of(value, home)
+        folder, _, pattern = place.rpartition("/")
+        if folder == PROFILE_D or place in _SYSTEM_FILES or login.of_package(place):
+            continue
+        paths = [place]
+        if "*" in pattern or "?" in pattern:
+            if folder not in listed:
+                listed[folder] = attempt(_names_in, host, folder, name)
+            names = fnmatch.filter(if_known(listed[folder], ()), pattern)
+            paths = [f"{folder}/{one}" for one in names]
+        for path in paths:
+            if path in own or not _ABSOLUTE.match(path):
+                continue
+            read_files = _files(
+                {
+                    path: attempt(
+                        nfs_files.read_text, host, path, name, (parent,), shell_profile.kept
+                    )
+                }
+            )
+            own.update(read_files)
+            waiting += login.sourced(read_files)
+
+
+def _names_in(host: Host, folder: str, user: str) -> Tuple[str, ...]:
+    return tuple(nfs_files.run(host, ["ls", "-1", folder], user).split("\n"))
 
 
 def _entry(host: Host, name: str) -> Entry:
@@ -213,18 +291,28 @@ def _running(host: Host, program: processes.Named) -> Running:
 
 
 def _system_files(host: Host) -> Dict[str, Answer[shell_profile.Settings]]:
-    names = unless_absent(attempt(host.list_dir, _PROFILE_D), [])
+    names = unless_absent(attempt(host.list_dir, PROFILE_D), [])
     paths = [_SYSTEM_FILES[0]]
-    paths += [f"{_PROFILE_D}/{name}" for name in names if name.endswith(".sh")]
+    paths += [f"{PROFILE_D}/{name}" for name in names if name.endswith(".sh")]
     paths += _SYSTEM_FILES[1:]
-    return _files(
-        {path: attempt(host.read_text, path, record=shell_profile.kept) for path in paths}
-    )
+    texts = {path: attempt(host.read_text, path, record=shell_profile.kept) for path in paths}
+    if _LOCAL in names:
+        path = f"{PROFILE_D}/{_LOCAL}"
+        text = attempt(host.read_text, path, record=shell_profile.kept)
+        texts[path] = attempt(unless_absent, text, "")
+    files = _files(texts)
+    for value, parent in login.sourced(files):
+        is_plain = _ABSOLUTE.match(value) and not re.search(r"[*?]", value)
+        is_listed = value in paths or value.startswith(PROFILE_D + "/")
+        if is_plain and not is_listed and not login.of_package(value) and len(files) < _MOST:
+            text = attempt(nfs_files.read_text, host, value, None, (parent,), shell_profile.kept)
+            files.update(_files({value: text}))
+    return files
 
 
 def _own_files(host: Host, home: str) -> Dict[str, Answer[shell_profile.Settings]]:
     """Start files of a home. It may be on NFS, so a command with a time limit reads them."""
-    if not re.match(r"^/[^\x00-\x1f]*\Z", home):
+    if not _ABSOLUTE.match(home):
         return {}
     paths = [f"{home.rstrip('/')}/{name}" for name in _OWN_FILES]
     return _files(
@@ -267,6 +355,26 @@ def _default_umask(host: Host) -> Tuple[str, str]:
     if re.search(r"^\s*USERGROUPS_ENAB\s+yes", text, re.MULTILINE | re.IGNORECASE):
         own = mask & ~0o070 | mask >> 3 & 0o070
     return f"{mask:03o}", f"{own:03o}"
+
+
+def _pam_masks(host: Host) -> Dict[str, str]:
+    """Umasks that PAM sets as an argument of pam_umask, by file; none in old recordings."""
+    found = attempt(host.find_lines, _PAM, _PAM_FILES, _PAM_MASK.pattern)
+    lines = unless_newer(found, FoundLines({}, {}, []))
+    if lines.unread:
+        raise Denied("lines:" + _PAM, f"{lines.unread[0]} is unreadable")
+    return {
+        path: match.group(1)
+        for path, rows in lines.lines.items()
+        for _number, text in rows
+        for match in [_PAM_MASK.match(text)]
+        if match is not None
+    }
+
+
+def gecos_mask(entry: Entry) -> Optional[str]:
+    match = _GECOS_MASK.search(entry.passwd.gecos)
+    return None if match is None else match.group(1)
 
 
 def _inventory(host: Host) -> Inventory:

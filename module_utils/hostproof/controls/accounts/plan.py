@@ -12,7 +12,7 @@ from ...errors import Absent
 from ...evaluate.checking import Skip
 from .facts import Facts, Owner
 from .policy import Account, Group, Policy, wanted
-from .subjects import applies
+from .subjects import applies, orphaned
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
@@ -94,6 +94,13 @@ def _plan_account(
             if not isinstance(holder, Absent):
                 reason = f"uid {account.uid} belongs to the account {known(holder)}."
                 refusals.append(Refusal(reason, None))
+        orphans = orphaned(facts)
+        if orphans:
+            reason = (
+                f"An instance runs with uid {', '.join(orphans)}, which has no account: the name "
+                "service can be down. No local account is created."
+            )
+            refusals.append(Refusal(reason, None))
         changes.append(_creation(account))
         return
     entry = known(owner.entry)

@@ -3,14 +3,17 @@
 """Start files of a login, and the central inventory."""
 
 import re
-from typing import Dict, List, Tuple
+from typing import Dict, List, Optional, Tuple
 
-from ...collect.answer import known
-from ...errors import Absent, Unanswered
-from ...evaluate.checking import Rules, Verdict, failing, known_or_skip
+from ...collect.answer import Answer, attempt, if_known, known
+from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate.advice import Advice, Ask, Edit, Step
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, by_layers, known_or_skip, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle import time_zones
-from .facts import LOGIN_DEFS, Facts, Owner
+from . import login
+from .facts import LOGIN_DEFS, PASSWD, Entry, Facts, Owner, Running, gecos_mask
+from .login import Start
 from .parsers.shell_profile import COMPUTED, Settings
 from .policy import NAME, OINSTALL, Policy, wanted
 from .subjects import OWNERS, entry_of
@@ -19,10 +22,6 @@ rules = Rules(NAME)
 
 _GUIDE = "Oracle Database Installation Guide for Linux, "
 _WANTED = 0o022
-#: A login of bash reads the first of these that exists, one of the other shells only the last.
-_LOGIN_FILES = (".bash_profile", ".bash_login", ".profile")
-_PROFILE_ONLY = ("", "sh", "dash", "ksh", "ksh93", "mksh")
-_NOT_READ = ("csh", "tcsh", "zsh", "fish")
 
 
 def _octal(text: str) -> int:
@@ -41,43 +40,38 @@ def _octal(text: str) -> int:
     return int("".join(map(str, masks)), 8)
 
 
-def _key(path: str) -> str:
-    return "file:" + path if path.startswith("/etc/") else "command:cat " + path
-
-
-def _own(owner: Owner) -> Dict[str, Settings]:
-    """The start files that a login of the account reads, in order."""
-    read: Dict[str, Settings] = {}
-    shell = entry_of(owner).passwd.shell.rpartition("/")[2]
-    if shell in _NOT_READ:
-        raise Unanswered(f"command:getent passwd {owner.name}", f"start files of {shell} decide")
-    for path, answer in owner.own.items():
-        name = path.rpartition("/")[2]
-        if shell in _PROFILE_ONLY and name != ".profile":
-            continue
-        if name in _LOGIN_FILES and any(other.endswith(_LOGIN_FILES) for other in read):
-            continue
-        read[path] = known(answer)
-    return read
-
-
-def _masks(owner: Owner, facts: Facts) -> Tuple[str, List[str]]:
-    """The file that decides the umask, and the masks in it. The account's own files win."""
+def _start(owner: Owner, facts: Facts) -> Start:
+    """Raises for a shell whose start files are not read."""
     entry = entry_of(owner)
-    for path, settings in _own(owner).items():
-        if settings.umasks:
-            return path, list(settings.umasks)
-    masks: List[str] = []
-    source = ""
-    has_own_group = entry.groups[:1] == (owner.name,)
-    for path, answer in known(facts.system).items():
-        umasks = list(known(answer).umasks)
-        if {"002", "022"} <= {mask.zfill(3) for mask in umasks} and not has_own_group:
-            # The stock files of Red Hat: 002 is for a primary group named like the account.
-            umasks = [mask for mask in umasks if mask.zfill(3) != "002"]
-        if umasks:
-            source, masks = path, masks + umasks
-    return (source, masks) if masks else (LOGIN_DEFS, [known(facts.default_umask)[has_own_group]])
+    shell = entry.passwd.shell.rpartition("/")[2]
+    if shell in login.NOT_READ:
+        raise Unanswered(f"command:getent passwd {owner.name}", f"start files of {shell} decide")
+    return Start(
+        entry.passwd.home,
+        shell,
+        entry.groups[:1] == (owner.name,),
+        known(facts.system),
+        owner.own,
+        owner.listed,
+    )
+
+
+def _masks(owner: Owner, facts: Facts) -> List[Tuple[str, str]]:
+    """The umasks that a login can end with, each with the place that sets it."""
+    start = _start(owner, facts)
+    result = login.of_login(start)
+    if result.unknown is not None:
+        raise result.unknown
+    if result.masks:
+        return list(result.masks)
+    entry = entry_of(owner)
+    mask = gecos_mask(entry)
+    if mask is not None:
+        return [(mask, f"umask= of {owner.name} in {PASSWD}")]
+    by_module = known(facts.pam_masks)
+    if by_module:
+        return [(mask, path) for path, mask in by_module.items()]
+    return [(known(facts.default_umask)[start.has_own_group], LOGIN_DEFS)]
 
 
 @rules.check(
@@ -91,31 +85,116 @@ def _masks(owner: Owner, facts: Facts) -> Tuple[str, List[str]]:
     each=OWNERS,
 )
 def umask(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
-    source, masks = _masks(owner, facts)
-    running = [known(process) for process in owner.running]
-    shown = [(process.name, process.umask) for process in running if process.umask is not None]
-    wrong = [f"{name} has {mask}" for name, mask in shown if _octal(mask) != _WANTED]
-    values = {_octal(mask) for mask in masks}
-    problems = list(wrong)
-    if values != {_WANTED}:
-        problems.append(f"{source} sets umask {', '.join(dict.fromkeys(masks))}")
+    entry_of(owner)
+    decided = attempt(_masks, owner, facts)
+    masks: List[Tuple[str, str]] = if_known(decided, [])
+    values = {_octal(mask) for mask, _place in masks}
     status = PASS
-    if problems:
-        unclear = not wrong and (_WANTED in values or -1 in values)
-        status = WARN if unclear else FAIL
-    in_use = ", ".join(f"{name} {mask}" for name, mask in shown)
+    if values - {_WANTED}:
+        status = WARN if values & {_WANTED, -1} else FAIL
+    running = [process for process in owner.running if isinstance(process, Running)]
+    unread = next((one for one in owner.running if isinstance(one, HostproofError)), None)
+    shown = [(process.name, process.umask) for process in running if process.umask is not None]
+    wrong = [(name, mask) for name, mask in shown if _octal(mask) != _WANTED]
+    in_use: Answer[str] = ", ".join(f"{name} {mask}" for name, mask in shown)
     if running and not shown:
         in_use = "not shown by this kernel (before 4.7)"
-    return Verdict(
-        status,
-        ("; ".join(problems) or f"{source} gives 022") + ".",
-        fix=f"write the line umask 022 into ~{owner.name}/.bash_profile, then restart the instance "
-        "from a new login",
+    if unread is not None and not wrong:
+        in_use = unread
+    problems = [f"{name} has {mask}" for name, mask in wrong]
+    by_place: Dict[str, List[str]] = {}
+    for mask, place in masks:
+        by_place.setdefault(place, []).append(mask)
+    problems += [
+        f"{place} sets umask {', '.join(dict.fromkeys(set_here))}"
+        for place, set_here in by_place.items()
+        if status != PASS
+    ]
+    text = "; ".join(f"{', '.join(set_here)} ({place})" for place, set_here in by_place.items())
+    steps = _umask_steps(owner, by_place)
+    again = Ask(
+        f"start {', '.join(name for name, _mask in wrong)} again from a new login of {owner.name}, "
+        "or set UMask=0022 in the unit that starts it"
+    )
+    return layered(
+        persisted=Layer(
+            decided if isinstance(decided, HostproofError) else text, status, "umask of a login"
+        ),
+        in_use=Layer(in_use, FAIL if wrong else PASS, "umask of an instance")
+        if owner.running
+        else None,
+        why=("; ".join(problems) or f"{', '.join(by_place)} gives 022") + ".",
+        advice=Advice(both=steps, persisted=steps, in_use=[again]),
         desired="022",
-        persisted=f"{', '.join(masks)} ({source})",
-        in_use=in_use or None,
-        evidence=[_key(source), "processes:oracle"],
-        failing_layer=failing(in_use=bool(wrong), persisted=True),
+        evidence=[*map(_key, by_place), "processes:oracle"],
+    )
+
+
+def _umask_steps(owner: Owner, by_place: Dict[str, List[str]]) -> List[Step]:
+    """What the login needs: the line in the file that decides, or one in the file of the account
+    that is read first."""
+    if not isinstance(owner.entry, Entry):
+        return []
+    own = [
+        place
+        for place, masks in by_place.items()
+        if place in owner.own and {_octal(mask) for mask in masks} != {_WANTED}
+    ]
+    if own:
+        return [Edit(place, what=f"set umask 022 in {place}") for place in own]
+    shell = owner.entry.passwd.shell.rpartition("/")[2]
+    start = Start(owner.entry.passwd.home, shell, False, {}, owner.own)
+    path = login.first_of(start)
+    return [Edit(path, what=f"add the line umask 022 at the end of {path}")]
+
+
+def _key(place: str) -> str:
+    return login.key_of(place if place.startswith("/") else PASSWD)
+
+
+@rules.check(
+    "accounts.silent_start",
+    "Start files print nothing in a session without a terminal",
+    "Start files print text in a session without a terminal",
+    severity="high",
+    takes_effect="login",
+    why="bash reads .bashrc for each command over ssh. Text that it prints breaks scp and the ssh "
+    "checks of the installer (INS-06006, PRVF-5428).",
+    reference=_GUIDE + "Preventing Installation Errors Caused by Terminal Output Commands",
+    each=OWNERS,
+)
+def silent_start(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
+    start = _start(owner, facts)
+    if start.shell in login.PROFILE_ONLY:
+        raise Skip(f"{start.shell or 'sh'} reads no start file for a command over ssh.")
+    result = login.of_command(start)
+    old = [path for path, settings in result.files.items() if not settings.is_whole]
+    found: Dict[str, List[str]] = {}
+    for step, path in result.prints:
+        found.setdefault(path, []).append(step.value)
+    texts = [f"{path} runs {', '.join(dict.fromkeys(names))}" for path, names in found.items()]
+    is_sure = any(step.is_sure for step, _path in result.prints)
+    unknown: Optional[HostproofError] = result.unknown
+    if old:
+        unknown = Unanswered(_key(old[0]), f"the recording has only the settings of {old[0]}")
+    return layered(
+        persisted=Layer("; ".join(texts) or "prints nothing", FAIL if is_sure else WARN)
+        if found
+        else Layer(unknown or "prints nothing", PASS, "start files"),
+        also=[("start files", unknown)] if found and unknown is not None else [],
+        why=f"{'; '.join(texts)}" + ("." if is_sure else " under a condition."),
+        advice=Advice(
+            persisted=[
+                Edit(
+                    path,
+                    what=f"put {', '.join(dict.fromkeys(names))} in {path} between "
+                    "'if [ -t 0 ]; then' and 'fi'",
+                )
+                for path, names in found.items()
+            ]
+        ),
+        desired="no output without a terminal",
+        evidence=[_key(path) for path in found or (f"{start.home.rstrip('/')}/.bashrc",)],
     )
 
 
@@ -132,8 +211,10 @@ def umask(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
     each=OWNERS,
 )
 def environment(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
-    entry_of(owner)
-    files = {**{path: known(answer) for path, answer in known(facts.system).items()}, **_own(owner)}
+    start = _start(owner, facts)
+    result = login.of_login(start)
+    own = {path: answer for path, answer in owner.own.items() if _is_read(path, start)}
+    files = {**login.settings_of({**known(facts.system), **own}), **result.files}
     variables = {name: path for path, profile in files.items() for name in profile.variables}
     listed = ", ".join(f"{name} ({path})" for name, path in sorted(variables.items()))
     # Once software is there these variables are custom. ORA_CRS_HOME is never right.
@@ -145,7 +226,7 @@ def environment(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
         status = WARN
     zone, problem = ("", "") if status == FAIL else _zone(files, facts)
     why = f"Set: {listed}." if variables else "None of the variables is set."
-    return Verdict(
+    verdict = Verdict(
         WARN if problem else status,
         f"{problem} {why}" if problem else why,
         fix="remove ORA_CRS_HOME, and a TZ that differs; unset the others before you start the "
@@ -153,6 +234,15 @@ def environment(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
         desired="ORA_CRS_HOME never; no variable of Oracle before an installation; no other TZ",
         persisted=", ".join(text for text in (listed, zone) if text) or "none",
     )
+    return by_layers(verdict, [("start files", result.unknown)])
+
+
+def _is_read(path: str, start: Start) -> bool:
+    """Whether a shell of the account reads the file: bash only the first of the three of a login,
+    other shells only .profile."""
+    if path == login.first_of(start):
+        return True
+    return start.shell not in login.PROFILE_ONLY and not path.endswith(login.LOGIN_FILES)
 
 
 def _zone(files: Dict[str, Settings], facts: Facts) -> Tuple[str, str]:

@@ -4,14 +4,14 @@
 
 from typing import List
 
-from ...collect.answer import known
+from ...collect.answer import if_known, known
 from ...errors import Absent
-from ...evaluate.advice import apply_line
-from ...evaluate.checking import Rules, Skip, Verdict, failing
+from ...evaluate.advice import Advice, Apply, Ask, Run, Step, apply_line
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, failing, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import PASSWD, Facts, Owner
 from .policy import NAME, OINSTALL, Policy
-from .subjects import OWNERS, entry_of, wanted_of
+from .subjects import OWNERS, entry_of, orphaned, wanted_of
 
 rules = Rules(NAME)
 
@@ -24,42 +24,96 @@ _NO_LOGIN = ("nologin", "false", "true", "sync", "shutdown", "halt")
 @rules.check(
     "accounts.exists",
     "Account exists and can log in",
-    "Account does not exist, cannot log in, or has another uid",
+    "Account does not exist, cannot log in, or has another uid or no home",
     severity="high",
     takes_effect="login",
     why="The installer cannot run without the software owner (PRVG-00341).",
     reference=_BOOK + "; CVU User Existence",
     each=OWNERS,
 )
-def exists(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
+def exists(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
     account = wanted_of(owner, policy)
     uid = account.uid if account else None
     desired = "exists" + (f" with uid {uid}" if uid is not None else "") + " and a login shell"
     if isinstance(owner.entry, Absent):
-        return Verdict(
-            FAIL,
-            "The account does not exist.",
-            fix="list it in accounts_accounts, then apply the policy",
-            commands=_APPLY if policy.accounts is not None else (),
-            desired=desired,
-            persisted="no account",
-        )
+        return _missing(owner, facts, policy, desired)
     passwd = entry_of(owner).passwd
-    problems = []
+    shell = passwd.shell or "/bin/sh"
+    problems: List[str] = []
+    steps: List[Step] = []
     if uid is not None and passwd.uid != uid:
         problems.append(f"its uid is {passwd.uid}, the policy requires {uid}")
+        steps.append(
+            Ask(
+                f"set uid {passwd.uid} in accounts_accounts, or change the account and its files "
+                "manually while no instance runs: Hostproof never changes a uid"
+            )
+        )
     if passwd.uid == 0:
         problems.append("its uid is 0: it is root")
-    if passwd.shell.rpartition("/")[2] in _NO_LOGIN:
-        problems.append(f"its shell {passwd.shell} ends a login")
-    return Verdict(
-        FAIL if problems else PASS,
-        ("; ".join(problems) or f"uid {passwd.uid}, shell {passwd.shell or '/bin/sh'}") + ".",
-        fix="correct the policy or the account; Hostproof never changes a uid, because files keep "
-        "the old number",
+        steps.append(Ask(f"give the software of {owner.name} to another account than root"))
+    if shell.rpartition("/")[2] in _NO_LOGIN:
+        problems.append(f"its shell {shell} ends a login")
+        steps.append(Run("usermod", "-s", "/bin/bash", owner.name, text="set a login shell"))
+    elif isinstance(owner.shell, Absent):
+        problems.append(f"its shell {shell} does not exist")
+        steps.append(
+            Ask(f"install the package that has {shell}, or set another shell (usermod -s)")
+        )
+    if isinstance(owner.home, Absent):
+        problems.append(f"its home {passwd.home} does not exist")
+        steps.append(
+            Ask(
+                f"mount the file system of {passwd.home} if there is one; otherwise create the "
+                f"directory with owner {owner.name} and mode 0700"
+            )
+        )
+    elif if_known(owner.home, "") not in ("", "directory"):
+        problems.append(f"its home {passwd.home} is not a directory")
+        steps.append(Ask(f"set a directory as the home of {owner.name} (usermod -d)"))
+    state = f"uid {passwd.uid}, shell {shell}"
+    return layered(
+        persisted=Layer(state, FAIL if problems else PASS),
+        also=[
+            (name, answer)
+            for name, answer in (("shell", owner.shell), ("home", owner.home))
+            if not isinstance(answer, Absent)
+        ],
+        why=("; ".join(problems) or state) + ".",
+        advice=Advice(persisted=steps),
         desired=desired,
-        persisted=f"uid {passwd.uid}, shell {passwd.shell or '/bin/sh'}",
         values={"uid": passwd.uid, "gid": passwd.gid},
+    )
+
+
+def _missing(owner: Owner, facts: Facts, policy: Policy, desired: str) -> Verdict:
+    """An account without an entry. With an instance of an unknown uid the name service is down."""
+    steps: List[Step] = [Apply(NAME)] if policy.accounts is not None else []
+    why = "The account does not exist."
+    orphans = orphaned(facts)
+    if orphans:
+        why = f"The host has no account for uid {', '.join(orphans)}, and an instance runs with it."
+        steps = [
+            Ask(
+                "is SSSD or LDAP down? Check the service of /etc/nsswitch.conf that has this uid "
+                f"(systemctl status sssd, getent passwd {orphans[0]}), "
+                "and start it again. Create no local account"
+            )
+        ]
+    elif not steps:
+        steps = [
+            Ask(
+                "check the directory service if the account is in one (getent passwd "
+                f"{owner.name}); otherwise list it in accounts_accounts and apply the control"
+            )
+        ]
+    return Verdict(
+        FAIL,
+        why,
+        advice=Advice(steps),
+        desired=desired,
+        persisted="no account",
+        evidence=[f"command:getent passwd {owner.name}"],
     )
 
 

@@ -4,7 +4,7 @@
 
 from typing import Optional, Tuple
 
-from ...collect.answer import known
+from ...collect.answer import if_known, known
 from ...errors import Absent, NotRecorded
 from ...evaluate.checking import Skip, Subjects
 from .facts import Entry, Facts, Owner
@@ -34,6 +34,15 @@ def entry_of(owner: Owner) -> Entry:
 def wanted_of(owner: Owner, policy: Policy) -> Optional[Account]:
     """The requirement of the policy or the profile for the account, or None."""
     return next((account for account in wanted(policy) if account.name == owner.name), None)
+
+
+def orphaned(facts: Facts) -> Tuple[str, ...]:
+    """The uids of running instances that have no account: the name service does not answer, or the
+    account was removed."""
+    owners = if_known(facts.owners, ())
+    return tuple(
+        owner.name for owner in owners if owner.name.isdigit() and isinstance(owner.entry, Absent)
+    )
 
 
 OWNERS = Subjects(

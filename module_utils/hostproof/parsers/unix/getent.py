@@ -17,6 +17,7 @@ class Passwd(NamedTuple):
     gid: int
     home: str
     shell: str
+    gecos: str = ""
 
 
 class Group(NamedTuple):
@@ -36,6 +37,7 @@ def parse_passwd(text: str) -> List[Passwd]:
             _number("passwd", fields[3], line),
             fields[5],
             fields[6],
+            fields[4],
         )
         for line, fields in _rows("passwd", text, 7)
     ]

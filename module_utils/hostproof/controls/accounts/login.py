@@ -1,0 +1,186 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The files that a login of an account reads, in their order, and the umask that it ends with.
+
+Sources: bash(1), INVOCATION; ksh93(1), Invocation; /etc/profile of Red Hat, SUSE and Debian.
+"""
+
+import fnmatch
+import re
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
+
+from ...collect.answer import Answer, known
+from ...errors import Absent, HostproofError, Unanswered
+from .parsers.shell_profile import COMPUTED, PRINT, SOURCE, UMASK, Settings, Step
+
+PROFILE = "/etc/profile"
+PROFILE_D = "/etc/profile.d"
+#: A login of bash reads the first of these that exists, one of the other shells only the last.
+LOGIN_FILES = (".bash_profile", ".bash_login", ".profile")
+PROFILE_ONLY = ("", "sh", "dash", "ksh", "ksh93", "mksh")
+KSH = ("ksh", "ksh93", "mksh")
+NOT_READ = ("csh", "tcsh", "zsh", "fish")
+#: Files of distributions that set no umask and print nothing.
+_OF_PACKAGES = re.compile(
+    r"/usr/(?:share|lib|lib64)/|/etc/(?:locale\.conf|os-release|bash_completion|sysconfig/)|/proc/"
+)
+_DEEPEST = 6
+
+
+class Start(NamedTuple):
+    """The start files of one account. ``system`` and ``own`` are settings by path, ``listed`` the
+    files of directories that they read, by directory."""
+
+    home: str
+    shell: str
+    has_own_group: bool
+    system: Dict[str, Answer[Settings]]
+    own: Dict[str, Answer[Settings]]
+    listed: Dict[str, Answer[Tuple[str, ...]]] = {}
+
+
+class Login(NamedTuple):
+    """``masks`` are the umasks that are possible at the end, each with its file. ``prints`` are
+    commands with their file. ``unknown`` is what could change the result."""
+
+    files: Dict[str, Settings]
+    masks: Tuple[Tuple[str, str], ...]
+    prints: Tuple[Tuple[Step, str], ...]
+    unknown: Optional[HostproofError]
+
+
+def first_of(start: Start) -> str:
+    """The file that a login of the account reads first, also where there is none yet."""
+    names = LOGIN_FILES[-1:] if start.shell in PROFILE_ONLY else LOGIN_FILES
+    paths = [f"{start.home.rstrip('/')}/{name}" for name in names]
+    return next((path for path in paths if path in start.own), paths[0])
+
+
+def of_login(start: Start) -> Login:
+    walk = _Walk(start)
+    walk.read(PROFILE)
+    first = first_of(start)
+    walk.read(first)
+    settings = start.own.get(first)
+    if start.shell in KSH and isinstance(settings, Settings) and settings.env:
+        walk.source(Step(SOURCE, settings.env), first)
+    return walk.result()
+
+
+def of_command(start: Start) -> Login:
+    """A command over ssh: bash reads only .bashrc."""
+    walk = _Walk(start)
+    walk.read(f"{start.home.rstrip('/')}/.bashrc")
+    return walk.result()
+
+
+def place_of(value: str, home: str) -> str:
+    return home.rstrip("/") + value[1:] if value.startswith("~/") else value
+
+
+def of_package(path: str) -> bool:
+    return _OF_PACKAGES.match(path) is not None
+
+
+class _Walk:
+    """Reads the files in the order of the shell."""
+
+    def __init__(self, start: Start) -> None:
+        self._start = start
+        self._files: Dict[str, Settings] = {}
+        self._masks: List[Tuple[str, str]] = []
+        self._prints: List[Tuple[Step, str]] = []
+        self._unknown: Optional[HostproofError] = None
+        self._depth = 0
+
+    def result(self) -> Login:
+        return Login(self._files, tuple(self._masks), tuple(self._prints), self._unknown)
+
+    def read(self, path: str, is_quiet: bool = False) -> None:
+        start = self._start
+        answer = start.system.get(path, start.own.get(path))
+        if answer is None or isinstance(answer, Absent):
+            return
+        if isinstance(answer, HostproofError):
+            self._unknown = answer
+            return
+        if self._depth >= _DEEPEST:
+            self._unknown = Unanswered(key_of(path), f"{path} is read by itself")
+            return
+        self._depth += 1
+        self._files[path] = answer
+        self._run(path, answer, is_quiet)
+        self._depth -= 1
+
+    def _run(self, path: str, settings: Settings, is_quiet: bool) -> None:
+        masks = {step.value.zfill(3) for step in settings.steps if step.kind == UMASK}
+        # The stock files of Red Hat: 002 is for a primary group named like the account.
+        is_stock = {"002", "022"} <= masks and not self._start.has_own_group
+        has_set = False
+        for step in [*settings.steps, *self._unseen(path, settings)]:
+            if step.kind == SOURCE:
+                self.source(step, path, is_quiet)
+            elif step.kind == PRINT and not is_quiet:
+                self._prints.append((step, path))
+            elif step.kind == UMASK and not (is_stock and step.value.zfill(3) == "002"):
+                # A later line under a condition may run, so both are possible.
+                kept = [] if step.is_sure or not has_set else self._masks
+                self._masks = [*kept, (step.value, path)]
+                has_set = True
+                if step.is_sure:
+                    self._unknown = None
+
+    def _unseen(self, path: str, settings: Settings) -> List[Step]:
+        """What the stock files of all distributions read, where a recording does not show it."""
+        if settings.is_whole and any(step.kind == SOURCE for step in settings.steps):
+            return []
+        if path == PROFILE:
+            return [Step(SOURCE, f"{PROFILE_D}/*.sh")]
+        if not settings.is_whole and path.endswith(LOGIN_FILES):
+            return [Step(SOURCE, "~/.bashrc")]
+        return []
+
+    def source(self, step: Step, path: str, is_quiet: bool = False) -> None:
+        if step.value == COMPUTED:
+            # Files of packages read others of the package.
+            if not path.startswith("/etc/"):
+                self._unknown = Unanswered(
+                    key_of(path), f"{path} reads a file whose name only the shell knows"
+                )
+            return
+        for target in self._targets(place_of(step.value, self._start.home)):
+            self.read(target, is_quiet or step.is_quiet)
+
+    def _targets(self, place: str) -> Iterable[str]:
+        if "*" not in place and "?" not in place:
+            return [place]
+        folder = place.rpartition("/")[0]
+        known_ones = [*self._start.system, *self._start.own]
+        listed = self._start.listed.get(folder, ())
+        if isinstance(listed, HostproofError) and not isinstance(listed, Absent):
+            self._unknown = listed
+        return [
+            one
+            for one in known_ones
+            if one.rpartition("/")[0] == folder and fnmatch.fnmatchcase(one, place)
+        ]
+
+
+def key_of(path: str) -> str:
+    return "file:" + path if path.startswith("/etc/") else "command:cat " + path
+
+
+def sourced(files: Dict[str, Answer[Settings]]) -> List[Tuple[str, str]]:
+    """(path that is read, file that reads it), without those that only the shell knows."""
+    return [
+        (value, path)
+        for path, answer in files.items()
+        if isinstance(answer, Settings)
+        for value in (*(step.value for step in answer.steps if step.kind == SOURCE), answer.env)
+        if value not in ("", COMPUTED)
+    ]
+
+
+def settings_of(files: Dict[str, Answer[Settings]]) -> Dict[str, Settings]:
+    """Every file; raises the first that is unknown."""
+    return {path: known(answer) for path, answer in files.items()}
