@@ -319,8 +319,13 @@ def test_programs_run(name):
     }
     assert by_subject[run.subject].status == run.truth, (run.source, by_subject[run.subject].why)
     if run.truth in (FAIL, WARN):
-        fix = by_subject[run.subject].fix
-        assert fix and not fix.startswith("then ")
+        finding = by_subject[run.subject]
+        assert finding.fix and not finding.fix.startswith("then ")
+        edits, mounts = finding.fix.startswith("let "), "again" in finding.fix
+        assert (edits, mounts) == {
+            "persisted": (True, False),
+            "running": ("requests" in finding.why, True),
+        }[finding.failing_layer]
 
 
 def test_the_command_takes_any_path():

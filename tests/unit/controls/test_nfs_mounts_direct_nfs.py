@@ -95,6 +95,29 @@ class TestLibrary:
         assert finding.commands == ()
         assert f"as its owner, with this ORACLE_HOME: make -C {HOME}/rdbms/lib -f" in finding.fix
 
+    @pytest.mark.parametrize(
+        ("check", "linked", "holds", "mode", "fix"),
+        [
+            # The library is wrong: it is linked the other way, also for the instance.
+            ("direct_nfs_library", False, (PLAIN,), "required", "dnfs_on, then start"),
+            ("direct_nfs_library", True, (PLAIN, ODM), "forbidden", "dnfs_off, then start"),
+            ("direct_nfs_library", True, (PLAIN,), "forbidden", "dnfs_off, then start"),
+            ("direct_nfs_in_use", True, (PLAIN, ODM, CHANNEL), "forbidden", "dnfs_off, then start"),
+            ("direct_nfs_in_use", False, (PLAIN, DATAFILE), "required", "dnfs_on, then start"),
+            # Only the instance is older than the library.
+            ("direct_nfs_library", True, (PLAIN,), "required", "restart ORCL"),
+            ("direct_nfs_library", False, (PLAIN, ODM), "forbidden", "restart ORCL"),
+            ("direct_nfs_in_use", True, (PLAIN, DATAFILE), "required", "restart ORCL"),
+            ("direct_nfs_in_use", False, (PLAIN, ODM, CHANNEL), "forbidden", "restart ORCL"),
+        ],
+    )
+    def test_the_fix_is_of_the_layer_that_is_wrong(self, check, linked, holds, mode, fix):
+        (finding,) = judge(host(linked, *holds), check, direct_nfs=mode)
+        assert finding.status == "fail"
+        assert fix in finding.fix
+        assert finding.fix == fix or not fix.startswith("restart")
+        assert finding.commands == ()
+
     @pytest.mark.parametrize("how", ["link", "copy"])
     def test_11_2_has_it_in_place_of_libodm(self, how):
         machine = home(nfs_packs.nfs_host(), False)

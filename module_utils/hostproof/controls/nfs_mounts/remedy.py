@@ -5,7 +5,7 @@
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ...apply.change import FOUND_BY_MOUNT
-from ...collect.answer import attempt, existing, if_known
+from ...collect.answer import attempt, existing, if_known, known
 from ...collect.shell import line, written
 from ...errors import HostproofError
 from ...evaluate.advice import apply_line
@@ -86,6 +86,12 @@ def mount_of_entry(entry: nfs_persisted.Entry) -> str:
 
 def correct(layers: Layers) -> Fix:
     """How the mount becomes as required, in the file and in the kernel."""
+    if isinstance(layers.requested, HostproofError):
+        by_hand = again(layers)
+        return Fix(
+            f"find the place that mounts {layers.path} at boot, which is not known "
+            f"({str(layers.requested).rstrip('.')}), and correct its options; then {by_hand.text}"
+        )
     if not _is_persisted_wrong(layers):
         return remount(layers)
     persist = _persist(layers)
@@ -111,10 +117,9 @@ def correct(layers: Layers) -> Fix:
 
 
 def _is_persisted_wrong(layers: Layers) -> bool:
-    """Also where nothing is persisted; not where that is unknown."""
-    if isinstance(layers.requested, HostproofError):
-        return False
-    return layers.requested is None or bool(contradictions(layers.requirements, layers.requested))
+    """Also where nothing is persisted."""
+    requested = known(layers.requested)
+    return requested is None or bool(contradictions(layers.requirements, requested))
 
 
 def new_options(layers: Layers) -> str:

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Direct NFS: is its library linked in, and is it used."""
 
-from typing import Dict, List, Optional, Set, Tuple
+from typing import Dict, List, Optional, Set
 
-from ...collect.answer import Answer, attempt, if_known, known
+from ...collect.answer import attempt, if_known, known
 from ...collect.shell import line
-from ...evaluate.checking import Judged, Rules, Skip, Verdict, judged
+from ...errors import HostproofError
+from ...evaluate.advice import Advice, Ask, Wait
+from ...evaluate.checking import Judged, Layer, Rules, Skip, Verdict, judged, layered
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...probes.nfs import direct_nfs_processes
 from .facts import Facts, is_beneath
@@ -23,7 +25,6 @@ from .homes import (
 )
 from .policy import NAME, Policy
 from .probes.direct_nfs import HomeDirectNfs
-from .remedy import Fix
 from .subjects import INSTALLATION
 
 rules = Rules(NAME)
@@ -53,65 +54,73 @@ def _judge_library(home: HomeDirectNfs, facts: Facts, policy: Policy) -> Verdict
     library = known(home.library)
     running = attempt(_instances_of, home, facts)
     states = if_known(running, {})
-    status, why, fix = _grade(home, running, facts, policy)
-    return Verdict(
-        status,
+    required = _REQUIRED.get(policy.direct_nfs)
+    goal = library.linked if required is None else required
+    tab = None if goal else first_file(home, facts)
+    unread_tab = tab if required is None else None
+    older, replaced = _names(states, not goal), _names(states, None)
+    why = None
+    if library.linked != goal:
+        why = "The policy requires it {0}: {1}.".format("on" if goal else "off", library.proof)
+    elif older:
+        how = "without" if goal else "with"
+        why = f"{older} started before the library was changed and runs {how} Direct NFS."
+    elif replaced:
+        why = f"The ODM library that {replaced} has mapped was replaced since it started."
+    elif unread_tab:
+        why = f"{unread_tab} is there, but without its library Direct NFS reads no oranfstab."
+    elif required is None and not library.linked:
+        known(running)
+        raise Skip("Direct NFS is not linked in, and no oranfstab requires it.")
+    bad = FAIL if required is not None else WARN
+    relink = relinked(home.home.path, goal or unread_tab is not None)
+    other = f", or remove {unread_tab}" if unread_tab else ""
+    return layered(
+        persisted=Layer(
+            "{0} ({1})".format("linked in" if library.linked else "off", library.proof),
+            bad if library.linked != goal else WARN if unread_tab else PASS,
+        ),
+        running=Layer(
+            running if isinstance(running, HostproofError) else _show_states(states),
+            bad if older else WARN if replaced else PASS,
+            "running instances",
+        ),
+        advice=Advice(
+            both=[Ask(relink.text + other)],
+            running=[Wait("instance_restart", older or replaced)],
+        ),
         why=why,
-        fix=fix.text or None,
-        commands=fix.commands,
         desired=DESIRED.get(policy.direct_nfs),
-        persisted="{0} ({1})".format("linked in" if library.linked else "off", library.proof),
-        running=_show_states(states),
         evidence=home.evidence() + (direct_nfs_processes.PROCESSES_KEY,),
     )
 
 
 #: Instances of a home, and whether each has Direct NFS loaded: None if its library was removed.
 _States = Dict[str, Optional[bool]]
+_REQUIRED = {REQUIRED: True, FORBIDDEN: False}
+#: The target of ins_rdbms.mk that links the library, and the one that takes it out.
+_TARGETS = {True: "dnfs_on", False: "dnfs_off"}
 
 
-def _grade(
-    home: HomeDirectNfs, running: Answer[_States], facts: Facts, policy: Policy
-) -> Tuple[str, Optional[str], Fix]:
-    """Status, why and what to do."""
-    library = known(home.library)
-    states = if_known(running, {})
-    seen = set(states.values())
-    required = {REQUIRED: True, FORBIDDEN: False}.get(policy.direct_nfs)
-    tab = first_file(home, facts)
-    if required is not None and library.linked != required:
-        why = "The policy requires it {0}: {1}.".format("on" if required else "off", library.proof)
-        return FAIL, why, _relinked(home, required)
-    if (not library.linked) in seen:
-        older = _names(states, not library.linked)
-        why = "{0} started before the library was changed and runs {1} Direct NFS.".format(
-            older, "without" if library.linked else "with"
-        )
-        return WARN if required is None else FAIL, why, Fix(f"restart {older}")
-    if None in seen:
-        why = (
-            f"The ODM library that {_names(states, None)} has mapped was replaced since it started."
-        )
-        return WARN, why, Fix(f"restart {_names(states, None)}")
-    if required is None and not library.linked and tab is not None:
-        why = f"{tab} is there, but without its library Direct NFS reads no oranfstab."
-        fix = _relinked(home, True)
-        return WARN, why, fix._replace(text=f"{fix.text}, or remove {tab}")
-    known(running)
-    if required is None and not library.linked:
-        return SKIP, "Direct NFS is not linked in, and no oranfstab requires it.", Fix("")
-    return PASS, None, Fix("")
-
-
-def _relinked(home: HomeDirectNfs, on: bool) -> Fix:
+def relinked(home: str, on: bool) -> Ask:
     """There is no command: the owner of a home can change its makefile, so root must not run it."""
-    make = line("make", "-C", home.home.path + "/rdbms/lib", "-f", "ins_rdbms.mk")
-    return Fix(
+    return Ask(
         "stop every instance of the home, then link its ODM library {0} as its owner, with this "
-        "ORACLE_HOME: {1} dnfs_{2}".format(
-            "again" if on else "without Direct NFS", make, "on" if on else "off"
+        "ORACLE_HOME: {1}, then start the instances".format(
+            "again" if on else "without Direct NFS",
+            line("make", "-C", home + "/rdbms/lib", "-f", "ins_rdbms.mk", _TARGETS[on]),
         )
     )
+
+
+def _switched(sid: str, facts: Facts, on: bool) -> Advice:
+    """The steps after which an instance runs with Direct NFS, or without it."""
+    homes = _homes_of(sid, facts)
+    libraries = [if_known(home.library, None) for home in homes]
+    if homes and all(library is not None and library.linked == on for library in libraries):
+        # The library was changed after the instance started.
+        return Advice([Wait("instance_restart", sid)])
+    return Advice([relinked(home.home.path, on) for home in homes] or [relinked("ORACLE_HOME", on)])
 
 
 def _instances_of(home: HomeDirectNfs, facts: Facts) -> _States:
@@ -192,14 +201,15 @@ def _judge_instance(
     sid: str, connected: List[str], on_nfs: List[str], facts: Facts, policy: Policy
 ) -> Verdict:
     state = _runs_with_direct_nfs(sid, facts)
-    status, why, fix = PASS, "", ""
+    status, why = PASS, ""
+    advice: Optional[Advice] = None
     in_use: Optional[str] = None
     if connected:
         in_use = "{0} connections to {1}".format(len(connected), ", ".join(sorted(set(connected))))
         if policy.direct_nfs == FORBIDDEN:
             status = FAIL
             why = f"{sid} has {in_use}: it uses Direct NFS."
-            fix = "make -f ins_rdbms.mk dnfs_off in rdbms/lib of its home, instance stopped"
+            advice = _switched(sid, facts, False)
     elif not on_nfs:
         status = SKIP
         why = f"{sid} has no file open on NFS and no connection to a server of NFS."
@@ -208,7 +218,7 @@ def _judge_instance(
         if policy.direct_nfs == REQUIRED:
             status = FAIL
             why = f"{sid} runs without the library of Direct NFS."
-            fix = "make -f ins_rdbms.mk dnfs_on in rdbms/lib of its home, instance stopped"
+            advice = _switched(sid, facts, True)
         elif policy.direct_nfs != FORBIDDEN:
             status = SKIP
             why = "Direct NFS is not linked in, and the policy does not require it."
@@ -226,12 +236,12 @@ def _judge_instance(
                 "runs with Direct NFS" if state else "may run with Direct NFS or not",
             )
         )
-        fix = "in the database: " + ASK_THE_DATABASE
+        advice = Advice([Ask("query the database: " + ASK_THE_DATABASE)])
     return Verdict(
         status,
         of=sid,
         why=why,
-        fix=fix or None,
+        advice=advice,
         desired=DESIRED.get(policy.direct_nfs),
         in_use=in_use,
         evidence=[direct_nfs_processes.PROCESSES_KEY, "open_files:database", "file:/proc/net/tcp"],

@@ -12,10 +12,10 @@ Source: Oracle Database Installation Guide for Linux; mount(8): nosuid, noexec, 
 
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import attempt, if_known, known
-from ...collect.shell import line
-from ...errors import Absent
-from ...evaluate.checking import Rules, Skip, Subjects, Verdict
+from ...collect.answer import Answer, attempt, if_known, known
+from ...errors import Absent, HostproofError
+from ...evaluate.advice import Advice, Ask, Edit, Run, Step
+from ...evaluate.checking import Layer, Rules, Skip, Subjects, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import mountinfo, nfs_options
 from ...probes.nfs import nfs_mounted
@@ -101,21 +101,28 @@ def exec_and_suid(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
         raise Skip(f"It is on the NFS mount {mount.path}, whose options are checked.", [_SEEN_IN])
     running = _forbidden(mount.options, place)
     entry = attempt(_entry_of, place.path, mount.path, facts)
-    at_boot = if_known(entry, None) if running else known(entry)
+    at_boot = if_known(entry, None)
     persisted = _forbidden(at_boot.options, place) if at_boot is not None else []
     parts = []
     if running:
         parts.append("{0} is mounted with {1}.".format(mount.path, ",".join(running)))
     if persisted and at_boot is not None:
         parts.append("{0} requests {1}.".format(at_boot.place, ",".join(persisted)))
-    return Verdict(
-        place.status if parts else PASS,
+    shown: Answer[Optional[str]] = "no entry" if at_boot is None else in_words(at_boot)
+    edit = [_edited(place, at_boot)] if persisted and at_boot is not None else []
+    return layered(
+        persisted=Layer(
+            entry if isinstance(entry, HostproofError) else shown,
+            place.status if persisted else PASS,
+        ),
+        running=Layer(f"{mount.path}: {mount.options}", place.status if running else PASS),
+        advice=Advice(
+            both=[*edit, _mounted_again(place, mount)],
+            persisted=edit,
+            running=[_mounted_again(place, mount)],
+        ),
         why=" ".join(parts + [place.why]),
-        fix=_fix(place, mount, running, at_boot if persisted else None),
-        commands=_commands(place, mount) if running else (),
         desired=",".join(place.needs),
-        persisted="no entry" if at_boot is None else in_words(at_boot),
-        running=f"{mount.path}: {mount.options}",
         evidence=(_SEEN_IN,) + (at_boot.evidence if at_boot is not None else ()),
     )
 
@@ -153,21 +160,18 @@ def _entry_of(path: str, mount_path: str, facts: Facts) -> Optional[Entry]:
     return deepest if len(deepest.path) >= len(mount_path) else None
 
 
-def _fix(place: _Place, mount: mountinfo.Mount, running: List[str], entry: Optional[Entry]) -> str:
-    steps = []
-    if entry is not None:
-        steps.append(
-            "let {0} mount {1} with {2} (behind user, users, owner and group, which mean the "
-            "opposite)".format(entry.place, entry.path, ",".join(place.needs))
-        )
-    if running and mount.fstype in _NFS:
-        steps.append(f"stop what uses {mount.path}, unmount it and mount it again")
-    elif running:
-        steps.append(f"{'then ' if steps else ''}mount {mount.path} again in place")
-    return "; ".join(steps)
+def _edited(place: _Place, entry: Entry) -> Edit:
+    return Edit(
+        entry.place,
+        what="let {0} mount {1} with {2} (behind user, users, owner and group, which mean the "
+        "opposite)".format(entry.place, entry.path, ",".join(place.needs)),
+    )
 
 
-def _commands(place: _Place, mount: mountinfo.Mount) -> Tuple[str, ...]:
+def _mounted_again(place: _Place, mount: mountinfo.Mount) -> Step:
     if mount.fstype in _NFS:
-        return ()
-    return (line("mount", "-o", ",".join(("remount",) + place.needs), mount.path),)
+        # In place NFS keeps its options (nfs(5)).
+        return Ask(f"stop what uses {mount.path}, unmount it and mount it again")
+    options = ",".join(("remount",) + place.needs)
+    text = f"mount {mount.path} again in place"
+    return Run("mount", "-o", options, mount.path, text=text)
