@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the host shows of its clock: who keeps it, how, from where, and how well."""
 
-import getopt
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -254,10 +253,21 @@ def feeds(argv: Tuple[str, ...]) -> bool:
 def _sets_no_clock(arguments: Tuple[str, ...]) -> bool:
     """Whether chronyd was started with -x."""
     try:
-        options, _words = getopt.gnu_getopt(list(arguments), _CHRONYD_OPTIONS)
-    except getopt.GetoptError:
+        return ("-x", "") in _chronyd_options(arguments)[0]
+    except Unanswered:
         return False
-    return ("-x", "") in options
+
+
+def _chronyd_options(arguments: Tuple[str, ...]) -> Tuple[List[Tuple[str, str]], List[str]]:
+    """Options and words of the command line of chronyd; Unanswered for an unknown option."""
+    # Only hosts with chronyd load it: it takes 30 ms, because it imports gettext.
+    import getopt
+
+    try:
+        return getopt.gnu_getopt(list(arguments), _CHRONYD_OPTIONS)
+    except getopt.GetoptError as problem:
+        why = f"an option of chronyd is not known: {str(problem)[:80]}"
+        raise Unanswered("processes:keepers", why) from problem
 
 
 def _is_real(process: Process, name: str) -> bool:
@@ -431,11 +441,7 @@ def _read_chrony(host: Host, keepers: Dict[str, Daemon]) -> Chrony:
 def _chrony_path(host: Host, keepers: Dict[str, Daemon]) -> str:
     daemon = keepers.get(CHRONYD)
     arguments = known(daemon.arguments) if daemon else ()
-    try:
-        options, words = getopt.gnu_getopt(list(arguments), _CHRONYD_OPTIONS)
-    except getopt.GetoptError as problem:
-        why = f"an option of chronyd is not known: {str(problem)[:80]}"
-        raise Unanswered("processes:keepers", why) from problem
+    options, words = _chronyd_options(arguments)
     if words:
         why = "chronyd was started with directives in place of a configuration file"
         raise Unanswered("processes:keepers", why)
