@@ -158,6 +158,21 @@ def test_each_kind_of_difference(tmp_path, changed, check, title):
     assert (check, title) in differences(findings)
 
 
+def test_patches_of_the_grid_home_that_oratab_does_not_name(tmp_path):
+    """The home is that of olr.loc: oratab has no line +ASM."""
+    changed = node("db2")
+    for patch in ("35642822", "35643107"):
+        changed.folders.discard(f"{cluster_packs.GRID}/inventory/oneoffs/{patch}")
+    changed.folder(f"{cluster_packs.GRID}/inventory/oneoffs/35642822")
+    _, findings = rendered(tmp_path, nodes(db2=changed))
+    finding = differences(findings)["software", "patches of Grid Infrastructure"]
+    assert finding["status"] == "fail"
+    assert finding["fix"].startswith(
+        "complete the patching of the Grid home with opatchauto, one node after the other: "
+        "missing 35643107 on db2."
+    )
+
+
 def bonded(name, kind="team", address=None, mtu=9000):
     """eth1 is the port of another device, which has the private address."""
     machine = node(name)

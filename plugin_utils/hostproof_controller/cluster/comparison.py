@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.controls.cluster_nodes import rules_traits
+from ansible.module_utils.hostproof.controls.cluster_nodes.facts import GRID_PATCHES
 from ansible.module_utils.hostproof.evaluate.checking import Rule
 from ansible.module_utils.hostproof.evaluate.finding import (
     ERROR,
@@ -22,9 +23,11 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 
 from . import pace
 from .nodes import Cluster, Node, Verdict
+from .remedies import remedy_of
 
 #: Traits that must be equal now; a difference in others has an effect only after a failover.
-_FAILS = ("mtu ", "huge_pages", "uid_gid ", "disk ")
+#: Clusterware of another patch level than that of the cluster does not start (CRS-6706).
+_FAILS = ("mtu ", "huge_pages", "uid_gid ", "disk ", GRID_PATCHES)
 #: Tolerance for numbers that vary between equal machines, as a share of the largest value. The
 #: kernel reserves a varying amount of memory at boot.
 _TOLERANCE = {"memory_mib": 0.01}
@@ -212,8 +215,7 @@ def differences(
                 f"{odd_one_out(groups)}. {check.why}",
                 title=title,
                 desired=SAME,
-                fix=f"set {name} of the nodes that differ to the value of the others, or waive an "
-                "intended difference",
+                fix=remedy_of(name, known, odd_nodes(groups)),
                 running=_listed(groups),
                 values=dict(sorted(known.items())),
             )
@@ -369,11 +371,18 @@ def _equal(value: Any, other: Any, tolerance: float) -> bool:
 
 def odd_one_out(groups: list[Same]) -> str:
     """Sentence that names the nodes that differ from the majority, if there is a majority."""
+    odd = odd_nodes(groups)
+    if not odd:
+        return "The nodes differ, and no value is that of most"
+    return f"{', '.join(odd)} {'is' if len(odd) == 1 else 'are'} not like the others"
+
+
+def odd_nodes(groups: list[Same]) -> list[str]:
+    """The nodes that differ from the majority; none if no value is that of most."""
     most, *others = groups
     if len(most.hosts) == len(others[0].hosts):
-        return "The nodes differ, and no value is that of most"
-    odd = [host for group in others for host in group.hosts]
-    return f"{', '.join(odd)} {'is' if len(odd) == 1 else 'are'} not like the others"
+        return []
+    return [host for group in others for host in group.hosts]
 
 
 def _listed(groups: Iterable[Same]) -> str:

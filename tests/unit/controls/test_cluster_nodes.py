@@ -29,6 +29,8 @@ def test_a_node_says_of_which_cluster_it_is_and_what_it_is():
         "core_pattern": "|/usr/lib/systemd/systemd-coredump %P %u %g %s %t %c %h",
         "core_uses_pid": 1,
         "oracle_homes": "/u01/app/oracle/product/19",
+        "Grid home": cluster_packs.GRID,
+        "patches of Grid Infrastructure": "35642822, 35643107",
         "patches /u01/app/oracle/product/19": "35642822, 35643107",
     }
     assert findings["hardware"].values == {

@@ -8,7 +8,7 @@ from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
 from ansible.module_utils.hostproof.errors import BadEntry
 from ansible.module_utils.hostproof.evaluate import audit
 from interconnect_packs import CLASS, GETIF, GRID, NETWORKS, PEER, Node, policy
-from packs import RECORDED_AT, Machine, Output
+from packs import HOME, RECORDED_AT, Machine, Output
 
 PEERS = [{"address": PEER}]
 LACP = "IEEE 802.3ad Dynamic link aggregation"
@@ -288,6 +288,104 @@ class TestRedundancy:
 
     def test_a_device_that_cannot_be_read_is_an_error(self):
         assert one_of(Node().deny(f"{CLASS}/eth1"), "redundancy").status == "error"
+
+
+BOTH = NETWORKS + "eth2  192.168.20.0  global  cluster_interconnect,asm\n"
+TWO = """\
+2: eth0    inet 192.0.2.10/24 brd 192.0.2.255 scope global eth0
+3: eth1    inet 192.168.10.1/24 brd 192.168.10.255 scope global eth1
+4: eth2    inet 192.168.20.1/24 brd 192.168.20.255 scope global eth2
+"""
+
+
+def two_networks(running="", stored=""):
+    """Two private interfaces, and an instance with its cluster_interconnects."""
+    node = Node().device("eth2", 9000)
+    node.command(GETIF, BOTH).command("ip -o addr show", TWO)
+    node.account("oracle", 54321, "oinstall")
+    node.instance("RAC1").file("/etc/oratab", f"RAC1:{HOME}:N\n")
+    entries = [("*", "cluster_interconnects", stored)] if stored else []
+    return node.parameters("RAC1", {"cluster_interconnects": running}, *entries)
+
+
+class TestInstances:
+    """cluster_interconnects replaces what Clusterware gives (Database Reference)."""
+
+    @pytest.mark.parametrize(
+        ("running", "stored", "status", "layer"),
+        [
+            ("", "", "pass", None),
+            ("192.168.10.1", "192.168.10.1", "warn", "running"),
+            ("192.168.20.1", "192.168.20.1", "warn", "running"),
+            # Several share the load, and none takes over.
+            ("192.168.10.1:192.168.20.1", "192.168.10.1:192.168.20.1", "warn", "running"),
+            ("", "192.168.10.1", "warn", "persisted"),
+            ("192.168.10.1", "", "warn", "running"),
+            ("169.254.12.7", "169.254.12.7", "warn", "running"),
+        ],
+    )
+    def test_an_address_without_another_card(self, running, stored, status, layer):
+        finding = one_of(two_networks(running, stored), "redundancy")
+        assert (finding.status, finding.failing_layer) == (status, layer)
+        if status == "warn":
+            assert "RAC1 uses " in finding.why
+            reset = "ALTER SYSTEM RESET cluster_interconnects SCOPE=SPFILE SID='*'"
+            assert (reset in finding.fix) == bool(stored)
+            assert ("restart RAC1" in finding.fix) == bool(running)
+
+    def test_an_address_on_a_bond_of_two_cards(self):
+        node = two_networks("192.168.10.1", "192.168.10.1")
+        node.folder(f"{CLASS}/bond0", f"{CLASS}/bond0/lower_eth1", f"{CLASS}/bond0/lower_eth2")
+        node.device("bond0", 9000).folders.discard(f"{CLASS}/bond0/device")
+        node.command(GETIF, NETWORKS.replace("eth1", "bond0"))
+        node.command("ip -o addr show", TWO.replace("eth1", "bond0").replace("4: eth2", "4: lo"))
+        assert one_of(node, "redundancy").status == "pass"
+
+    def test_an_instance_that_does_not_answer(self):
+        node = two_networks()
+        node.command("sqlplus RAC1: release and parameters", "ORA-01034: not available\n", 1)
+        assert one_of(node, "redundancy").status == "error"
+
+    def test_an_address_of_the_public_interface(self):
+        finding = one_of(two_networks("192.0.2.10", "192.0.2.10"), "separate")
+        assert finding.status == "fail"
+        assert "cluster_interconnects of RAC1 is 192.0.2.10 of eth0" in finding.why
+        assert finding.fix.endswith("then restart RAC1")
+
+
+class TestSeparate:
+    @pytest.mark.parametrize(
+        ("networks", "addresses", "status"),
+        [
+            (NETWORKS, TWO, "pass"),
+            # Field report ic16.
+            ("eth1  192.168.10.0  global  public,cluster_interconnect,asm\n", TWO, "fail"),
+            (
+                "eth1  192.168.10.0  global  public\neth1  192.168.10.0  global  "
+                "cluster_interconnect\n",
+                TWO,
+                "fail",
+            ),
+            # A private network inside the public one, and the other way round.
+            (NETWORKS, TWO.replace("192.0.2.10/24", "192.168.0.10/16"), "fail"),
+            (NETWORKS, TWO.replace("192.0.2.10/24", "192.168.10.129/25"), "fail"),
+            (NETWORKS, TWO.replace("192.0.2.10/24", "192.168.10.9/24"), "fail"),
+            (NETWORKS, TWO.replace("192.168.20.1/24", "192.168.10.2/24"), "fail"),
+            (NETWORKS, "", "pass"),
+        ],
+    )
+    def test_networks(self, networks, addresses, status):
+        node = Node().device("eth2", 9000)
+        node.command(GETIF, networks).command("ip -o addr show", addresses)
+        assert one_of(node, "separate").status == status
+
+    def test_the_policy_names_the_public_interface(self):
+        node = Node().command("ip -o addr show", TWO)
+        assert one_of(node, "separate", interfaces=["eth0"]).status == "fail"
+
+    def test_addresses_that_cannot_be_read(self):
+        node = Node().command("ip -o addr show", "", 1)
+        assert one_of(node, "separate").status == "error"
 
 
 class TestSpeed:

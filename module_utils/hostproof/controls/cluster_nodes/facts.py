@@ -37,6 +37,9 @@ TIME_DAEMONS = r"(^|/)(chronyd|ntpd|systemd-timesyncd|octssd\.bin)$"
 _DAEMON = re.compile(TIME_DAEMONS)
 _PATCH = re.compile(r"^\d+$")
 
+#: The trait of the patches in the home of Clusterware.
+GRID_PATCHES = "patches of Grid Infrastructure"
+
 #: root, and the owners of Oracle software with the names from Oracle's installation guides.
 ACCOUNTS = ("root", "oracle", "grid")
 
@@ -158,8 +161,16 @@ def _read_software(host: Host) -> Traits:
         traits["oracle_homes"] = homes
         return traits
     traits["oracle_homes"] = ", ".join(home.path for home in homes)
+    grid = attempt(clusterware.read_home, host)
+    if grid is not None:
+        # oratab has a line of it only where ASM was configured manually or by an old release.
+        traits["Grid home"] = grid
+        traits[GRID_PATCHES] = (
+            grid if isinstance(grid, HostproofError) else attempt(_read_patches, host, grid)
+        )
     for home in homes:
-        traits[f"patches {home.path}"] = attempt(_read_patches, host, home.path)
+        if home.path != grid:
+            traits[f"patches {home.path}"] = attempt(_read_patches, host, home.path)
     return traits
 
 

@@ -4,10 +4,11 @@
 and reports differences as findings of the cluster with the same check ids
 (plugin_utils/hostproof_controller/cluster)."""
 
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 from ...collect.answer import existing, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate.advice import Advice, Ask, Step
 from ...evaluate.checking import Rules, Skip, Verdict, undetermined
 from ...evaluate.finding import FAIL, PASS, SKIP
 from ...probes.net import devices
@@ -157,7 +158,14 @@ def accounts(facts: Facts, _policy: Policy) -> Verdict:
     return verdict._replace(
         status=FAIL,
         why=f"The uid and gid of root are {root}.",
-        fix="give root the uid 0 in /etc/passwd",
+        advice=Advice(
+            [
+                Ask(
+                    "set the uid and gid of root to 0 in the line of root in /etc/passwd (vipw), "
+                    "from a session of root that stays open"
+                )
+            ]
+        ),
         desired="root has uid 0",
     )
 
@@ -189,12 +197,32 @@ def ssh(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(problems[:_MOST_NAMED])}.",
-        fix="add the key of the account to authorized_keys on the node, and the host key of the "
-        "node to known_hosts; remove output from the profile",
+        advice=Advice(_login_steps(results, has_no_scp)),
         desired="a login of each account on each node",
         running=f"{len([1 for text in results.values() if text == ''])} of {len(logins)} logins",
         evidence=[f"stat:{SCP}", *(f"command:{login_of(*pair)}" for pair in logins)],
     )
+
+
+def _login_steps(results: Dict[Tuple[str, str], Optional[str]], has_no_scp: bool) -> List[Step]:
+    """A step for each kind of problem, by the message of ssh."""
+    steps: List[Step] = []
+    if has_no_scp:
+        steps.append(Ask("install the clients of OpenSSH (openssh-clients)"))
+    kinds = (
+        ("host key", "Host key verification", "add the host key of {1} to known_hosts of {0}"),
+        ("output", "prints text", "remove the output from the profile of {0} on {1}"),
+        ("key", "", "add the public key of {0} to its authorized_keys on {1}"),
+    )
+    told: Set[Tuple[str, str]] = set()
+    for _kind, sign, text in kinds:
+        pairs = [pair for pair, problem in results.items() if problem and sign in problem]
+        pairs = [pair for pair in pairs if pair not in told]
+        told.update(pairs)
+        for account in sorted({pair[0] for pair in pairs}):
+            on = ", ".join(pair[1] for pair in pairs if pair[0] == account)
+            steps.append(Ask(text.format(account, on)))
+    return steps
 
 
 @rules.check(

@@ -4,6 +4,7 @@
 
 from ...collect.answer import known
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Ask, Run, Step
 from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import FAIL, PASS
 from .facts import Facts
@@ -38,7 +39,16 @@ def port_conflict(reserved: Reserved, facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if others else PASS,
         f"{', '.join(others)} listens on {port.port}/{port.protocol}.",
-        fix="stop and disable that program, or give it another port",
+        advice=Advice([_step(name, reserved) for name in others]),
         desired=f"free, or {reserved.programs[0]}",
         running=", ".join(programs) or "free",
     )
+
+
+def _step(program: str, reserved: Reserved) -> Step:
+    port = f"{reserved.port.port}/{reserved.port.protocol}"
+    if program == "avahi-daemon":
+        # The socket would start it again.
+        units = ("avahi-daemon.socket", "avahi-daemon.service")
+        return Run("systemctl", "disable", "--now", *units, text="stop and disable avahi-daemon")
+    return Ask(f"give {program} another port than {port}, or stop and disable its service")

@@ -8,15 +8,15 @@ from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
-from ...errors import Absent, Unanswered, kind_of
+from ...errors import Absent, HostproofError, Unanswered, kind_of
 from ...parsers.net import bonding, ip_addr, ip_neigh, ip_route, proc_net_snmp
 from ...parsers.number import integer
-from ...parsers.oracle import crsconfig_params
+from ...parsers.oracle import crsconfig_params, pfile
 from ...parsers.unix import getent
 from ...probes.net import devices, whole_packets
 from ...probes.net.whole_packets import Way
 from ...probes.nfs import nfs_files
-from ...probes.oracle import clusterware
+from ...probes.oracle import clusterware, next_start, will_start
 from .policy import NAME, Peer, Policy
 from .probes import group_packets
 from .probes.group_packets import Heard
@@ -28,6 +28,7 @@ _UNKNOWN_SPEED = 2**32 - 1
 _NEIGHBORS = ["ip", "neigh", "show"]
 #: Packets go to at most this number of other nodes.
 _MOST_PEERS = 64
+_SQLPLUS_SECONDS = 20.0
 _NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}\Z")
 LOOPBACK = f"{devices.CLASS}/lo/mtu"
 _FILTER = "/proc/sys/net/ipv4/conf/{0}/rp_filter"
@@ -56,6 +57,17 @@ class Device(NamedTuple):
     @property
     def evidence(self) -> Tuple[str, ...]:
         return (f"file:{devices.CLASS}/{self.name}/mtu",)
+
+
+class Limited(NamedTuple):
+    """The interconnect of an instance by its parameters: ``now``, and ``later`` after its next
+    start; None if Clusterware gives it. ``reset`` is how an administrator removes it."""
+
+    sid: str
+    now: Answer[Optional[str]]
+    later: Answer[Optional[str]]
+    reset: str
+    key: str
 
 
 class Registered(NamedTuple):
@@ -97,7 +109,8 @@ class Facts(NamedTuple):
     of Clusterware with the network cards below each that are not down. The keys of ``routes`` and
     ``ways`` are addresses of peers. A way exists only if packets were sent, and ``heard`` has only
     peers on the private IPv4 networks. ``losses`` is None if the time window is disabled.
-    ``public_peers`` are the addresses among the peers that are on the public network."""
+    ``public_peers`` are the addresses among the peers that are on the public network. ``others``
+    are the addresses of all other devices. ``instances`` are those of databases."""
 
     devices: Answer[List[Device]]
     addresses: Answer[List[ip_addr.Address]]
@@ -112,6 +125,8 @@ class Facts(NamedTuple):
     losses: Optional[Answer[Losses]]
     peers: Answer[Tuple[Peer, ...]]
     public_peers: Tuple[str, ...]
+    others: Answer[List[ip_addr.Address]]
+    instances: Answer[List[Limited]]
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -152,6 +167,8 @@ def read(host: Host, policy: Policy) -> Facts:
         losses=losses,
         peers=peers,
         public_peers=public_peers,
+        others=attempt(_read_others, host, if_known(interfaces, [])),
+        instances=attempt(_read_instances, host) if if_known(interfaces, []) else [],
     )
 
 
@@ -192,6 +209,46 @@ def _read_addresses(host: Host, interfaces: List[Device]) -> List[ip_addr.Addres
         for name in [address.interface.partition("@")[0]]
         if name in names and not address.network.is_link_local
     ]
+
+
+def _read_others(host: Host, interfaces: List[Device]) -> List[ip_addr.Address]:
+    if not interfaces:
+        return []
+    names = [device.name for device in interfaces]
+    return [
+        address._replace(interface=name)
+        for address in devices.read_addresses(host)
+        for name in [address.interface.partition("@")[0]]
+        if name not in names and not (address.network.is_link_local or address.network.is_loopback)
+    ]
+
+
+def _read_instances(host: Host) -> List[Limited]:
+    """Running instances, and stopped ones whose parameter file is readable."""
+    coming = will_start.read(host, next_start.Asking(_SQLPLUS_SECONDS, None))
+    found = [_limited(database) for database in known(coming.running)]
+    for database in if_known(coming.stopped, []):
+        stopped = _limited(database)
+        if not isinstance(stopped.later, HostproofError):
+            found.append(stopped)
+    return found
+
+
+def _limited(database: next_start.Database) -> Limited:
+    name = next_start.CLUSTER_PARAMETERS[0]
+
+    def later() -> Optional[str]:
+        entry = pfile.effective(next_start.next_entries(database), name, database.sid)
+        return entry.value if entry is not None and entry.value else None
+
+    is_down = database.running is None
+    return Limited(
+        database.sid,
+        None if is_down else attempt(lambda: known(database.asked).running.get(name)),
+        attempt(later),
+        next_start.change_of_parameter(database, name, None),
+        (next_start.evidence_of(database) or ("",))[0],
+    )
 
 
 def _read_speed(host: Host, link: str) -> Optional[int]:

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of the devices: MTU, subnets, bonds, and the loopback device."""
 
-from ...collect import shell
+from typing import List
+
 from ...collect.answer import known
+from ...evaluate.advice import Advice, Ask, Run, Step
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...probes.net import devices
@@ -40,7 +42,7 @@ def mtu(device: Device, facts: Facts, policy: Policy) -> Verdict:
         return Verdict(
             PASS if here == policy.mtu else FAIL,
             f"It is {here}, and interconnect_mtu is {policy.mtu}.",
-            fix="set it on all nodes and switch ports, and test it with interconnect_peers",
+            advice=_mtu(device.name, here, policy.mtu),
             desired=str(policy.mtu),
             running=str(here),
             values=values,
@@ -53,10 +55,28 @@ def mtu(device: Device, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         PASS if set(others.values()) == {here} else WARN,
         f"It is {here}, and {listing}: a failover changes the frame size.",
-        fix="set the same MTU on all devices, and in interconnect_mtu",
+        advice=_mtu(device.name, here, max(here, *others.values())),
         desired="the same on all devices of the interconnect",
         running=f"{here}; {listing}",
         values=values,
+    )
+
+
+def _mtu(device: str, here: int, wanted: int) -> Advice:
+    """Frames that a switch port does not take are lost: it goes first up, and last down."""
+    order = (
+        f"set at least {wanted} on all switch ports of the private network, and then {wanted} on "
+        f"{device} of all nodes"
+        if wanted > here
+        else f"set {wanted} on {device} of all nodes"
+    )
+    return Advice(
+        [
+            Ask(
+                f"{order}, in the configuration of the interface, while Clusterware is down on the "
+                "node; test it with interconnect_peers"
+            )
+        ]
     )
 
 
@@ -79,8 +99,15 @@ def jumbo_frames(device: Device, _facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         PASS if here > _STANDARD else WARN,
         f"Its MTU is {here}.",
-        fix="set MTU 9000 on all nodes and switch ports, and test it with interconnect_peers; or "
-        "set interconnect_mtu",
+        advice=Advice(
+            [
+                Ask(
+                    "set MTU 9000 first on all switch ports of the private network, then on "
+                    f"{device.name} of all nodes while Clusterware is down there, and test it with "
+                    "interconnect_peers; or state in interconnect_mtu that it stays"
+                )
+            ]
+        ),
         desired=f"more than {_STANDARD} bytes, usually 9000",
         running=str(here),
     )
@@ -105,20 +132,29 @@ def arp(device: Device, _facts: Facts, _policy: Policy) -> Verdict:
     missing = [name for bit, name in _WANTED.items() if not flags & bit]
     problems += [f"{name} is not set" for name in missing]
     link = ["ip", "link", "set", "dev", device.name]
-    commands = [[*link, "arp", "on"]] if flags & _NOARP else []
+    steps: List[Step] = []
+    if flags & _NOARP:
+        steps.append(Run(*link, "arp", "on", text=f"enable ARP on {device.name}"))
     if "MULTICAST" in missing:
-        commands.append([*link, "multicast", "on"])
+        steps.append(Run(*link, "multicast", "on", text=f"enable multicast on {device.name}"))
+    if "BROADCAST" in missing:
+        steps.append(Ask(f"use an Ethernet interface: {device.name} has no broadcast"))
+    if flags & _NOARP or "MULTICAST" in missing:
+        steps.append(Ask(f"correct it in the configuration of {device.name} too"))
     if ignored >= _NO_ANSWER:
         problems.append(f"arp_ignore {ignored} answers no ARP request")
-        commands += [
-            ["sysctl", "-w", f"net/ipv4/conf/{name}/arp_ignore=0"] for name in ("all", device.name)
+        steps += [
+            Run(
+                *("sysctl", "-w", f"net/ipv4/conf/{name}/arp_ignore=0"),
+                text=f"set arp_ignore of {device.name} to 0",
+            )
+            for name in ("all", device.name)
         ]
+        steps.append(Ask("list arp_ignore in kernel_parameters_values, and apply the control"))
     return Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(problems)}.",
-        fix="correct the interface now and in its configuration file; set arp_ignore with "
-        "kernel_parameters_values",
-        commands=[shell.line(*words) for words in commands],
+        advice=Advice(steps),
         desired="ARP, BROADCAST, MULTICAST; arp_ignore below 8",
         running=", ".join(
             ["NOARP" if flags & _NOARP else "ARP"]
@@ -160,7 +196,17 @@ def subnets(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if shared else WARN if bare else PASS,
         why.strip(),
-        fix="use a separate subnet for each private interface, the same on all nodes",
+        advice=Advice(
+            [
+                Ask(
+                    "give each of these interfaces a separate subnet, the same on all nodes, and "
+                    "register it (oifcfg setif) before Clusterware restarts"
+                    if shared
+                    else f"give {', '.join(bare)} an address in a separate subnet, the same on "
+                    "all nodes"
+                )
+            ]
+        ),
         desired="a separate subnet for each interface",
         running=", ".join(f"{address.interface} {address.network}" for address in addresses)
         or "no address",
@@ -195,7 +241,22 @@ def bonding(bond: Bond, _facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if not state.monitored else PASS if good else WARN,
         f"{why[:1].upper()}{why[1:]}.",
-        fix="configure one of these modes, and miimon=100",
+        advice=Advice(
+            [
+                *([] if state.monitored else [Ask(f"set miimon=100 for {bond.name}")]),
+                *(
+                    []
+                    if good
+                    else [
+                        Ask(
+                            f"set the mode of {bond.name} to {' or '.join(policy.bonding_modes)} "
+                            "while Clusterware is down on the node; 802.3ad needs LACP on the "
+                            "switch first"
+                        )
+                    ]
+                ),
+            ]
+        ),
         desired=f"{' or '.join(policy.bonding_modes)}, link monitoring",
         running=f"{mode}, {watched}",
         evidence=["file:/proc/net/bonding/" + bond.name, _mode_key(bond.name)],
@@ -226,9 +287,16 @@ def loopback_mtu(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         PASS if here <= policy.loopback_mtu else WARN,
         f"It is {here}. To avoid ORA-27301, {policy.loopback_mtu} is recommended.",
-        fix="fix kernel_parameters.memory (vm.min_free_kbytes) first; then set the MTU of lo now "
-        "and in its file",
-        commands=[f"ip link set dev lo mtu {policy.loopback_mtu}"],
+        advice=Advice(
+            [
+                Ask("correct kernel_parameters.memory (vm.min_free_kbytes) first"),
+                Run(
+                    *("ip", "link", "set", "dev", "lo", "mtu", policy.loopback_mtu),
+                    text=f"set the MTU of lo to {policy.loopback_mtu}",
+                ),
+                Ask("set it in the configuration of lo too"),
+            ]
+        ),
         desired=f"at most {policy.loopback_mtu}",
         running=str(here),
         values={"mtu": here},

@@ -6,6 +6,7 @@ from typing import Sequence
 
 from ...collect.answer import if_known, known
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict, judged
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from .facts import FILTER_FILE, NETSTAT, SAMPLE, SNMP, Facts, Losses
@@ -35,7 +36,8 @@ def reassembly(facts: Facts, policy: Policy) -> Verdict:
         "Ip",
         ("ReasmFails",),
         "packets were not reassembled",
-        "see kernel_parameters.reassembly (net.ipv4.ipfrag_high_thresh), and use a larger MTU",
+        "correct kernel_parameters.reassembly (net.ipv4.ipfrag_high_thresh); if losses continue, "
+        "use jumbo frames on the private network (interconnect.jumbo_frames)",
         ("ReasmReqds",),
     )
 
@@ -58,7 +60,8 @@ def udp_buffers(facts: Facts, policy: Policy) -> Verdict:
         "Udp",
         ("RcvbufErrors", "SndbufErrors"),
         "datagrams were dropped",
-        "see kernel_parameters.socket_buffers, and check the CPU load",
+        "correct kernel_parameters.socket_buffers, and restart the instances; if losses continue, "
+        "find out what uses the CPUs of the host",
         ("InDatagrams",),
     )
 
@@ -86,19 +89,24 @@ def reverse_path(facts: Facts, policy: Policy) -> Verdict:
         "TcpExt",
         ("IPReversePathFilter",),
         "packets were dropped by a reverse path filter",
-        "see kernel_parameters.reverse_path",
+        "find the interface that drops them (rp_filter 1 and traffic that returns another way), "
+        "and set its rp_filter to 2 with kernel_parameters_values",
     )
     verdict = counted._replace(
         desired="0 or 2 where there are several",
         running=", ".join(f"{name} {value}" for name, value in filters.items()),
         values=None,
         evidence=[FILTER_FILE.format(name) for name in ("all", *filters)] + [SAMPLE],
-        fix="see kernel_parameters.reverse_path, which sets it",
     )
     if strict and len(filters) > 1:
         why = f"The filter of {', '.join(strict)} is strict (1), and there are {len(filters)}"
         dropped = "" if counted.status in (PASS, SKIP, ERROR) else f" {counted.why}"
-        return verdict._replace(status=FAIL, why=f"{why} devices of the interconnect.{dropped}")
+        remedy = Ask(f"correct kernel_parameters.reverse_path, which sets {', '.join(strict)} to 2")
+        return verdict._replace(
+            status=FAIL,
+            why=f"{why} devices of the interconnect.{dropped}",
+            advice=Advice([remedy]),
+        )
     if counted.status == SKIP:
         return verdict._replace(status=PASS)
     # The counter covers all interfaces. If no filter here is strict, another interface drops them.
@@ -134,7 +142,7 @@ def _judge(
         PASS if not lost else FAIL if rate > policy.max_losses_per_second else WARN,
         f"{lost} {what} in {losses.seconds:.0f} s, {rate:.2g} per second, on all interfaces "
         "together.",
-        fix=fix,
+        advice=Advice([Ask(fix)]),
         desired=f"none; above {policy.max_losses_per_second:g} per second fails",
         in_use=f"{counts} in {losses.seconds:.0f} s",
         evidence=[SAMPLE],

@@ -3,9 +3,12 @@
 """The networks of the interconnect: whether a link can fail, and whether others can reach it."""
 
 import ipaddress
+from typing import List, Optional, Set
 
 from ...collect.answer import if_known, known, unless_absent
-from ...evaluate.checking import Rules, Skip, Verdict
+from ...errors import HostproofError
+from ...evaluate.advice import Advice, Ask, Step, Wait
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.net import devices
 from ...probes.oracle import clusterware
@@ -33,24 +36,160 @@ def redundancy(facts: Facts, _policy: Policy) -> Verdict:
     cards = sorted({card for below in links.values() for card in below})
     if not cards:
         raise Skip(f"{', '.join(links)} uses no network card.")
-    bonds = [unless_absent(bond.state, None) for bond in facts.bonds]
-    down = [
-        card.name for bond in bonds if bond for card in bond.members if not bond.works(card.name)
+    down = _down(facts)
+    up = [card for card in cards if card not in down]
+    instances = if_known(facts.instances, [])
+    texts = {
+        layer: [
+            f"{one.sid} uses {' and '.join(single)} only (cluster_interconnects)"
+            for one in instances
+            for value in [if_known(getattr(one, layer), None)]
+            for single in [_single(value, facts, down)]
+            if value and single
+        ]
+        for layer in ("now", "later")
+    }
+    whole = len(up) > 1
+    shown = ", ".join(
+        name if below == (name,) else f"{name} on {' and '.join(below)}"
+        for name, below in links.items()
+    )
+    whys = [] if whole else [f"All of its packets use {', '.join(up) or 'no card'}"]
+    whys += [f"Down: {', '.join(sorted(down))}"] if down else []
+    whys += list(dict.fromkeys(texts["now"] + texts["later"]))
+    resets = [
+        Ask(f"{one.reset}. Clusterware then uses all private interfaces (HAIP)")
+        for one in instances
+        if one.reset
     ]
-    down += [card for device in known(facts.devices) for card in known(device.down)]
-    cards = [card for card in cards if card not in down]
-    return Verdict(
-        PASS if len(cards) > 1 else WARN,
-        f"All of its packets use {', '.join(cards) or 'no card'}."
-        + (f" Down: {', '.join(sorted(set(down)))}." if down else ""),
-        fix="use a second private interface in a separate subnet (HAIP), or a bond of two "
-        "interfaces; waive a virtual machine whose host has redundant links",
-        desired="two network cards or more",
-        running=", ".join(
-            name if below == (name,) else f"{name} on {' and '.join(below)}"
-            for name, below in links.items()
+    restart = [
+        Wait("instance_restart", one.sid)
+        for one in instances
+        if _single(if_known(one.now, None), facts, down)
+    ]
+    spare = Ask(
+        "use a second private interface in a separate subnet (HAIP), or a bond of two interfaces; "
+        "waive a virtual machine whose host has redundant links"
+    )
+    link: List[Step] = [] if whole else [spare]
+    if down:
+        link = [Ask(f"repair the link of {', '.join(sorted(down))}")]
+    unasked = [
+        (f"cluster_interconnects of {one.sid}", one.now)
+        for one in instances
+        if isinstance(one.now, HostproofError)
+    ]
+    is_bad = bool(texts["now"]) or not whole
+    return layered(
+        running=Layer("; ".join([shown, *texts["now"]]), WARN if is_bad else PASS),
+        persisted=Layer("; ".join(texts["later"]), WARN) if texts["later"] else None,
+        also=unasked,
+        advice=Advice(
+            both=[*link, *resets, *restart],
+            persisted=resets,
+            running=[*link, *restart],
         ),
-        evidence=[f"dir:{devices.CLASS}/{name}" for name in links],
+        why=f"{'. '.join(whys)}.",
+        desired="two network cards or more",
+        evidence=[f"dir:{devices.CLASS}/{name}" for name in links] + [one.key for one in instances],
+    )
+
+
+def _down(facts: Facts) -> Set[str]:
+    bonds = [unless_absent(bond.state, None) for bond in facts.bonds]
+    down = {
+        card.name for bond in bonds if bond for card in bond.members if not bond.works(card.name)
+    }
+    return down | {card for device in known(facts.devices) for card in known(device.down)}
+
+
+def _single(value: Optional[str], facts: Facts, down: Set[str]) -> List[str]:
+    """The addresses of cluster_interconnects, if the failure of one card stops the instance.
+
+    Several addresses share the load. None takes over from another (Database Reference)."""
+    if not value:
+        return []
+    addresses = _addresses_in(value)
+    owners = {address.address: address.interface for address in if_known(facts.addresses, [])}
+    cards = {device.name: known(device.links) for device in known(facts.devices)}
+    single = [
+        address
+        for address in addresses
+        if len([card for card in cards.get(owners.get(address, ""), ()) if card not in down]) < 2
+    ]
+    return single
+
+
+def _addresses_in(value: str) -> List[str]:
+    """192.0.2.1:192.0.2.129; an IPv6 address is alone."""
+    is_v6 = value.count(":") > 1 and "." not in value
+    return [value.strip()] if is_v6 else [each.strip() for each in value.split(":") if each.strip()]
+
+
+@rules.check(
+    "interconnect.separate",
+    "Interconnect is separate from the public network",
+    "Interconnect is not separate from the public network",
+    severity="critical",
+    takes_effect="cluster_restart",
+    why="Blocks of the instances and heartbeats share the network with clients: a load or a fault "
+    "there evicts nodes. With networks that overlap, the kernel sends packets to the wrong one.",
+    reference=BOOK + "Network Checklist (a separate, private network on a dedicated interface and "
+    "subnet); Database Reference, CLUSTER_INTERCONNECTS",
+)
+def separate(facts: Facts, _policy: Policy) -> Verdict:
+    private = {device.name: known(device.links) for device in known(facts.devices)}
+    public = if_known(facts.public, {})
+    addresses = if_known(facts.addresses, [])
+    others = if_known(facts.others, [])
+    both = [name for name in private if name in public]
+    problems = [f"{name} is registered as public too" for name in both]
+    problems += [
+        f"{address.interface} ({address.network}) and {other.interface} ({other.network}) overlap"
+        for address in addresses
+        for other in others
+        if address.network.version == other.network.version
+        and address.network.overlaps(other.network)
+    ]
+    outside = {other.address: other.interface for other in others}
+    steps: List[Step] = []
+    if problems:
+        steps.append(
+            Ask(
+                f"register a separate interface in its own subnet as cluster_interconnect on all "
+                f"nodes (oifcfg setif), restart Clusterware, and then delete {both[0]} from that "
+                "role (oifcfg delif, setif)"
+                if both
+                else "give the private interface of all nodes a subnet that overlaps with no "
+                "other, and register it with oifcfg setif before Clusterware restarts"
+            )
+        )
+    for one in if_known(facts.instances, []):
+        values = [if_known(answer, None) for answer in (one.now, one.later)]
+        found = [
+            f"{address} of {outside[address]}"
+            for value in dict.fromkeys(values)
+            for address in _addresses_in(value or "")
+            if address in outside
+        ]
+        if found:
+            names = ", ".join(dict.fromkeys(found))
+            problems.append(f"cluster_interconnects of {one.sid} is {names}")
+            steps += [Ask(one.reset), Wait("instance_restart", one.sid)]
+    if not problems:
+        known(facts.public)
+        known(facts.addresses)
+        known(facts.others)
+    return Verdict(
+        FAIL if problems else PASS,
+        f"{'; '.join(problems)}.",
+        advice=Advice(both=steps),
+        desired="a private interface in a subnet that overlaps with no other",
+        running=", ".join(
+            f"{address.interface} {address.network}" for address in [*addresses, *others]
+        )
+        or ", ".join(private),
+        evidence=[clusterware.NETWORKS_KEY, devices.ADDRESSES_KEY],
     )
 
 
@@ -72,11 +211,18 @@ def public_redundancy(facts: Facts, _policy: Policy) -> Verdict:
     ]
     if not links:
         raise Skip("No Clusterware runs here, or it has no public network.")
+    names = [name for name, cards in links.items() if len(cards) < 2]
     return Verdict(
         WARN if single else PASS,
         f"{'; '.join(single)}.",
-        fix="use a bond of two network cards; waive a virtual machine "
-        "whose host has redundant links",
+        advice=Advice(
+            [
+                Ask(
+                    f"use a bond of two network cards for {', '.join(names)}, or repair the link "
+                    "that is down; waive a virtual machine whose host has redundant links"
+                )
+            ]
+        ),
         desired="two network cards or more",
         running=", ".join(f"{name} on {' and '.join(cards)}" for name, cards in links.items()),
         evidence=[clusterware.NETWORKS_KEY, *(f"dir:{devices.CLASS}/{name}" for name in links)],
@@ -105,7 +251,9 @@ def speed(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if slow else PASS,
         f"{'; '.join(slow)}.",
-        fix="correct the cable, the switch port or its negotiation, or use a faster card",
+        advice=Advice(
+            [Ask("correct the cable, the switch port or its negotiation, or use a faster card")]
+        ),
         desired=f"at least {_LEAST} Mb/s",
         running=", ".join(f"{card} {shown[card] or 'unknown'}" for card in cards),
         values=dict(shown),
@@ -136,8 +284,15 @@ def private_addresses(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN if routed else PASS,
         f"Routable: {', '.join(routed)}.",
-        fix="use a subnet of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fc00::/7, and register "
-        "it with oifcfg",
+        advice=Advice(
+            [
+                Ask(
+                    "plan a subnet of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fc00::/7 for "
+                    "all nodes, register it with oifcfg setif while Clusterware runs, change the "
+                    "addresses while it is down, and then delete the old one (oifcfg delif)"
+                )
+            ]
+        ),
         desired="no address that the Internet routes",
         running=", ".join(f"{address.interface} {address.address}" for address in addresses),
         evidence=[devices.ADDRESSES_KEY],
@@ -168,8 +323,16 @@ def registered(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if wrong else PASS,
         f"{'; '.join(wrong)}.",
-        fix="register the network with oifcfg setif, or correct the address or the mask of the "
-        "interface",
+        advice=Advice(
+            [
+                Ask(
+                    "if the interface is right, register its network as the owner of Grid "
+                    "Infrastructure (oifcfg setif -global INTERFACE/SUBNET:ROLE) before "
+                    "Clusterware restarts; otherwise correct the address or the mask of the "
+                    "interface"
+                )
+            ]
+        ),
         desired=", ".join(f"{network.interface} {network.subnet}" for network in networks),
         running=", ".join(
             f"{network.interface} {' and '.join(network.here) or 'no address'}"

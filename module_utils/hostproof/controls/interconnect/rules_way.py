@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of the paths to other nodes, by packets that arrive, not by the settings of devices."""
 
+from typing import List
+
 from ...collect.answer import known
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.net.whole_packets import KEY, Way
@@ -70,13 +73,31 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         f"{why[:1].upper()}{why[1:]}.",
-        fix="set the MTU of the nodes on every switch port of the path, or a smaller MTU on all "
-        "nodes",
+        advice=Advice([Ask(_remedy(peer, way, route, required, private, status))]),
         desired=f"{required} bytes without fragmentation in both directions",
         running=f"{route.device} {route.mtu}",
         values={"mtu": route.mtu},
         in_use=f"{way.size if way.passed else way.arrives} bytes and their answer arrive",
         evidence=[KEY, route.key],
+    )
+
+
+def _remedy(
+    peer: Peer, way: Way, route: Route, required: int, private: List[str], status: str
+) -> str:
+    if status == WARN:
+        return f"route {peer.address} over {' or '.join(private)}"
+    if route.mtu < required:
+        return (
+            f"set MTU {required} on all switch ports of the path, and then on {route.device} while "
+            "Clusterware is down on this host; or lower the required MTU for all nodes"
+        )
+    if way.hop:
+        return f"correct the MTU of {way.hop} to {required}, or use a smaller MTU on all nodes"
+    where = "the other node and of the path back" if way.passed else "the path and the other node"
+    return (
+        f"compare the MTU of every switch port of {where} with {required}, and correct the "
+        "smaller one; or use a smaller MTU on all nodes"
     )
 
 
@@ -128,8 +149,15 @@ def multicast(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if not all(heard[kind] for kind in lost) else WARN if lost else PASS,
         f"{' and '.join(arrived)} arrived, but {unicast} unicast packets.",
-        fix=f"permit packets to {' and '.join(_REQUIRED[kind] for kind in lost)} on the switch "
-        "(IGMP snooping needs a querier) and in the packet filters of both nodes",
+        advice=Advice(
+            [
+                Ask(
+                    f"permit packets to {' and '.join(_REQUIRED[kind] for kind in lost)} on the "
+                    "switch (IGMP snooping needs a querier) and in the packet filters of both "
+                    "nodes (firewall.interconnect)"
+                )
+            ]
+        ),
         desired=f"packets to {' and '.join(_REQUIRED.values())}",
         in_use=", ".join(f"{kind}: {count}" for kind, count in heard.items()),
         evidence=[group_packets.KEY, route.key],

@@ -68,6 +68,9 @@ PREFETCH_PARAMETERS = (
 WAIT_PARAMETERS = ("compatible", "db_securefile", "event") + PREFETCH_PARAMETERS
 SIZES = ("memory_target", "memory_max_target", "sga_max_size", "sga_target") + POOLS
 
+#: The addresses of the interconnect, instead of those that Clusterware gives an instance.
+CLUSTER_PARAMETERS = ("cluster_interconnects",)
+
 #: The kinds of process monitors that are databases.
 KINDS = ("ora", "db")
 #: The parameters with the names that Clusterware gives a database in oratab.
@@ -305,6 +308,7 @@ def _ask(
     if asking.forbidden_by is not None:
         raise Unanswered(key, f"{asking.forbidden_by} is false: what {sid} runs with is not known")
     names = PARAMETERS + SESSION_PARAMETERS + IO_PARAMETERS + WAIT_PARAMETERS + NAMES
+    names += CLUSTER_PARAMETERS
     return parameters_probe.ask(host, known(target), names, asking.seconds)
 
 
