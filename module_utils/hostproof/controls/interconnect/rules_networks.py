@@ -3,16 +3,16 @@
 """The networks of the interconnect: whether a link can fail, and whether others can reach it."""
 
 import ipaddress
-from typing import List, Optional, Set
+from typing import Dict, List, Optional, Set, Tuple
 
-from ...collect.answer import if_known, known, unless_absent
+from ...collect.answer import Answer, if_known, known, unless_absent
 from ...errors import HostproofError
 from ...evaluate.advice import Advice, Ask, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.net import devices
 from ...probes.oracle import clusterware
-from .facts import Facts
+from .facts import Facts, Limited
 from .policy import NAME, Policy
 from .subjects import BOOK
 
@@ -39,60 +39,65 @@ def redundancy(facts: Facts, _policy: Policy) -> Verdict:
     down = _down(facts)
     up = [card for card in cards if card not in down]
     instances = if_known(facts.instances, [])
-    texts = {
-        layer: [
-            f"{one.sid} uses {' and '.join(single)} only (cluster_interconnects)"
-            for one in instances
-            for value in [if_known(getattr(one, layer), None)]
-            for single in [_single(value, facts, down)]
-            if value and single
-        ]
-        for layer in ("now", "later")
-    }
+    now = _limits(facts, down, [(one.sid, one.now) for one in instances])
+    later = _limits(facts, down, [(one.sid, one.later) for one in instances])
     whole = len(up) > 1
-    shown = ", ".join(
-        name if below == (name,) else f"{name} on {' and '.join(below)}"
-        for name, below in links.items()
-    )
     whys = [] if whole else [f"All of its packets use {', '.join(up) or 'no card'}"]
     whys += [f"Down: {', '.join(sorted(down))}"] if down else []
-    whys += list(dict.fromkeys(texts["now"] + texts["later"]))
+    whys += dict.fromkeys([*now.values(), *later.values()])
+    shown = [
+        name if below == (name,) else f"{name} on {' and '.join(below)}"
+        for name, below in links.items()
+    ]
+    return layered(
+        running=Layer(
+            "; ".join([", ".join(shown), *now.values()]), WARN if now or not whole else PASS
+        ),
+        persisted=Layer("; ".join(later.values()), WARN) if later else None,
+        also=[
+            (f"cluster_interconnects of {one.sid}", one.now)
+            for one in instances
+            if isinstance(one.now, HostproofError)
+        ],
+        advice=_second_link(down, whole, instances, list(now)),
+        why=f"{'. '.join(whys)}.",
+        desired="two network cards or more",
+        evidence=[f"dir:{devices.CLASS}/{name}" for name in links] + [one.key for one in instances],
+    )
+
+
+def _second_link(
+    down: Set[str], whole: bool, instances: List[Limited], limited: List[str]
+) -> Advice:
+    link: List[Step] = []
+    if down:
+        link = [Ask(f"repair the link of {', '.join(sorted(down))}")]
+    elif not whole:
+        link = [
+            Ask(
+                "use a second private interface in a separate subnet (HAIP), or a bond of two "
+                "interfaces; waive a virtual machine whose host has redundant links"
+            )
+        ]
     resets = [
         Ask(f"{one.reset}. Clusterware then uses all private interfaces (HAIP)")
         for one in instances
         if one.reset
     ]
-    restart = [
-        Wait("instance_restart", one.sid)
-        for one in instances
-        if _single(if_known(one.now, None), facts, down)
-    ]
-    spare = Ask(
-        "use a second private interface in a separate subnet (HAIP), or a bond of two interfaces; "
-        "waive a virtual machine whose host has redundant links"
-    )
-    link: List[Step] = [] if whole else [spare]
-    if down:
-        link = [Ask(f"repair the link of {', '.join(sorted(down))}")]
-    unasked = [
-        (f"cluster_interconnects of {one.sid}", one.now)
-        for one in instances
-        if isinstance(one.now, HostproofError)
-    ]
-    is_bad = bool(texts["now"]) or not whole
-    return layered(
-        running=Layer("; ".join([shown, *texts["now"]]), WARN if is_bad else PASS),
-        persisted=Layer("; ".join(texts["later"]), WARN) if texts["later"] else None,
-        also=unasked,
-        advice=Advice(
-            both=[*link, *resets, *restart],
-            persisted=resets,
-            running=[*link, *restart],
-        ),
-        why=f"{'. '.join(whys)}.",
-        desired="two network cards or more",
-        evidence=[f"dir:{devices.CLASS}/{name}" for name in links] + [one.key for one in instances],
-    )
+    restart = [Wait("instance_restart", sid) for sid in limited]
+    return Advice(both=[*link, *resets, *restart], persisted=resets, running=[*link, *restart])
+
+
+def _limits(
+    facts: Facts, down: Set[str], values: List[Tuple[str, Answer[Optional[str]]]]
+) -> Dict[str, str]:
+    """The instances, by SID, whose cluster_interconnects depends on one card."""
+    return {
+        sid: f"{sid} uses {' and '.join(single)} only (cluster_interconnects)"
+        for sid, value in values
+        for single in [_single(if_known(value, None), facts, down)]
+        if single
+    }
 
 
 def _down(facts: Facts) -> Set[str]:
