@@ -72,6 +72,22 @@ def test_a_page_that_has_no_place_for_a_table_is_refused():
         control_pages.with_table("# A page\n", "", "\n## Variables\n")
 
 
+def test_the_fixes_are_by_check_and_wrong_layer():
+    table = control_pages.table_of_fixes(
+        {
+            "a.x fail in_use": {("restart it",)},
+            "a.x warn in_use": {("restart it",)},
+            "a.x fail persisted": {("-", "$ apply | tee")},
+            "a.y error -": {("query it",)},
+        }
+    )
+    assert table.splitlines()[2:] == [
+        "| [`x`](#ax) | in use | fail, warn | restart it |",
+        r"| [`x`](#ax) | persisted | fail | `apply \| tee` |",
+        "| [`y`](#ay) | not one layer | error | query it |",
+    ]
+
+
 def test_a_sentence_says_when_it_takes_effect():
     check = Check("x.y", "It is so", "low", "instance_restart", "why", "where")
     assert control_pages.sentence_of(check) == (

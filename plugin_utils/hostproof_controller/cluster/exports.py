@@ -141,7 +141,7 @@ def _named(hosts: Iterable[str]) -> str:
 
 
 def _states(users: Iterable[User]) -> str:
-    """What hosts do with an export, equal ones together: "33 hosts: ..."."""
+    """The states of an export on its hosts, equal ones together: "33 hosts: ..."."""
     hosts: dict[str, list[str]] = {}
     for user in users:
         state = f"{user.locks} locks, attributes {user.attributes}, sharing {user.use}"
