@@ -33,7 +33,7 @@ DOT = "drwxr-xr-x. 2 0 0 18 Mar 12  2024 .\n"
 
 def test_packages():
     line = '{"name":"bash","epoch":"(none)","version":"5.1.8","release":"9.el9","arch":"x86_64"}\n'
-    assert derived.packages_of_json(line) == "bash\t5.1.8-9.el9\tx86_64\tinstalled\n"
+    assert derived.packages_of_json(line) == "bash\t(none):5.1.8-9.el9\tx86_64\tinstalled\n"
     assert derived.packages_of_json(line + "garbage\n") is None
     assert derived.packages_of_json(line + '{"name": "a"}\n') is None
     assert derived.packages_of_json("") is None

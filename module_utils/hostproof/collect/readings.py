@@ -113,8 +113,13 @@ SINCE = (
     ("stat:/var/log/sysstat", "0.3.0"),
 )
 
-#: Keys that had another name in 0.1.0: name of today to that name.
-RENAMED = {"processes:pmon": r"processes:^(ora|asm|mdb|apx)_pmon_\S+$"}
+#: Keys that had another name: name of today to the name before. The text of packages had no epoch.
+RENAMED = {
+    "processes:pmon": r"processes:^(ora|asm|mdb|apx)_pmon_\S+$",
+    r"command:rpm -qa --queryformat %{NAME}\t%{EPOCH}:%{VERSION}-%{RELEASE}\t%{ARCH}"
+    r"\tinstalled\n": r"command:rpm -qa --queryformat %{NAME}\t%{VERSION}-%{RELEASE}\t%{ARCH}"
+    r"\tinstalled\n",
+}
 
 _RELEASE = re.compile(r"\d{1,4}\.\d{1,4}\.\d{1,4}\Z")
 

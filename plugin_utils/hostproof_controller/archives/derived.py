@@ -33,7 +33,9 @@ def packages_of_json(text: str) -> str | None:
             return None
         if not all(isinstance(value, str) and "\t" not in value for value in values):
             return None
-        lines.append("{}\t{}-{}\t{}\tinstalled\n".format(*values))
+        epoch = str(package.get("epoch", ""))
+        before = f"{epoch}:" if epoch == "(none)" or re.fullmatch(r"[0-9]{1,10}", epoch) else ""
+        lines.append("{}\t{}{}-{}\t{}\tinstalled\n".format(values[0], before, *values[1:]))
     return "".join(lines) or None
 
 
@@ -51,7 +53,7 @@ def packages_of_names(text: str) -> str | None:
 
 def has_credentials(packages: str) -> bool:
     """Whether systemd-sysctl may read the credential sysctl.extra: since systemd 252."""
-    match = re.search(r"^systemd\t(\d{2,4})[.\d~]*-", packages, re.MULTILINE)
+    match = re.search(r"^systemd\t(?:(?:\(none\)|\d+):)?(\d{2,4})[.\d~]*-", packages, re.MULTILINE)
     return match is None or int(match[1]) >= 252
 
 

@@ -6,6 +6,7 @@ import pwd
 import packs
 import pytest
 from ansible.module_utils.hostproof.collect import host as host_module
+from ansible.module_utils.hostproof.collect import readings
 from ansible.module_utils.hostproof.collect.host import LiveHost, Output, RecordedHost
 from ansible.module_utils.hostproof.controls.custom import patterns
 from ansible.module_utils.hostproof.controls.custom.commands import refusal
@@ -204,6 +205,47 @@ class TestPackage:
     def test_epochs(self, judge, version, comparison, status):
         machine = packs.linux().command(RPM_COMMAND, f"openssl\t{version}\tx86_64\tinstalled\n")
         assert judge(machine, package="openssl", **comparison).status == status
+
+    @pytest.mark.parametrize(
+        ("version", "comparison", "status"),
+        [
+            # rpm prints (none) where a package has no epoch: it is 0.
+            ("(none):3.2.0-1.el9", {"at_least": "1:3.0.7-28.el9_4"}, "fail"),
+            ("1:3.0.7-28.el9_4", {"at_least": "1:3.0.7-28.el9_4"}, "pass"),
+            ("1:3.0.1-20.el9", {"at_least": "1:3.0.7-28.el9_4"}, "fail"),
+            ("1:3.0.7-28.el9_4", {"equals": "3.0.7-28.el9_4"}, "pass"),
+            ("(none):3.0.7-28", {"equals": "1:3.0.7-28"}, "fail"),
+            ("(none):3.0.7-28", {"equals": "0:3.0.7-28"}, "pass"),
+            ("2:1.0-1", {"at_least": "1:9.0-1"}, "pass"),
+            ("1:3.0.7-28", {"at_least": "3.0"}, "pass"),
+            ("1:3.0.7-28", {"at_most": "3.5"}, "pass"),
+            ("1:3.0.7-28", {"matches": "^3[.]0"}, "pass"),
+            ("1:3.0.7-28", {"matches": "^1:3"}, "pass"),
+            ("(none):3.0.7-28", {"matches": "none"}, "fail"),
+        ],
+    )
+    def test_the_epoch_that_rpm_prints(self, judge, version, comparison, status):
+        machine = packs.linux().command(RPM_COMMAND, f"openssl\t{version}\tx86_64\tinstalled\n")
+        finding = judge(machine, package="openssl", **comparison)
+        assert finding.status == status
+        assert finding.running == version.replace("(none):", "")
+
+    def test_a_recording_without_epochs(self, judge):
+        machine = packs.linux().command(RPM_COMMAND, "openssl\t3.0.7-28\tx86_64\tinstalled\n")
+        judge(machine, package="openssl", equals="installed")
+        reading = machine.evidence.pop("command:" + RPM_COMMAND)
+        old = readings.RENAMED["command:" + RPM_COMMAND]
+        recorded = RecordedHost({**machine.evidence, old: reading})
+        for comparison, status in (("1:3.0.7-28", "pass"), ("1:3.0.8-1", "fail")):
+            assert judge(recorded, package="openssl", at_least=comparison).status == status
+
+    def test_dpkg_without_an_epoch(self, judge):
+        def machine():
+            return packs.linux().command(DPKG_COMMAND, "bash\t5.2-1\tamd64\tinstalled\n")
+
+        assert judge(machine(), package="bash", at_least="1:1.0").status == "fail"
+        finding = judge(machine(), package="bash", at_least="5.0")
+        assert (finding.status, finding.running) == ("pass", "5.2-1")
 
     @pytest.mark.parametrize(
         ("comparison", "status"),

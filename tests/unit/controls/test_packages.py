@@ -2,6 +2,7 @@
 
 from datetime import date
 
+import kernel_packs
 import package_packs
 import packs
 import platform_packs
@@ -211,12 +212,23 @@ class TestVersions:
         assert finding.status == "warn"
         assert "glibc 999-1, 998-1" in finding.why
 
+    def test_an_epoch_is_read_and_compared(self, judge):
+        lines = lines_of("cvuqdisk", version="(none):1.0.10-1")
+        finding = judge(host("rhel-9.4", lines), profile="rac_asm")["cvuqdisk"]
+        assert (finding.status, "(none)" in f"{finding.why} {finding.persisted}") == ("pass", False)
+
 
 class TestWhereItCounts:
     def test_without_a_release_everything_is_skipped(self, judge):
         findings = judge(recorded("rhel-9.4"), profile="none")
         assert {finding.status for finding in findings.values()} == {"skip"}
         assert "packages_release" in findings["required"].why
+
+    def test_the_release_of_a_home_counts_without_a_profile(self, judge):
+        machine = kernel_packs.with_home(recorded("rhel-9.4"))
+        findings = judge(machine, profile="none")
+        assert findings["required"].title.startswith("19c (19")
+        assert findings["installer"].status in ("pass", "fail")
 
     def test_not_a_linux_host(self, judge):
         findings = judge(recorded("rhel-9.4").remove("/proc/sys/kernel/osrelease"))

@@ -18,6 +18,7 @@ from .policy import INSTALLED, NAME, NOT_INSTALLED, CustomCheck, Policy
 
 #: Shown where the source has no value.
 _NONE = "no such value"
+_EPOCH = re.compile(r"[0-9]{1,10}:")
 
 
 def check_of(custom: CustomCheck) -> Check:
@@ -98,7 +99,7 @@ def _has_failing_value(custom: CustomCheck, layer: Layer) -> bool:
     if layer.values is None or isinstance(layer.values, HostproofError):
         return False
     if custom.comparison == "matches":
-        return not patterns.are_found(str(custom.matches), layer.values)
+        return not _are_found(custom, layer.values)
     return not all(is_met(custom, value) for value in layer.values)
 
 
@@ -109,7 +110,7 @@ def is_met(custom: CustomCheck, value: str) -> bool:
     """Whether one value meets the comparison. What is no number meets no minimum or maximum."""
     comparison = custom.comparison
     if comparison == "matches":
-        return patterns.are_found(str(custom.matches), (value,))
+        return _are_found(custom, (value,))
     if comparison == "one_of":
         return any(_is_wanted(custom, choice, value) for choice in custom.one_of)
     if comparison == "equals":
@@ -126,6 +127,22 @@ def is_met(custom: CustomCheck, value: str) -> bool:
     if number is None or other is None:
         return False
     return number >= other if comparison == "at_least" else number <= other
+
+
+def _are_found(custom: CustomCheck, values: Tuple[str, ...]) -> bool:
+    """Whether each value has the pattern: the version of a package with or without its epoch."""
+    pattern = str(custom.matches)
+    if custom.package is None:
+        return patterns.are_found(pattern, values)
+    if patterns.are_found(pattern, tuple(map(_shown, values))):
+        return True
+    without = tuple(_EPOCH.sub("", value, count=1) for value in values)
+    return without != values and patterns.are_found(pattern, without)
+
+
+def _shown(version: str) -> str:
+    """A version as programs show it: an epoch of 0 is not shown."""
+    return version[2:] if version.startswith("0:") else version
 
 
 def _is_wanted(custom: CustomCheck, expected: str, value: str) -> bool:
@@ -171,5 +188,6 @@ def _text(custom: CustomCheck, layer: Layer) -> Optional[str]:
         return NOT_INSTALLED if custom.package is not None else _NONE
     if isinstance(layer.values, HostproofError):
         return "unknown"
-    shown: Tuple[str, ...] = tuple(dict.fromkeys(layer.values))
+    values = layer.values if custom.package is None else tuple(map(_shown, layer.values))
+    shown: Tuple[str, ...] = tuple(dict.fromkeys(values))
     return ", ".join(value or '""' for value in shown[:5]) + (", ..." if len(shown) > 5 else "")

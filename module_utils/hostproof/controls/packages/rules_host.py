@@ -65,7 +65,7 @@ def database(facts: Facts, _policy: Policy) -> Verdict:
 )
 def bash(facts: Facts, _policy: Policy) -> Verdict:
     package_db, system = database_of(facts), known(facts.os)
-    versions = [clean(package.version) for package in package_db.packages if package.name == "bash"]
+    versions = [clean(package.text) for package in package_db.packages if package.name == "bash"]
     if not versions:
         raise Skip("bash is not installed.")
     distribution = "EL" if system.name in EL else system.name
@@ -98,7 +98,7 @@ def cvuqdisk(facts: Facts, policy: Policy) -> Verdict:
     _only_in_a_cluster(policy)
     package_db = database_of(facts)
     versions = [
-        clean(package.version) for package in package_db.packages if package.name == "cvuqdisk"
+        clean(package.text) for package in package_db.packages if package.name == "cvuqdisk"
     ]
     is_met = any(package_version.compare(version, table.CVUQDISK) >= 0 for version in versions)
     state = ", ".join(versions) or "not installed"

@@ -197,9 +197,9 @@ def version(release: Release, facts: Facts, policy: Policy) -> Verdict:
 
 def _newest(row: Row, facts: Facts) -> Optional[str]:
     """The version, where none of the installed ones is new enough."""
-    versions = [clean(package.version) for package in installed(row, known(facts.database))]
-    is_met = any(package_version.compare(release, row.minimum) >= 0 for release in versions)
-    return None if is_met else versions[-1]
+    packages = installed(row, known(facts.database))
+    is_met = any(package_version.compare(one.version, row.minimum) >= 0 for one in packages)
+    return None if is_met else clean(packages[-1].text)
 
 
 @rules.check(
@@ -219,7 +219,7 @@ def one_version(release: Release, facts: Facts, policy: Policy) -> Verdict:
     }
     several = {name: ones for name, ones in packages.items() if len(ones) > 1}
     text = "; ".join(
-        f"{name} {', '.join(clean(package.version) for package in ones)}"
+        f"{name} {', '.join(clean(package.text) for package in ones)}"
         for name, ones in several.items()
     )
     return Verdict(

@@ -9,18 +9,26 @@ from typing import List, NamedTuple
 
 from ...errors import ParseError, kind_of
 
-#: Output formats of rpm and dpkg-query. rpm has no state: it lists installed packages.
-RPM = "%{NAME}\\t%{VERSION}-%{RELEASE}\\t%{ARCH}\\tinstalled\\n"
+#: Output formats of rpm and dpkg-query. rpm has no state: it lists installed packages. It prints
+#: "(none)" for a package without an epoch.
+RPM = "%{NAME}\\t%{EPOCH}:%{VERSION}-%{RELEASE}\\t%{ARCH}\\tinstalled\\n"
 DPKG = "${Package}\\t${Version}\\t${Architecture}\\t${db:Status-Status}\\n"
+
+_NO_EPOCH = "(none):"
 
 
 class Package(NamedTuple):
-    """``version`` has the epoch of dpkg. ``state`` is as dpkg names it."""
+    """``version`` has the epoch ("0:" for none) unless a recording does not have it. ``text`` is
+    how programs show it. ``state`` is as dpkg names it."""
 
     name: str
     version: str
     architecture: str
     state: str
+
+    @property
+    def text(self) -> str:
+        return self.version[2:] if self.version.startswith("0:") else self.version
 
     @property
     def is_installed(self) -> bool:
@@ -35,5 +43,8 @@ def parse(text: str) -> List[Package]:
         fields = line.split("\t")
         if len(fields) != 4:
             raise ParseError("package list", f"{kind_of(line)} does not name a package", number)
-        packages.append(Package(*fields))
+        name, version, architecture, state = fields
+        if version.startswith(_NO_EPOCH):
+            version = "0:" + version[len(_NO_EPOCH) :]
+        packages.append(Package(name, version, architecture, state))
     return packages

@@ -10,7 +10,7 @@ def compare(first: str, other: str) -> int:
     """-1, 0 or 1: the versions, and where they are equal the releases behind the hyphen.
 
     Every release of a version meets an ``other`` that names none ("2.17"). Epochs ("1:2.17") are
-    compared first where both have one. The query of rpm shows none; dnf and dpkg show it."""
+    compared first where both have one: old recordings of rpm have none."""
     (epoch, first), (other_epoch, other) = _epoch(first), _epoch(other)
     if epoch is not None and other_epoch is not None and epoch != other_epoch:
         return 1 if epoch > other_epoch else -1

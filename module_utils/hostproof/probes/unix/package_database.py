@@ -52,4 +52,11 @@ def _read(host: Host, argv: List[str]) -> Database:
     complaints = [line for line in output.stderr.splitlines() if line.startswith(_COMPLAINT)]
     if output.rc != 0 and not complaints:
         raise Unanswered(command, f"{argv[0]} ended with {output.rc}")
-    return Database(command, tuple(package_list.parse(output.stdout)), tuple(complaints))
+    packages = package_list.parse(output.stdout)
+    if argv is DPKG:
+        # dpkg shows every epoch.
+        packages = [
+            package if ":" in package.version else package._replace(version="0:" + package.version)
+            for package in packages
+        ]
+    return Database(command, tuple(packages), tuple(complaints))
