@@ -457,6 +457,24 @@ class TestDatabaseHost:
         said = "It answers Hostproof now." if status == "warn" else "Hostproof did not query it."
         assert said in finding.why
 
+    @pytest.mark.parametrize(
+        ("agent", "has_tools", "said"),
+        [
+            (Agent({}, silent="Timeout: No Response from x.\n"), True, "does not answer Hostproof"),
+            (None, False, "Hostproof could not query it: "),
+            (Agent({}, silent="snmpget: Unknown user name\n"), True, "query of Hostproof failed: "),
+        ],
+    )
+    def test_what_the_query_of_hostproof_got(self, judge, traced, agent, has_tools, said):
+        """A missing tool queries nobody, and a rejected login is an answer."""
+        host = traced(self.QUERY.format(ADDRESS))
+        host.has_tools = has_tools
+        if agent is not None:
+            host.agent(ADDRESS, agent)
+        finding = only(judge(host)["snmp_trace"])
+        assert (finding.status, said in finding.why) == ("fail", True), finding.why
+        assert finding.fix == "see storage_type.agent_answers"
+
 
 GOOD = "rw,vers=3,rsize=262144,wsize=262144,hard,proto=tcp,timeo=600"
 

@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of the SNMP queries of the database: its SNMP library and its trace files."""
 
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
 from ...collect import shell
 from ...collect.answer import known
 from ...errors import Absent, HostproofError
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
+from ...snmp import tools as snmp
 from ...snmp.tools import printable
 from .facts import Facts, Server
 from .policy import NAME, Policy
 from .snmp import database_snmp, snmp_targets, storage_rules
-from .snmp.storage_agent import ELIGIBLE, NO_ANSWER, SIMULATOR
+from .snmp.storage_agent import ELIGIBLE, NO_ANSWER, SIMULATOR, Storage
 from .subjects import LADBI
 
 rules = Rules(NAME)
@@ -110,10 +111,7 @@ def snmp_trace(facts: Facts, policy: Policy) -> List[Verdict]:
     setup = [line for line in trace if not line.server]
     if setup:
         verdicts.append(_judge_setup(setup, loads, evidence))
-    answers = {
-        snmp_targets.bare_address(server.target): server.storage.outcome != NO_ANSWER
-        for server in facts.servers
-    }
+    answers = {snmp_targets.bare_address(server.target): server.storage for server in facts.servers}
     for server in sorted({line.server for line in trace if line.server}):
         lines = [line for line in trace if line.server == server]
         verdicts.append(_judge_query(server, lines, answers.get(server), evidence))
@@ -133,16 +131,11 @@ def _judge_setup(lines: List[database_snmp.Line], loads: bool, evidence: List[st
 
 
 def _judge_query(
-    server: str, lines: List[database_snmp.Line], answers: Optional[bool], evidence: List[str]
+    server: str, lines: List[database_snmp.Line], storage: Optional[Storage], evidence: List[str]
 ) -> Verdict:
-    """``answers``: whether the server answered Hostproof; None if it was not queried."""
-    if answers is None:
-        now = "Hostproof did not query it."
-        fix = f"list {server} in storage_type_addresses and audit again"
-    elif answers:
-        now, fix = "It answers Hostproof now.", "restart the instance"
-    else:
-        now, fix = "It does not answer Hostproof either.", "see storage_type.agent_answers"
+    """``storage``: the result of the query of Hostproof; None if there was none."""
+    now, fix = _compared(server, storage)
+    answers = storage is not None and storage.outcome != NO_ANSWER
     return Verdict(
         WARN if answers else FAIL,
         why=f"A database writer got no SNMP answer (skgnfs_query_snmp) from {server}. {now}",
@@ -151,6 +144,23 @@ def _judge_query(
         running=_trace_text(lines),
         evidence=evidence,
     )
+
+
+def _compared(server: str, storage: Optional[Storage]) -> Tuple[str, str]:
+    """What the query of Hostproof got from the server, and the fix."""
+    if storage is None:
+        return (
+            "Hostproof did not query it.",
+            f"list {server} in storage_type_addresses and audit again",
+        )
+    if storage.outcome != NO_ANSWER:
+        return "It answers Hostproof now.", "restart the instance"
+    fix = "see storage_type.agent_answers"
+    if storage.reason == snmp.SILENT:
+        return "It does not answer Hostproof either.", fix
+    if storage.reason in (snmp.TOOL, snmp.NAME):
+        return f"Hostproof could not query it: {'; '.join(storage.why)}.", fix
+    return f"The query of Hostproof failed: {'; '.join(storage.why)}.", fix
 
 
 def _trace_text(lines: List[database_snmp.Line]) -> str:
