@@ -111,6 +111,45 @@ def test_a_second_pool_below_spring_s_prefix_is_not_known():
         assert only.kind == "hikaricp"
 
 
+@pytest.mark.parametrize(
+    ("text", "database"),
+    [
+        ("dataSourceClassName=oracle.jdbc.pool.OracleDataSource\n", "jdbc:oracle"),
+        ("jdbcUrl=${DB_URL}\ndriverClassName=oracle.jdbc.OracleDriver\n", "jdbc:oracle"),
+        (
+            "dataSource.url=jdbc:postgresql://h/x\ndriverClassName=oracle.jdbc.X\n",
+            "jdbc:postgresql",
+        ),
+        ("dataSourceClassName=org.postgresql.ds.PGSimpleDataSource\n", None),
+    ],
+)
+def test_the_driver_states_the_database_where_no_url_does(text, database):
+    [source] = pool_properties.parse(text + "connectionTestQuery=SELECT 1\n")
+    assert source.values.get("database") == database
+    class_name = text.partition("=")[2].partition("\n")[0]
+    [resource] = tomcat_resources.parse(
+        '<Context><Resource name="a" type="javax.sql.DataSource" '
+        'factory="com.zaxxer.hikari.HikariJNDIFactory" '
+        f'dataSourceClassName="{class_name}"/></Context>'
+    )
+    assert resource.values.get("database") == ("jdbc:oracle" if "oracle" in class_name else None)
+
+
+def test_spring_gives_the_driver_to_ucp():
+    """DataSourceBuilder, OraclePoolDataSourceProperties; a public application."""
+    text = (FIXTURES / "pool_validation/ucp-spring.properties").read_text()
+    for properties in (text, text.replace("spring.datasource.driver-class-name", "x.y")):
+        [source] = pool_properties.parse(properties)
+        assert source.kind == "ucp"
+        assert source.values["connectionFactoryClassName"] == "oracle.jdbc.OracleDriver"
+        assert source.values["validateConnectionOnBorrow"] == "true"
+
+
+def test_a_file_of_weblogic_is_named():
+    with pytest.raises(ParseError, match="a file of WebLogic, which is not read"):
+        tomcat_resources.parse('<jdbc-data-source xmlns="a"><name>x</name></jdbc-data-source>')
+
+
 def test_a_file_of_jboss_is_none_of_tomcat():
     for text in (
         '<server xmlns="urn:jboss:domain:20.0"><profile><subsystem xmlns="urn:jboss:domain:'

@@ -12,6 +12,7 @@ from typing import Dict, List, Match, Optional, Tuple
 
 from ....errors import ParseError, kind_of
 from .pools import (
+    DATABASE,
     DBCP2,
     DEFAULTS,
     HIKARICP,
@@ -39,6 +40,9 @@ _KINDS = {"hikari": HIKARICP, "tomcat": TOMCAT_JDBC, "dbcp2": DBCP2, "oracleucp"
 
 #: The last part of a key with the address of a database.
 _ADDRESSES = ("jdbcurl", "driverclassname")
+
+#: Classes that state the kind of database where no URL does.
+_CLASSES = ("dataSourceClassName", "driverClassName")
 
 _TYPES = {
     "com.zaxxer.hikari.HikariDataSource": HIKARICP,
@@ -68,7 +72,9 @@ def parse(text: str) -> List[PoolSource]:
     if not spring and not others:
         own = {key: value for key, value in pairs if key in DEFAULTS[HIKARICP]}
         is_one = own or any(key.startswith(("dataSource", "jdbcUrl")) for key, _value in pairs)
-        own.update(database_of(dict(pairs).get("jdbcUrl", "")))
+        named = dict(pairs)
+        url = named.get("jdbcUrl") or named.get("dataSource.url") or named.get("dataSource.URL", "")
+        own.update(database_of(url, *(named.get(name, "") for name in _CLASSES)))
         return [PoolSource(HIKARICP, HIKARICP, own)] if is_one else []
     settings = {key[len(_SPRING) :]: value for key, value in spring if key.startswith(_SPRING)}
     values: Dict[str, Dict[str, str]] = {}
@@ -92,9 +98,17 @@ def parse(text: str) -> List[PoolSource]:
 
 
 def _of_all_kinds(kind: str, settings: Dict[str, str], own: Dict[str, str]) -> Dict[str, str]:
-    """What Spring gives to a pool of any kind: the driver, and the kind of database."""
-    values = database_of(settings.get("url", ""))
+    """What Spring gives to a pool of any kind: the driver, and the kind of database.
+
+    For UCP the driver is the class of the connection factory; without one, Spring takes that of the
+    URL (DataSourceBuilder, OraclePoolDataSourceProperties).
+    """
     driver = settings.get("driverclassname")
+    values = database_of(settings.get("url", ""), driver or "")
+    if kind == UCP and "connectionFactoryClassName" not in own:
+        of_url = "oracle.jdbc.OracleDriver" if values.get(DATABASE) == "jdbc:oracle" else ""
+        if driver or of_url:
+            values["connectionFactoryClassName"] = driver or of_url
     if driver is not None and "driverClassName" in DEFAULTS[kind] and "driverClassName" not in own:
         values["driverClassName"] = driver
     return values

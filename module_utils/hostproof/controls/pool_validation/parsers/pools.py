@@ -15,6 +15,9 @@ from ....errors import ParseError
 #: The name under which only the kind of database of a URL is kept: "jdbc:oracle".
 DATABASE = "database"
 
+#: Packages of Oracle's driver.
+_OF_ORACLE = ("oracle.jdbc.", "oracle.ucp.")
+
 TOMCAT_JDBC, DBCP2, HIKARICP, UCP = "tomcat_jdbc", "dbcp2", "hikaricp", "ucp"
 
 #: Defaults of the attributes that the rules check; "" for none. Names are case-sensitive: the
@@ -82,10 +85,16 @@ class PoolSource(NamedTuple):
     values: Dict[str, str]
 
 
-def database_of(url: str) -> Dict[str, str]:
-    """The kind of database of a URL, without what may be secret; {} if it is none."""
+def database_of(url: str, *classes: str) -> Dict[str, str]:
+    """The kind of database of a URL, or else of a class of its driver, without what may be secret.
+
+    {} if neither states it.
+    """
     match = re.match(r"jdbc:[a-z0-9]{1,32}(?=:)", url.strip())
-    return {} if match is None else {DATABASE: match.group()}
+    if match is not None:
+        return {DATABASE: match.group()}
+    is_oracle = any(name.strip().startswith(_OF_ORACLE) for name in classes)
+    return {DATABASE: "jdbc:oracle"} if is_oracle else {}
 
 
 def kept(sources: List[PoolSource]) -> str:

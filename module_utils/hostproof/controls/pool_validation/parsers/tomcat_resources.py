@@ -34,6 +34,7 @@ _FACTORIES = {
     "oracle.ucp.jdbc.PoolXADataSourceImpl": UCP,
 }
 _URLS = ("url", "jdbcUrl", "URL")
+_CLASSES = ("driverClassName", "dataSourceClassName", "connectionFactoryClassName")
 #: Elements of standalone.xml, domain.xml and *-ds.xml.
 _OF_JBOSS = ("datasources", "datasource", "xa-datasource", "subsystem")
 #: The only type that has a factory where none is named.
@@ -45,6 +46,10 @@ def parse(text: str) -> List[PoolSource]:
     sources: List[PoolSource] = []
 
     def begin(name: str, attributes: Dict[str, str]) -> None:
+        if name == "jdbc-data-source":
+            raise ParseError(
+                _WHAT, "it is a file of WebLogic, which is not read: check its pool in the console"
+            )
         if name in _OF_JBOSS:
             raise ParseError(
                 _WHAT,
@@ -62,7 +67,7 @@ def parse(text: str) -> List[PoolSource]:
         values = {key: value for key, value in attributes.items() if key in known}
         if known:
             url = next((attributes[key] for key in _URLS if key in attributes), "")
-            values.update(database_of(url))
+            values.update(database_of(url, *(attributes.get(key, "") for key in _CLASSES)))
         sources.append(PoolSource(attributes.get("name", ""), pool or factory or kind, values))
 
     xml_events.read(_WHAT, text, begin, lambda _name: None, lambda _text: None)
