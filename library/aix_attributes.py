@@ -130,18 +130,17 @@ ARGUMENT_SPEC = {
         "default": aix_attributes.BOTH,
     },
 }
+RULES = {
+    "mutually_exclusive": [("attributes", "names")],
+    "required_one_of": [("attributes", "names")],
+}
 
 #: Name of this module's changes in the journal.
 JOURNAL = "aix_attributes"
 
 
 def main():
-    module = AnsibleModule(
-        argument_spec=ARGUMENT_SPEC,
-        supports_check_mode=True,
-        mutually_exclusive=[("attributes", "names")],
-        required_one_of=[("attributes", "names")],
-    )
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True, **RULES)
     params = module.params
     device, diff = params["device"], []
     try:

@@ -177,14 +177,14 @@ OPTIONS = dict(
     seed={"type": "int", "default": 1},
 )
 ARGUMENT_SPEC = options.argument_spec(OPTIONS)
+RULES = {"required_if": [("mode", "active", ("path",))]}
 MOST_SECONDS = 14400
 MOST_BYTES = 4 << 30
 LARGEST_READ = 16 << 20
 
 
 def main():
-    required_if = [("mode", "active", ("path",))]
-    host_module.run("latency_disk", ARGUMENT_SPEC, measure, required_if=required_if)
+    host_module.run("latency_disk", ARGUMENT_SPEC, measure, **RULES)
 
 
 def measure(params, check_mode):

@@ -117,12 +117,12 @@ OPTIONS = {
     "most_bytes": {"type": "str", "default": "256M"},
 }
 ARGUMENT_SPEC = options.argument_spec(OPTIONS)
+RULES = {"required_if": [("state", "present", ("address", "clients"))]}
 MOST_BYTES = 4 << 30
 
 
 def main():
-    required_if = [("state", "present", ("address", "clients"))]
-    host_module.run("latency_responder", ARGUMENT_SPEC, serve, required_if=required_if)
+    host_module.run("latency_responder", ARGUMENT_SPEC, serve, **RULES)
 
 
 def serve(params, check_mode):

@@ -143,6 +143,14 @@ ARGUMENT_SPEC = {
     "spfile": {"type": "path"},
     "timeout": {"type": "int", "default": 60},
 }
+RULES = {
+    "mutually_exclusive": [("pfile", "spfile", "oracle_home")],
+    "required_one_of": [("pfile", "spfile", "oracle_home")],
+    "required_if": [
+        ("state", "present", ("name", "value", "oracle_home")),
+        ("state", "absent", ("name", "oracle_home")),
+    ],
+}
 
 #: Name of this module's changes in the journal.
 JOURNAL = "oracle_parameter"
@@ -228,16 +236,7 @@ def same(value, other):
 
 
 def main():
-    module = AnsibleModule(
-        argument_spec=ARGUMENT_SPEC,
-        supports_check_mode=True,
-        mutually_exclusive=[("pfile", "spfile", "oracle_home")],
-        required_one_of=[("pfile", "spfile", "oracle_home")],
-        required_if=[
-            ("state", "present", ("name", "value", "oracle_home")),
-            ("state", "absent", ("name", "oracle_home")),
-        ],
-    )
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True, **RULES)
     params = module.params
     host = LiveHost()
     diff = []

@@ -73,6 +73,7 @@ OPTIONS = {
     "peers": {"type": "list", "elements": "str", "required": True},
     "mtu": whole(576, 65535, 9000),
 }
+ARGUMENT_SPEC = options.argument_spec(OPTIONS)
 
 
 def check(params):
@@ -90,7 +91,7 @@ def told(address, way):
 
 
 def main():
-    module = AnsibleModule(argument_spec=options.argument_spec(OPTIONS), supports_check_mode=True)
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     try:
         peers = check(module.params)
     except ValueError as problem:

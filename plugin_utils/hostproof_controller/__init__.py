@@ -14,6 +14,12 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
+if sys.version_info < (3, 11):  # noqa: UP036 - ansible-core 2.16 starts with Python 3.10
+    from ansible.errors import AnsibleError
+
+    _THIS = ".".join(map(str, sys.version_info[:2]))
+    raise AnsibleError(f"Python 3.11 or newer is required on the controller; this is {_THIS}")
+
 _TRAVELS = os.path.join(
     os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), "module_utils"
 )

@@ -100,3 +100,14 @@ def test_the_first_start_prints_one_line_and_keeps_the_errors_of_pip(tmp_path):
     ended = start(tmp_path, "version")
     printed = [line for line in ended.stderr.splitlines() if "hostproof_controller" not in line]
     assert printed == [first]
+
+
+@pytest.mark.parametrize("name", ["a b", "a:b", "a'b", "a$b", "a,b"])
+@pytest.mark.parametrize("words", [["audit"], ["test", "--help"]])
+def test_a_path_that_cannot_work_is_said_before_anything_else(tmp_path, name, words):
+    (tmp_path / name).mkdir()
+    ended = start(tmp_path / name, *words)
+    assert ended.returncode == 1
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("hostproof: the path of this checkout has a space or another character")
+    assert line.endswith(f"move it ({tmp_path / name})")

@@ -53,6 +53,8 @@ def run(tmp_path_factory) -> tuple[dict[str, dict], str]:
         program.chmod(0o755)
         python = sys.executable if name.startswith("real") else str(program)
         variables = {"ansible_python_interpreter": python, **task.get("vars", {})}
+        # Without pipelining Ansible sends the module.
+        variables["ansible_pipelining"] = name == "real"
         tasks.append({**task, "vars": variables, "register": name, "ignore_errors": True})
     seen = {name: f"{{{{ {name} }}}}" for name in TASKS}
     tasks.append(

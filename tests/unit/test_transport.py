@@ -230,6 +230,8 @@ class TestAlarm:
 #: may import ansible.module_utils and the base of callbacks; those are interfaces for developers.
 TRANSPORT = "plugin_utils/hostproof_controller/remote/transport.py"
 OF_COMMAND_LINE = {
+    # The error for a Python that is too old.
+    "plugin_utils/hostproof_controller/__init__.py": {"ansible.errors.AnsibleError"},
     "plugin_utils/hostproof_controller/cli/ansible_options.py": {
         "ansible.cli.playbook.PlaybookCLI",
         "ansible.errors.AnsibleError",

@@ -75,6 +75,12 @@ class AnsibleModule:
 
     def __init__(self, argument_spec=None, supports_check_mode=False, **_):
         self.params = REQUEST["params"]
+        for name, option in (argument_spec or {}).items():
+            if option.get("type") == "path" and self.params.get(name) is not None:
+                # The home directory and the variables are those of the host.
+                path = os.path.expandvars(self.params[name])
+                self.params[name] = os.path.expanduser(path)
+        self.no_log_values = set()
         self.check_mode = REQUEST["check_mode"]
         self._diff = REQUEST["diff"]
 

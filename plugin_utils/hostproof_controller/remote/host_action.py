@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import importlib.util
 import json
 import os
 import re
@@ -162,11 +163,10 @@ class PayloadAction(transport.Task):
 
     def ask(self, params: dict[str, Any], controls: list[str]) -> dict[str, Any]:
         """What the host answers."""
-        interpreter = self.interpreter()
-        if interpreter is None or not self.can_pipe():
+        if not self.can_pipe():
             return self.ask_module(params)
         try:
-            return self._ask_payload(interpreter, params, controls)
+            return self._ask_payload(self.interpreter(), params, controls)
         except (transport.TransportError, Failed) as problem:
             if not _NEEDS_TERMINAL.search(str(problem)):
                 raise
@@ -189,11 +189,12 @@ class PayloadAction(transport.Task):
         return json.dumps(response_validation.checked(self.task_name, answer))
 
     def _ask_payload(
-        self, interpreter: str, params: dict[str, Any], controls: list[str]
+        self, interpreter: str | None, params: dict[str, Any], controls: list[str]
     ) -> dict[str, Any]:
         compiled = payload.compiled_for(self.task_name, controls) if self.runs_here else None
         # Another Python has other bytecode, and would need a second execution for the sources.
-        is_same = os.path.realpath(interpreter) == os.path.realpath(sys.executable)
+        started = os.path.realpath(interpreter or payload.PYTHONS[0])
+        is_same = started == os.path.realpath(sys.executable)
         forms: tuple[str, ...] = payload.COMPRESSIONS
         if compiled is not None and is_same:
             forms = (payload.COMPILED, *forms)
@@ -213,7 +214,7 @@ class PayloadAction(transport.Task):
 
     def _send(
         self,
-        interpreter: str,
+        interpreter: str | None,
         params: dict[str, Any],
         controls: list[str],
         form: str,
@@ -232,21 +233,28 @@ class PayloadAction(transport.Task):
 
 
 class ModuleAction(PayloadAction):
-    """For what needs Ansible's own code on the host, or what only users of the collection call: the
-    module is sent, and its answer is bounded and validated as well."""
+    """For the modules that users call in their own tasks. An asynchronous task sends the module,
+    because Ansible's own code watches it on the host."""
 
     supports_async = True
 
     def validated(self) -> dict[str, Any]:
-        """The module checks its arguments itself."""
-        return self.arguments()
+        checked = validator_of_user_module(self.task_name).validate(self.arguments())
+        if checked.error_messages:
+            raise Failed("; ".join(map(one_line, checked.error_messages)))
+        # Ansible has answered every template of the task.
+        return dict(policies.plain("the task's arguments", checked.validated_parameters, str))
 
     def ask(self, params: dict[str, Any], controls: list[str]) -> dict[str, Any]:
-        return self.ask_module(params)
+        return self.ask_module(params) if self.is_async else super().ask(params, controls)
+
+    def ask_module(self, params: dict[str, Any]) -> dict[str, Any]:
+        """The module validates the arguments of the task itself, and rejects what is null."""
+        return super().ask_module(self.arguments())
 
     def checked(self, answer: dict[str, Any]) -> dict[str, Any]:
-        """It was checked in ``module_output``, and Ansible has added its own keys since."""
-        return answer
+        """The answer of an asynchronous task is Ansible's: where it will be."""
+        return answer if self.is_async else super().checked(answer)
 
 
 class JudgingAction(PayloadAction):
@@ -334,6 +342,23 @@ def validator(module: str) -> ArgumentSpecValidator:
 
 
 @functools.cache
+def validator_of_user_module(module: str) -> ArgumentSpecValidator:
+    """By ARGUMENT_SPEC and RULES of the module, which is imported: its options may be computed.
+
+    Paths stay as they are: the host completes them.
+    """
+    found = importlib.util.spec_from_file_location(f"_module_{module}", LIBRARY / f"{module}.py")
+    assert found is not None and found.loader is not None
+    imported = importlib.util.module_from_spec(found)
+    found.loader.exec_module(imported)
+    options = {
+        name: {**option, "type": "str"} if option.get("type") == "path" else option
+        for name, option in imported.ARGUMENT_SPEC.items()
+    }
+    return ArgumentSpecValidator(options, **getattr(imported, "RULES", {}))
+
+
+@functools.cache
 def argument_spec(module: str) -> dict[str, Any]:
     """ARGUMENT_SPEC of a module in library/: a literal, so that the module need not be imported."""
     tree = ast.parse((LIBRARY / f"{module}.py").read_text(encoding="utf-8"))
@@ -356,6 +381,9 @@ _OF_SSH = re.compile(r"debug[1-3]:|(Shared c|C)onnection to .* closed|OpenSSH_|m
 #: What sudo says where sudoers wants a terminal (requiretty).
 _NEEDS_TERMINAL = re.compile(r"sudo: sorry, you must have a tty to run sudo")
 
+#: How a module of ansible-core 2.17 or newer ends with a Python older than 3.7 or 3.8.
+_TOO_OLD_FOR_MODULES = re.compile(r"future feature annotations|minimum of Python version")
+
 #: Messages of a shell, env, sudo or su for a program that is missing or cannot be started.
 _NO_PROGRAM = re.compile(r"not found|No such file|annot execute|Permission denied|Exec format")
 
@@ -371,6 +399,12 @@ def what_was_said(output: dict[str, Any]) -> str:
             message = f"{lines[-1][:500]} (exit code {code})"
             if code in (126, 127) or (code and _NO_PROGRAM.search(lines[-1])):
                 message += "; is ansible_python_interpreter a Python 3.6 or newer there?"
+            if _TOO_OLD_FOR_MODULES.search(lines[-1]):
+                message += (
+                    f"; ansible-core {transport.CORE} sends no modules to this Python: set "
+                    "pipelining = True in ansible.cfg and remove requiretty from sudoers of the "
+                    "host, or use ansible-core 2.16"
+                )
             if _NEEDS_TERMINAL.search(lines[-1]):
                 message += "; its sudoers have requiretty, and this connection gives no terminal"
             return message

@@ -48,6 +48,19 @@ _OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
 #: A place in a traceback.
 _PLACE = re.compile(r'File "([^"\n]+)", line ([1-9]\d{0,5})\b')
 
+#: The Pythons of a host, in this order: a package, the one of Oracle Linux 8 and RHEL 8 themselves,
+#: and any other.
+PYTHONS = ("/usr/bin/python3", "/usr/libexec/platform-python", "python3")
+NO_PYTHON = f"no Python 3 was found ({', '.join(PYTHONS[:2])}, and {PYTHONS[2]} in PATH)"
+
+#: Variables of the environment may be in front of it, so it is one simple command.
+_SEARCH = "/bin/sh -c {0} sh".format(
+    shlex.quote(
+        f'for p in {" ".join(PYTHONS)}; do if command -v $p >/dev/null; then exec $p "$@"; fi; '
+        f"done; echo {shlex.quote(NO_PYTHON)} >&2; exit 127"
+    )
+)
+
 TOO_OLD = "Hostproof needs Python 3.6 or newer: set ansible_python_interpreter; this is "
 
 #: Maximum size of an answer in bytes: compressed, and decompressed.
@@ -91,10 +104,11 @@ def is_plain(text: str) -> bool:
     return False
 
 
-def command(interpreter: str, payload: bytes, compression: str) -> str:
+def command(interpreter: str | None, payload: bytes, compression: str) -> str:
     """What starts the payload: it reads as many bytes as it is long, and the request after it.
 
-    A Python without that compression takes everything and exits with UNUSABLE.
+    Without an interpreter the host starts the first of ``PYTHONS`` that it has. A Python without
+    that compression takes everything and exits with UNUSABLE.
     """
     if compression == COMPILED:
         compression = "zlib"
@@ -110,7 +124,7 @@ def command(interpreter: str, payload: bytes, compression: str) -> str:
         f'c,TEXT={compression}.decompress(d).decode().split("\\0",1)',
         "exec(c)",
     ]
-    return f"{interpreter} -sSE -c {shlex.quote(chr(10).join(lines))}"
+    return f"{interpreter or _SEARCH} -sSE -c {shlex.quote(chr(10).join(lines))}"
 
 
 def request(
