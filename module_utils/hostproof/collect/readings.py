@@ -86,6 +86,7 @@ SINCE = (
     ("lines:clock_steps", "0.3.0"),
     ("lines:disk_values", "0.3.0"),
     ("file:*CRS_LIMIT_MEMLOCK* in *", "0.3.0"),
+    ("file:*ResourceDisk* in /etc/waagent.conf", "0.3.0"),
     ("lines:oracle_cron", "0.3.0"),
     ("lines:oracle_starters", "0.3.0"),
     ("lines:packet_filters", "0.3.0"),

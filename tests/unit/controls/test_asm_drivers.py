@@ -271,13 +271,28 @@ def test_asmlib_3_on_a_kernel_without_io_uring(judge):
     """The kernel of EL 8 is 4.18. io_uring came with 5.1."""
     findings = judge(host(V3, "4.18.0-553.el8_10.x86_64", version="8.10", modules=()))
     assert findings["asmlib_module"].status == "fail"
-    assert findings["io_uring"].status != "pass"
+    assert findings["io_uring"].status == "fail"
 
 
-def test_io_uring_that_nothing_allows_at_boot(judge):
-    """Kernels of Red Hat disable it by default."""
-    machine = host(V3, RHCK9, version="9.6", modules=()).file(IO_URING, "0\n")
-    assert judge(machine)["io_uring"].status == "error"
+@pytest.mark.parametrize(
+    ("kernel", "now", "line", "status"),
+    [
+        (RHCK9, "0", "", "fail"),
+        (RHCK9, "2", "", "fail"),
+        (RHCK9, None, "", "fail"),
+        (RHCK9, "0", "kernel.io_uring_disabled = 0\n", "pass"),
+        (RHCK9, "2", "kernel.io_uring_disabled = 0\n", "fail"),
+        ("6.12.0-55.el10.x86_64", "0", "", "error"),
+    ],
+)
+def test_io_uring_that_nothing_allows_at_boot(judge, kernel, now, line, status):
+    """Kernels of Red Hat 8 have none, those of 9 start with it disabled."""
+    machine = host(V3, kernel, version="9.6", modules=())
+    if now is not None:
+        machine.file(IO_URING, now + "\n")
+    if line:
+        machine.file("/etc/sysctl.d/90.conf", line)
+    assert judge(machine)["io_uring"].status == status
 
 
 def test_a_damaged_package_database(judge):

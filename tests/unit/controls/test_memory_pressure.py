@@ -183,6 +183,38 @@ class TestSwapSize:
         assert finding.status == status
         assert ("/dev/disk/by-uuid/3 does not exist" in (finding.why or "")) == (source == "UUID=3")
 
+    @pytest.mark.parametrize(
+        ("settings", "unit", "status"),
+        [
+            ("ResourceDisk.Format=y\nResourceDisk.EnableSwap=y\n", "waagent", "pass"),
+            ("ResourceDisk.Format=y\n ResourceDisk.EnableSwap = y # x\n", "walinuxagent", "pass"),
+            ("ResourceDisk.Format=n\nResourceDisk.EnableSwap=y\n", "waagent", "warn"),
+            ("ResourceDisk.Format=y\nResourceDisk.EnableSwap=n\n", "waagent", "warn"),
+            ("ResourceDisk.Format=y\n#ResourceDisk.EnableSwap=y\n", "waagent", "warn"),
+            ("ResourceDisk.Format=y\nResourceDisk.EnableSwap=y\n", None, "warn"),
+            (None, "waagent", "warn"),
+        ],
+    )
+    def test_the_swap_file_of_the_agent_of_azure(self, judge, settings, unit, status):
+        path = "/mnt/resource/swapfile"
+        machine = swap(host(), (path, 17 << 20, 0)).file("/etc/fstab", "").file(path, "")
+        machine.file("/usr/lib/systemd/system/multi-user.target", "")
+        if settings is not None:
+            machine.file("/etc/waagent.conf", settings)
+        if unit:
+            place = f"/usr/lib/systemd/system/{unit}.service"
+            machine.file(place, "[Install]\nWantedBy=multi-user.target\n")
+            folder = "/etc/systemd/system/multi-user.target.wants"
+            machine.link(f"{folder}/{unit}.service", place)
+        assert judge(machine)["swap_size"].status == status
+
+    def test_a_partition_that_the_generator_for_gpt_activates(self, judge):
+        machine = host().file("/etc/fstab", "")
+        assert judge(machine)["swap_size"].status == "warn"
+        machine.evidence.clear()
+        machine.file("/run/systemd/generator.late/dev-vda2.swap", "[Swap]\nWhat=/dev/vda2\n")
+        assert judge(machine)["swap_size"].status == "pass"
+
     @pytest.mark.parametrize(("lines", "status"), [("", "error"), ("/dev/vda2 x swap\n", "pass")])
     def test_an_alias_of_an_unknown_device(self, judge, lines, status):
         machine = host().file("/etc/fstab", "UUID=1 none swap sw 0 0\n" + lines)

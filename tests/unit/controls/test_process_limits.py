@@ -790,6 +790,29 @@ class TestRemoveIpc:
         assert findings["/tmp/.oracle: sockets_kept"].status == "warn"
 
 
+@pytest.mark.parametrize(
+    ("release", "text", "status"),
+    [
+        ('ID="ol"\nID_LIKE="fedora"\n', None, "pass"),
+        ('ID="rocky"\nID_LIKE="rhel centos fedora"\n', "[Login]\n", "pass"),
+        ("ID=rhel\n", "[Login]\n#RemoveIPC=yes\n", "fail"),
+        ("ID=ubuntu\nID_LIKE=debian\n", "[Login]\n", "fail"),
+        ("ID=debian\n", None, "fail"),
+        ("ID=arch\n", None, "warn"),
+        ("ID=rhel\n", "[Login]\nRemoveIPC=yes\n", "fail"),
+    ],
+)
+def test_what_logind_was_built_with(judge, release, text, status):
+    """No file sets it, and none shows it as a comment."""
+    machine = with_oracle()
+    machine.remove("/etc/os-release")
+    machine.remove("/etc/systemd/logind.conf")
+    machine.file("/etc/os-release", release)
+    if text is not None:
+        machine.file("/etc/systemd/logind.conf", text)
+    assert judge(machine)["remove_ipc"].status == status
+
+
 class TestUnlimitedFiles:
     @pytest.mark.parametrize(
         ("release", "kernel", "status"),

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """ASMLIB: its version, the module or io_uring that it needs, and its start."""
 
+import re
+
 from ...collect.answer import known, unless_absent
 from ...errors import Absent, Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, by_layers, failing
@@ -17,6 +19,8 @@ rules = Rules(NAME)
 _BOOK = "Oracle Database Installation Guide for Linux, Installing and Configuring Oracle ASMLIB"
 _RPM = "command:" + " ".join(RPM)
 _FIRST_V3 = 8
+#: Kernels of Red Hat that have no io_uring or start with it disabled (RHEL 9 release notes).
+_WITHOUT_RING = re.compile(r"^(?!.*uek).*\.el[89](?!\d)")
 #: The first kernel with io_uring.
 _IO_URING_SINCE = (5, 1)
 _UNUSED = "not used: module oracleasm"
@@ -107,16 +111,19 @@ def io_uring(facts: Facts, _policy: Policy) -> Verdict:
         raise Skip("ASMLIB uses the module oracleasm on these kernels.")
     # Kernels of Red Hat have no io_uring or disable it by default.
     is_uek = all(kernel_release.parse(release).is_uek for release in uses.values())
-    if isinstance(facts.io_uring, Absent) and not is_uek:
+    # Up to 9.2 they have none, later ones of 9 start with 2.
+    is_off = all(_WITHOUT_RING.search(release) for release in uses.values())
+    if isinstance(facts.io_uring, Absent) and not is_uek and not is_off:
         raise Unanswered("file:" + IO_URING, "it does not exist: this kernel may have no io_uring")
     later = known(facts.io_uring_at_boot) if "persisted" in uses else _UNUSED
-    if isinstance(facts.io_uring, Absent) and later in (None, "0", _UNUSED):
+    if isinstance(facts.io_uring, Absent) and not is_off and later in (None, "0", _UNUSED):
         raise Skip("This kernel cannot disable io_uring.")
     # The kernel of the next start may have the switch that the running one lacks.
-    now = str(unless_absent(facts.io_uring, 0)) if "running" in uses else _UNUSED
-    if later is None and now in _GOOD and not is_uek:
+    own = 2 if is_off else 0
+    now = str(unless_absent(facts.io_uring, own)) if "running" in uses else _UNUSED
+    if later is None and now in _GOOD and not is_uek and not is_off:
         raise Unanswered("file:" + IO_URING, "nothing sets it at boot, and its default is unknown")
-    at_boot = "0" if later is None else later
+    at_boot = str(own) if later is None else later
     status = FAIL if "2" in (now, at_boot) else WARN if "1" in (now, at_boot) else PASS
     if not {now, at_boot} <= set(_WORDS):
         status = FAIL

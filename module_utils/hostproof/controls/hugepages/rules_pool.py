@@ -25,6 +25,9 @@ from .values import NO_DATABASE, has_database
 
 rules = Rules(NAME)
 
+#: One page may be missing, or one in as many: MOS 401749.1 rounds each segment up by one.
+_SLIGHT = 1000
+
 #: CVU requires huge pages above it.
 _LITTLE_MEMORY = 4 << 30
 #: Percent of memory in huge pages with which a host hardly starts.
@@ -70,7 +73,7 @@ def _judge_covers(
     if pages < needed.pages:
         is_right_later = isinstance(at_boot, PoolAtBoot) and at_boot.pages >= needed.pages
         return Verdict(
-            FAIL,
+            WARN if _is_slight(needed, pages) else FAIL,
             _cost_of_small_pages(facts, needed, pages),
             failing_layer="running",
             wrong=frozenset(["running"] if is_right_later else ["running", "persisted"]),
@@ -93,6 +96,14 @@ def _judge_covers(
         f"{in_pages(missing)} more are missing if all instances in oratab that are down start.",
         "list the instances that the host must be ready for in hugepages_instances",
     )
+
+
+def _is_slight(needed: Need, pages: int) -> bool:
+    """Whether so little is missing that an instance takes it in small pages (MOS 1392497.1).
+
+    A next start that certainly takes more is not slight."""
+    missing = needed.pages - pages
+    return not needed.only and not needed.raised and missing * _SLIGHT <= max(needed.pages, _SLIGHT)
 
 
 def _held_by_others(facts: Facts, pool: meminfo.Pool) -> int:
@@ -192,8 +203,8 @@ def pool_persisted(facts: Facts, policy: Policy) -> Verdict:
     least = 0 if needed is None else needed.pages
     status = PASS if at_boot.pages == running else WARN
     why = f"A reboot changes the pool from {in_pages(running)} to {at_boot.pages}."
-    if at_boot.pages < least:
-        status = FAIL
+    if needed is not None and at_boot.pages < least:
+        status = WARN if _is_slight(needed, at_boot.pages) else FAIL
         why = f"A reboot makes {in_pages(at_boot.pages)}, {least - at_boot.pages} too few."
     else:
         at_boot.settled()

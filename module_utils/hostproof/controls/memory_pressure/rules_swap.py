@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of swap: the size that Oracle recommends, and swapped-out database processes."""
 
-from typing import Dict, List, Tuple
+from typing import Dict, List, Sequence, Tuple
 
 from ...collect.answer import Answer, if_known, known
 from ...errors import HostproofError, Unanswered
@@ -97,7 +97,7 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
         advice=Advice(
             both=[more],
             running=[more],
-            persisted=[Edit(FSTAB, f"{area.path} none swap sw 0 0") for area in unmatched],
+            persisted=[_line_of(area, sources or ()) for area in unmatched],
         ),
         desired=f"at least {human(required)}: {how}",
         evidence=["file:" + SWAPS, "file:" + FSTAB, "file:/proc/meminfo"],
@@ -108,6 +108,15 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
             "unit": "bytes",
         },
     )
+
+
+def _line_of(area: proc_swaps.Area, sources: Sequence[swap_at_boot.Source]) -> Edit:
+    """The file of Azure's agent is on a disk that is empty after each deallocation."""
+    path = swap_at_boot.WAAGENT
+    if any(source.text == f"{area.path} ({path})" for source in sources):
+        settings = "ResourceDisk.Format=y and ResourceDisk.EnableSwap=y"
+        return Edit(path, what=f"set {settings} in {path}, and enable its service")
+    return Edit(FSTAB, f"{area.path} none swap sw 0 0")
 
 
 def _sentence(problems: List[str]) -> str:

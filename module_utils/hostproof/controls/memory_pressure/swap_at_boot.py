@@ -10,9 +10,9 @@ src/shared.
 import re
 from typing import Iterator, List, NamedTuple, Sequence, Set, Tuple
 
-from ...collect.answer import Answer, attempt, if_known, unless_newer
+from ...collect.answer import Answer, attempt, if_known, known, unless_newer
 from ...collect.host import FoundLines, Host
-from ...errors import Absent, Denied, HostproofError, Unanswered
+from ...errors import Absent, Denied, HostproofError, NotRecorded, Unanswered
 from ...parsers import kept_lines
 from ...parsers.nfs import fstab
 from ...parsers.systemd import systemd_unit
@@ -21,6 +21,10 @@ from ...probes.systemd import boot_scripts, boot_services, unit_files
 from .parsers import proc_swaps
 
 FSTAB = "/etc/fstab"
+#: The agent of Azure makes a swap file on the resource disk at boot time.
+WAAGENT = "/etc/waagent.conf"
+_OF_WAAGENT = r"^[ \t]*ResourceDisk\.(?:Format|EnableSwap|MountPoint)[ \t]*="
+_AGENTS = ("waagent.service", "walinuxagent.service")
 _TARGET = "swap.target"
 #: An administrator masks units here. The other directories belong to packages and generators.
 _OF_ADMINISTRATOR = ("/etc/systemd/system.control", "/etc/systemd/system")
@@ -71,7 +75,25 @@ def read(
         sources.append(Source(unit, unit, off or _why_inactive(units, unit)))
     active = {systemd_unit.unit_name(area.path, ".swap") for area in areas}
     by_device = [_with_device(host, source, active) for source in sources]
-    return by_device + _by_scripts(host, units)
+    return by_device + _by_waagent(host, units) + _by_scripts(host, units)
+
+
+def _by_waagent(host: Host, units: boot_services.Units) -> List[Source]:
+    answer = attempt(host.read_lines, WAAGENT, _OF_WAAGENT)
+    lines = [] if isinstance(answer, (Absent, NotRecorded)) else known(answer)
+    settings = {}
+    for line in lines:
+        name, _, value = line.partition("=")
+        settings[name.strip().partition(".")[2]] = value.partition("#")[0].strip()
+    if not settings:
+        return []
+    path = settings.get("MountPoint", "/mnt/resource").rstrip("/") + "/swapfile"
+    off = [name for name in ("Format", "EnableSwap") if settings.get(name, "n") != "y"]
+    names = " and ".join(f"ResourceDisk.{name}" for name in off)
+    inactive = f"it does not set {names} to y" if off else ""
+    if not off and all(units.why_not_started(name, "multi-user.target") for name in _AGENTS):
+        inactive = "the agent is not started at boot"
+    return [Source(f"{path} ({WAAGENT})", systemd_unit.unit_name(path, ".swap"), inactive)]
 
 
 def _by_scripts(host: Host, units: boot_services.Units) -> List[Source]:

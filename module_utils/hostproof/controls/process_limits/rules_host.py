@@ -22,6 +22,8 @@ rules = Rules(NAME)
 _SYSTEM = 999
 #: Where Oracle's software keeps its sockets; /usr/tmp is a link to /var/tmp where it is.
 SOCKETS = ("/tmp/.oracle", "/var/tmp/.oracle")
+#: What distributions build RemoveIPC= with (logind.conf(5) of each).
+_BUILT_IN = {"no": ("rhel", "ol", "centos", "almalinux", "rocky"), "yes": ("debian", "ubuntu")}
 #: Types of tmpfiles.d whose lines have an age that counts for what is in the directory.
 _AGED = "dDevqQ"
 
@@ -75,11 +77,17 @@ def _boolean(text: str) -> str:
 
 
 def _built_in(facts: Facts) -> Optional[str]:
-    """A package's file shows what is built in as a comment; its own head says so."""
+    """A package's file shows what is built in as a comment, as its own head states. Without one the
+    distribution decides: Red Hat builds with no, systemd's own default is yes."""
     for line in unless_absent(facts.logind_text, "").split("\n"):
         name, equals, value = line.lstrip("# ").partition("=")
         if line.startswith("#") and name == "RemoveIPC" and equals:
             return _boolean(value.strip())
+    release = if_known(facts.os, {})
+    names = f"{release.get('ID', '')} {release.get('ID_LIKE', '')}".split()
+    for built, families in _BUILT_IN.items():
+        if any(name in families for name in names):
+            return built
     return None
 
 

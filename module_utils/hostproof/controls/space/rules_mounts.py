@@ -163,13 +163,15 @@ def hidepid(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         (WARN if exempt else FAIL) if running else WARN if persisted else PASS,
         why + (" Members of the group gid= see all processes." if exempt else ""),
-        fix=f"remove hidepid from the line of /proc in {FSTAB}, and remount",
+        fix=f"remove hidepid from the line of /proc in {FSTAB}, and remount"
+        if persisted
+        else f"remount /proc; no line of {FSTAB} sets hidepid: remove it from the script that does",
         commands=["mount -o remount,hidepid=0 /proc"] if running else [],
         desired="hidepid=0",
         persisted=persisted,
         running=running or "hidepid=0",
         evidence=EVIDENCE,
-        failing_layer=failing(running=running is not None, persisted=True),
+        failing_layer=failing(running=running is not None, persisted=persisted is not None),
     )
 
 
