@@ -787,6 +787,31 @@ class TestInterconnect:
         assert judge(machine(text), "none")["interconnect", ""].status == "fail"
         named = text.replace("tcp dport", 'iifname "eth1" accept\ntcp dport')
         assert judge(machine(named), "none")["interconnect", ""].status == "error"
+        trusted = text.replace("tcp dport", 'iifname "eth*" accept\ntcp dport')
+        assert judge(machine(trusted), "none")["interconnect", ""].status == "pass"
+
+    @pytest.mark.parametrize(
+        ("rule", "status", "ports"),
+        [
+            ("", "fail", "pass"),
+            ('iifname "eth1" accept', "pass", "pass"),
+            ('iifname "eth*" accept', "pass", "pass"),
+            ('iifname "lo" accept', "fail", "pass"),
+        ],
+    )
+    def test_before_clusterware_is_installed(self, judge, rule, status, ports):
+        """The profile announces a cluster: one interface must accept all packets."""
+        text = FILTER.format("drop", ESTABLISHED + PORTS + rule)
+        machine = with_nft(host(enabled="nftables", sockets=LISTENER), text)
+        findings = judge(machine.command("ip -o addr show", ADDRESSES), RAC)
+        assert findings["interconnect", ""].status == status
+        assert findings["ports", "1521/tcp"].status == ports
+
+    def test_the_accepted_interface_may_be_the_private_one(self, judge):
+        text = FILTER.format("drop", ESTABLISHED + 'iifname "eth1" accept')
+        machine = with_nft(host(enabled="nftables", sockets=LISTENER), text)
+        findings = judge(machine.command("ip -o addr show", ADDRESSES), RAC)
+        assert findings["ports", "1521/tcp"].status == "error"
 
     def test_a_private_interface_that_is_trusted_opens_nothing_for_clients(self, judge):
         text = FILTER.format("drop", ESTABLISHED + 'iifname "eth1" accept')

@@ -353,6 +353,40 @@ class TestInstances:
         assert finding.fix.endswith("then restart RAC1")
 
 
+class TestOneUnknownHidesNoOther:
+    """A reading that failed leaves what the others show."""
+
+    def test_mtu(self):
+        node = two_networks().device("eth3", 9000).device("eth2", 1500)
+        node.command(GETIF, BOTH + "eth3  192.168.30.0  global  cluster_interconnect\n")
+        node.deny(f"{CLASS}/eth3/mtu")
+        statuses = {f.title[:4]: f.status for f in judged(node) if f.check == "interconnect.mtu"}
+        assert statuses == {"eth1": "warn", "eth2": "warn", "eth3": "error"}
+
+    @pytest.mark.parametrize(
+        ("path", "status"),
+        [("/proc/sys/net/ipv4/conf/eth1/arp_ignore", "fail"), (f"{CLASS}/eth1/flags", "error")],
+    )
+    def test_flags_beside_arp_ignore(self, path, status):
+        node = Node().flags("eth1", 0x1083).deny(path)
+        assert one_of(node, "arp").status == status
+
+    def test_arp_ignore_beside_flags(self):
+        node = Node().arp_ignore("eth1", 8).deny(f"{CLASS}/eth1/flags")
+        assert one_of(node, "arp").status == "fail"
+
+    def test_a_strict_filter_beside_an_unknown_one(self):
+        node = two_networks().value("eth1", 1).deny("/proc/sys/net/ipv4/conf/eth2/rp_filter")
+        assert one_of(node, "reverse_path").status == "fail"
+
+    def test_the_mtu_of_this_host_beside_an_unknown_path(self):
+        node = Node().way()
+        node.measured.clear()
+        finding = one_of(node, "end_to_end", peers=[{"address": PEER, "mtu": 9500}])
+        assert finding.status == "fail"
+        assert "first" not in finding.fix and "then on eth1" in finding.fix
+
+
 class TestSeparate:
     @pytest.mark.parametrize(
         ("networks", "addresses", "status"),

@@ -10,10 +10,10 @@ from ...evaluate.advice import Advice, Ask, Step
 from ...evaluate.checking import Layer, Rules, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from . import steps
-from .facts import Facts, Persisted
+from .facts import Facts
 from .policy import NAME, Policy
 from .subjects import WAYS, services_at_boot
-from .ways import Traffic, Way, running_tables, traffic
+from .ways import Traffic, Way, running_tables, traffic_of
 
 rules = Rules(NAME)
 
@@ -31,8 +31,8 @@ rules = Rules(NAME)
     each=WAYS,
 )
 def interconnect(way: Way, facts: Facts, _policy: Policy) -> Verdict:
-    now = attempt(lambda: traffic(way, running_tables(facts)))
-    later = attempt(_of_files, way, facts.persisted)
+    now = attempt(lambda: traffic_of(way, facts, running_tables(facts)))
+    later = attempt(_of_files, way, facts)
     name = way.name or "the private interfaces"
     in_files = steps.open_interface(way, facts)
     load = steps.load(facts)
@@ -61,9 +61,9 @@ def interconnect(way: Way, facts: Facts, _policy: Policy) -> Verdict:
     )
 
 
-def _of_files(way: Way, answer: Answer[Persisted]) -> Traffic:
-    persisted = known(answer)
-    found = attempt(traffic, way, persisted.tables)
+def _of_files(way: Way, facts: Facts) -> Traffic:
+    persisted = known(facts.persisted)
+    found = attempt(traffic_of, way, facts, persisted.tables)
     if persisted.gaps and not (isinstance(found, Traffic) and found.dropped):
         raise persisted.gaps[0]
     return known(found)

@@ -4,11 +4,10 @@
 
 from typing import List, NamedTuple, Tuple
 
-from ...collect.answer import attempt, if_known
+from ...collect.answer import if_known
 from ...errors import Absent, HostproofError, NotRecorded
 from ...evaluate.checking import Skip, Subjects
 from .facts import KERNEL, NFT, Facts
-from .parsers.packets import BLOCKED, OPEN, Packet, reach
 from .parsers.sockets import ARGV
 from .policy import Policy, Port, wanted
 from .probes.loaders import SHOW
@@ -64,17 +63,7 @@ def _ways(facts: Facts, policy: Policy) -> List[object]:
     announced = policy.profile is not None and policy.profile.cluster
     if not announced and not known_cluster(facts):
         raise Skip("Not a node of a cluster.")
-    ways = attempt(private_ways, facts)
-    if isinstance(ways, list):
-        return list(ways)
-    # Rules that name no interface hold for the private one too.
-    states = {
-        reach(tables, Packet("udp", port)).state
-        for tables in (if_known(facts.running, None),)
-        if tables is not None
-        for port in (4, 42424)
-    }
-    return [Way("")] if states <= {OPEN, BLOCKED} else [ways]
+    return list(private_ways(facts)) or [Way("")]
 
 
 WAYS = Subjects(

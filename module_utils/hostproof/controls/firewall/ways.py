@@ -8,6 +8,7 @@ from typing import Dict, List, NamedTuple, Sequence, Tuple
 from ...collect.answer import Answer, if_known, known
 from ...errors import HostError, HostproofError, NotRecorded, Unanswered
 from ...parsers.net.ip_addr import Address
+from ...probes.oracle.clusterware import NETWORKS_KEY
 from .facts import NFT, Facts, Persisted
 from .parsers.packets import (
     BLOCKED,
@@ -69,12 +70,10 @@ def ways(port: Port, facts: Facts) -> List[Way]:
 
 
 def private_ways(facts: Facts) -> List[Way]:
-    """The interfaces of the interconnect; raises what is unknown."""
-    names = known(facts.private)
-    if not names:
-        raise Unanswered("", "Clusterware names no private interface")
-    found = {way.name: way for way in _by_name(known(facts.addresses), is_private=True)}
-    return [found.get(name, Way(name)) for name in names]
+    """The interfaces of the interconnect; none if they are not known."""
+    addresses = if_known(facts.addresses, [])
+    found = {way.name: way for way in _by_name(addresses, is_private=True)}
+    return [found.get(name, Way(name)) for name in if_known(facts.private, [])]
 
 
 def _by_name(addresses: Sequence[Address], is_private: bool = False) -> List[Way]:
@@ -100,6 +99,12 @@ def outcome_of(port: Port, facts: Facts, tables: Tables, what: str) -> Outcome:
     if UNCLEAR in states and not states & {OPEN, PARTLY}:
         raise Unanswered(_RUNNING, f"{what} have a condition that is not read, and it decides")
     kinds = {kind for way, result in found if not way.name for kind, _text in result.conditions}
+    is_private_known = bool(if_known(facts.private, []))
+    if len(states) > 1 and BLOCKED in states and known_cluster(facts) and not is_private_known:
+        # The interface that is accepted can be that of the interconnect.
+        known(facts.private)
+        why = f"{what} accept some interfaces, and Clusterware does not name the private ones"
+        raise Unanswered(NETWORKS_KEY, why)
     if INTERFACE in kinds and known_cluster(facts):
         # The interface that is accepted can be that of the interconnect.
         known(facts.addresses)
@@ -170,6 +175,23 @@ class Traffic(NamedTuple):
 
     dropped: Tuple[str, ...]
     sources: Tuple[str, ...]
+
+
+def traffic_of(way: Way, facts: Facts, tables: Tables) -> Traffic:
+    """As ``traffic``; without the name of the interconnect, of all interfaces that it may be.
+
+    Before Clusterware is installed one interface that accepts all packets is enough."""
+    candidates = [] if way.name else _by_name(if_known(facts.addresses, []))
+    if not candidates:
+        return traffic(way, tables)
+    found = {each.name: traffic(each, tables) for each in candidates}
+    closed = [name for name, result in found.items() if result.dropped]
+    if len(closed) == len(found):
+        shown = "; ".join(f"{name}: {found[name].dropped[0]}" for name in closed)
+        return Traffic((f"no interface accepts all packets ({shown})",), ())
+    if closed and isinstance(facts.private, HostproofError):
+        raise facts.private
+    return next(result for result in found.values() if not result.dropped)
 
 
 def traffic(way: Way, tables: Tables) -> Traffic:

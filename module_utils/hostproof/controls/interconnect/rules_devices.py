@@ -4,7 +4,7 @@
 
 from typing import List
 
-from ...collect.answer import known
+from ...collect.answer import if_known, known
 from ...evaluate.advice import Advice, Ask, Run, Step
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
@@ -20,6 +20,7 @@ _STANDARD = 1500
 #: Flags of a device (kernel include/uapi/linux/if.h).
 _NOARP = 0x80
 _WANTED = {0x2: "BROADCAST", 0x1000: "MULTICAST"}
+_USUAL = sum(_WANTED)
 #: The value of arp_ignore that answers no request.
 _NO_ANSWER = 8
 
@@ -47,8 +48,12 @@ def mtu(device: Device, facts: Facts, policy: Policy) -> Verdict:
             running=str(here),
             values=values,
         )
-    others = {other.name: known(other.mtu) for other in known(facts.devices) if other != device}
-    if not others:
+    answers = {other.name: other.mtu for other in known(facts.devices) if other != device}
+    others = {name: value for name, value in answers.items() if isinstance(value, int)}
+    if set(others.values()) <= {here}:
+        for answer in answers.values():
+            known(answer)
+    if not answers:
         why = "interconnect_mtu is auto, and the host has no other interconnect device to compare."
         return Verdict(SKIP, why, running=str(here), values=values)
     listing = ", ".join(f"{name} has {value}" for name, value in others.items())
@@ -127,7 +132,12 @@ def jumbo_frames(device: Device, _facts: Facts, policy: Policy) -> Verdict:
     each=DEVICES,
 )
 def arp(device: Device, _facts: Facts, _policy: Policy) -> Verdict:
-    flags, ignored = known(device.flags), known(device.arp_ignore)
+    # What is known to be wrong is wrong whatever the other value is.
+    flags = if_known(device.flags, _USUAL)
+    ignored = if_known(device.arp_ignore, 0)
+    if flags & (_NOARP | _USUAL) == _USUAL and ignored < _NO_ANSWER:
+        known(device.flags)
+        known(device.arp_ignore)
     problems = ["NOARP is set"] if flags & _NOARP else []
     missing = [name for bit, name in _WANTED.items() if not flags & bit]
     problems += [f"{name} is not set" for name in missing]
@@ -159,8 +169,10 @@ def arp(device: Device, _facts: Facts, _policy: Policy) -> Verdict:
         running=", ".join(
             ["NOARP" if flags & _NOARP else "ARP"]
             + [name for name in _WANTED.values() if name not in missing]
+            if isinstance(device.flags, int)
+            else ["flags unknown"]
         )
-        + f"; arp_ignore {ignored}",
+        + f"; arp_ignore {ignored if isinstance(device.arp_ignore, int) else 'unknown'}",
         evidence=["file:" + devices.place(device.name, "flags")]
         + [ARP_FILE.format(name) for name in ("all", device.name)],
     )

@@ -80,8 +80,11 @@ def udp_buffers(facts: Facts, policy: Policy) -> Verdict:
 )
 def reverse_path(facts: Facts, policy: Policy) -> Verdict:
     """kernel_parameters.reverse_path checks the persisted value and sets it."""
-    filters = {device.name: known(device.filter) for device in known(facts.devices)}
+    filters = {device.name: device.filter for device in known(facts.devices)}
     strict = [name for name, value in filters.items() if value == _STRICT]
+    if not strict or len(filters) < 2:
+        for answer in filters.values():
+            known(answer)
     counted: Verdict = judged(
         _judge,
         facts,
@@ -94,7 +97,9 @@ def reverse_path(facts: Facts, policy: Policy) -> Verdict:
     )
     verdict = counted._replace(
         desired="0 or 2 where there are several",
-        running=", ".join(f"{name} {value}" for name, value in filters.items()),
+        running=", ".join(
+            f"{name} {if_known(value, 'unknown')}" for name, value in filters.items()
+        ),
         values=None,
         evidence=[FILTER_FILE.format(name) for name in ("all", *filters)] + [SAMPLE],
     )

@@ -5,7 +5,7 @@
 from typing import List
 
 from ...collect.answer import known
-from ...errors import Unanswered
+from ...errors import HostproofError, Unanswered
 from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
@@ -42,11 +42,13 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
     route: Route = known(facts.routes[peer.address])
     if route.own:
         raise Skip("It is an address of this host.", [route.key])
-    way: Way = known(facts.ways[peer.address])
     required = wanted_mtu(peer, policy, facts.public_peers) or route.mtu
+    if route.mtu < required and isinstance(facts.ways[peer.address], HostproofError):
+        return _too_small(route, required)
+    way: Way = known(facts.ways[peer.address])
     problems = []
     if route.mtu < required:
-        problems.append(f"{route.device} of this host has MTU {route.mtu}, required is {required}")
+        problems.append(_small(route, required))
     if not way.passed:
         problems.append(_where(way))
     elif way.pieces:
@@ -82,16 +84,38 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
     )
 
 
+def _small(route: Route, required: int) -> str:
+    return f"{route.device} of this host has MTU {route.mtu}, required is {required}"
+
+
+def _raise_mtu(route: Route, required: int) -> str:
+    return (
+        f"set MTU {required} on all switch ports of the path, and then on {route.device} while "
+        "Clusterware is down on this host; or lower the required MTU for all nodes"
+    )
+
+
+def _too_small(route: Route, required: int) -> Verdict:
+    """Whatever happens to packets on the path: this host cannot send them whole."""
+    return Verdict(
+        FAIL,
+        f"{_small(route, required)}.",
+        advice=Advice([Ask(_raise_mtu(route, required))]),
+        desired=f"{required} bytes without fragmentation in both directions",
+        running=f"{route.device} {route.mtu}",
+        values={"mtu": route.mtu},
+        unknown="Not known: the path.",
+        evidence=[route.key],
+    )
+
+
 def _remedy(
     peer: Peer, way: Way, route: Route, required: int, private: List[str], status: str
 ) -> str:
     if status == WARN:
         return f"route {peer.address} over {' or '.join(private)}"
     if route.mtu < required:
-        return (
-            f"set MTU {required} on all switch ports of the path, and then on {route.device} while "
-            "Clusterware is down on this host; or lower the required MTU for all nodes"
-        )
+        return _raise_mtu(route, required)
     if way.hop:
         return f"correct the MTU of {way.hop} to {required}, or use a smaller MTU on all nodes"
     where = "the other node and of the path back" if way.passed else "the path and the other node"
