@@ -37,6 +37,30 @@ HELPERS = {
         )
     ),
 }
+#: Samples of several nodes, paths, members, sources or pools of which one failed, and its words.
+WITH_A_FAILURE = {
+    "other_tools/cvu.py": {
+        "cvu/10.2-post-crsinst.txt": "check failed",
+        "cvu/11.2-aix-pre-crsinst.txt": "Check failed on nodes:",
+        "cvu/12.1-swap-verbose.txt": "failed",
+        "cvu/12.2-node-excluded.txt": "PRVF-4009",
+        "cvu/19c-wrapped-task.txt": "FAILED",
+        "cvu/gridsetup-log.txt": "FAILED",
+    },
+    "controls/block_devices/parsers/dm_multipath.py": {
+        "block_devices/one-path-down-queues.json": "failed"
+    },
+    "controls/name_resolution/parsers/dns_message.py": {"dns/dnsmasq-2.90-none.hex": "81830001"},
+    "controls/time_sync/parsers/time_sources.py": {
+        "chrony/chrony-4.3-sources-none-reached.csv": "^,?,"
+    },
+    "parsers/jboss/cli_answers.py": {"pool_validation/answers-edited.json": "two-ds.xml"},
+    "parsers/net/bonding.py": {
+        "flow_control/bonding-member-down.txt": "MII Status: down",
+        "flow_control/bonding-no-aggregator.txt": "no active aggregator",
+    },
+    "parsers/unix/package_list.py": {"packages/rpm-damaged-package.txt": "error"},
+}
 #: Characters of a value that are stored; its digest covers all of it.
 KEPT = 400
 
@@ -72,6 +96,15 @@ def test_each_row_has_real_samples_or_states_what_it_was_made_from():
         for words in row.samples.split():
             assert list(packs.FIXTURES.glob(words)), (row.reader, words)
             assert "made-up" not in words, (row.reader, words)
+
+
+def test_formats_of_several_objects_have_a_sample_in_which_one_failed():
+    by_reader = {row.reader: samples(row) for row in ROWS}
+    for reader, failures in WITH_A_FAILURE.items():
+        for sample, words in failures.items():
+            path = packs.FIXTURES / sample
+            assert path in by_reader[reader], (reader, sample)
+            assert words in path.read_text(), sample
 
 
 def test_the_page_has_the_table():
