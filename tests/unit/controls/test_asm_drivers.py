@@ -92,6 +92,7 @@ class TestAsmlibModule:
         finding = judge(host(V2, default=UEK8, modules=(f"oracleasm {UEK6}",)))["asmlib_module"]
         assert (finding.status, finding.failing_layer) == ("fail", "persisted")
         assert UEK8 in finding.persisted
+        assert f"grubby --set-default /boot/vmlinuz-{UEK6}" in finding.fix
         assert finding.running == f"module oracleasm, kernel {UEK6}"
 
     def test_an_unknown_default_boot_kernel(self, judge):
@@ -173,6 +174,27 @@ class TestIoUring:
         assert findings["asmlib_module"].status == findings["asmlib_version"].status == "pass"
         assert findings["asmlib_module"].running == f"io_uring, kernel {UEK8}"
 
+    @pytest.mark.parametrize(
+        ("now", "line", "later", "now_too"),
+        [
+            (2, "", False, True),
+            (0, "kernel.io_uring_disabled = 2\n", True, False),
+            (2, "kernel.io_uring_disabled = 2\n", True, True),
+            (1, "kernel.io_uring_disabled = 0\n", False, True),
+        ],
+    )
+    def test_the_fix_is_of_the_layer(self, judge, now, line, later, now_too):
+        machine = host(V3, UEK8, version="9.6", modules=())
+        machine.file(IO_URING, f"{now}\n").file("/etc/sysctl.conf", line)
+        fix = judge(machine)["io_uring"].fix
+        assert ("/etc/sysctl.d" in fix, "sysctl -w" in fix) == (later, now_too)
+
+    @pytest.mark.parametrize("unread", [IO_URING, "/etc/sysctl.conf"])
+    def test_an_unknown_layer_hides_no_wrong_one(self, judge, unread):
+        machine = host(V3, UEK8, version="9.6", modules=()).file(IO_URING, "2\n")
+        machine.file("/etc/sysctl.conf", "kernel.io_uring_disabled = 2\n").deny(unread)
+        assert judge(machine)["io_uring"].status == "fail"
+
     def test_a_kernel_that_cannot_disable_it(self, judge):
         assert judge(host(V3, UEK8, version="9.6", modules=()))["io_uring"].status == "skip"
 
@@ -220,7 +242,17 @@ class TestStart:
     def test_not_at_boot(self, judge, config, unit):
         machine = host(V2).file(CONFIG, config)
         machine.command(" ".join(UNIT), f"UnitFileState={unit}\n")
-        assert judge(machine)["asmlib_start"].status == "fail"
+        finding = judge(machine)["asmlib_start"]
+        assert finding.status == "fail"
+        # The fix names only what is wrong.
+        assert ("oracleasm configure" in finding.fix) == (config != CONFIGURED)
+        assert bool(finding.commands) == (unit != "enabled")
+
+    def test_an_unknown_half_hides_no_wrong_one(self, judge):
+        machine = host(V2).deny(CONFIG).command(" ".join(UNIT), "UnitFileState=disabled\n")
+        finding = judge(machine)["asmlib_start"]
+        assert (finding.status, finding.fix) == ("fail", "enable the unit")
+        assert "Not known: configuration" in finding.why
 
     def test_another_quote(self, judge):
         machine = host(V2).file(CONFIG, "ORACLEASM_ENABLED='true'\n")

@@ -154,10 +154,9 @@ def _at_boot(host: Host) -> Optional[str]:
     return None if outcome.winner is None else outcome.winner.value
 
 
-def enabled(facts: Facts) -> bool:
-    """Whether both the configuration and the unit start the driver at boot."""
+def is_configured(facts: Facts) -> bool:
+    """Whether the configuration starts the driver at boot."""
     if isinstance(facts.config, HostproofError) and not isinstance(facts.config, Absent):
         raise facts.config
     rows = re.findall(r"^\s*ORACLEASM_ENABLED=[\"']?(\w*)", unless_absent(facts.config, ""), re.M)
-    # A unit that is enabled-runtime is not enabled after a reboot.
-    return rows[-1:] == ["true"] and known(facts.unit) == "enabled"
+    return rows[-1:] == ["true"]

@@ -3,14 +3,16 @@
 """ASMLIB: its version, the module or io_uring that it needs, and its start."""
 
 import re
+from typing import List, Optional
 
-from ...collect.answer import known, unless_absent
-from ...errors import Absent, Unanswered
-from ...evaluate.checking import Rules, Skip, Verdict, by_layers, failing
+from ...collect.answer import Answer, attempt, known
+from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate.advice import Advice, Ask, Run, Step
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, by_layers, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import kernel_release
 from ...parsers.unix.distribution import EL
-from .facts import ASMLIB, CONFIG, IO_URING, RPM, UNIT, Facts, enabled, modinfo
+from .facts import ASMLIB, CONFIG, IO_URING, RPM, UNIT, Facts, is_configured, modinfo
 from .policy import NAME, Policy
 from .subjects import V3, is_at_least, kernels, packages, uses_io_uring, version
 
@@ -45,7 +47,8 @@ def asmlib_version(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         PASS if (installed >= V3) == is_new else WARN,
         f"{packages(facts)} on {system.text}.",
-        fix="install oracleasm-support and oracleasmlib of the right version",
+        fix="install oracleasm-support and oracleasmlib {0} for {1}, on one node of a cluster "
+        "after the other".format("3.0.0 or later" if is_new else "2.x", system.text),
         desired="3.0.0 or later" if is_new else "2.x",
         running=packages(facts),
         evidence=[_RPM],
@@ -79,19 +82,37 @@ def asmlib_module(facts: Facts, _policy: Policy) -> Verdict:
         + f", kernel {kernel[:80]}"
         for layer, (kernel, has) in there.items()
     }
-    verdict = Verdict(
-        FAIL if bad else PASS,
-        f"{packages(facts)} needs the module oracleasm, and it is missing in "
-        f"{', '.join(dict.fromkeys(bad.values()))}.",
-        fix="install ASMLIB 3, or make a kernel with the module the default (grubby --set-default)",
+    default = facts.default_kernel
+    at_boot: Optional[Layer] = None
+    if "persisted" in texts:
+        at_boot = Layer(texts["persisted"], FAIL if "persisted" in bad else PASS)
+    elif isinstance(default, HostproofError) and not isinstance(default, Absent):
+        at_boot = Layer(default)
+    now = known(facts.kernel)[:80]
+    return layered(
+        persisted=at_boot,
+        running=Layer(texts["running"], FAIL if "running" in bad else PASS),
+        advice=Advice(
+            both=[
+                Ask(
+                    "install ASMLIB 3, or make a kernel with the module oracleasm the default "
+                    "(grubby --set-default) and reboot"
+                )
+            ],
+            persisted=[
+                Ask(
+                    "make the running kernel the default (grubby --set-default "
+                    f"/boot/vmlinuz-{now}), or install ASMLIB 3"
+                )
+            ],
+        ),
+        why=f"{packages(facts)} needs the module oracleasm, and it is missing in "
+        f"{', '.join(dict.fromkeys(bad.values()))}."
+        if bad
+        else None,
         desired="module oracleasm, or ASMLIB 3",
-        persisted=texts.get("persisted"),
-        running=texts["running"],
-        failing_layer=failing(running="running" in bad, persisted="persisted" in bad),
         evidence=[_RPM, "command:" + " ".join(modinfo(known(facts.kernel), ASMLIB))],
     )
-    later = facts.default_kernel
-    return by_layers(verdict, [("after reboot", None if isinstance(later, Absent) else later)])
 
 
 @rules.check(
@@ -115,29 +136,55 @@ def io_uring(facts: Facts, _policy: Policy) -> Verdict:
     is_off = all(_WITHOUT_RING.search(release) for release in uses.values())
     if isinstance(facts.io_uring, Absent) and not is_uek and not is_off:
         raise Unanswered("file:" + IO_URING, "it does not exist: this kernel may have no io_uring")
-    later = known(facts.io_uring_at_boot) if "persisted" in uses else _UNUSED
+    later = facts.io_uring_at_boot if "persisted" in uses else _UNUSED
     if isinstance(facts.io_uring, Absent) and not is_off and later in (None, "0", _UNUSED):
         raise Skip("This kernel cannot disable io_uring.")
     # The kernel of the next start may have the switch that the running one lacks.
-    own = 2 if is_off else 0
-    now = str(unless_absent(facts.io_uring, own)) if "running" in uses else _UNUSED
+    own = "2" if is_off else "0"
+    now: Answer[str] = _UNUSED
+    if "running" in uses:
+        now = own if isinstance(facts.io_uring, Absent) else attempt(_number_text, facts.io_uring)
     if later is None and now in _GOOD and not is_uek and not is_off:
         raise Unanswered("file:" + IO_URING, "nothing sets it at boot, and its default is unknown")
-    at_boot = str(own) if later is None else later
-    status = FAIL if "2" in (now, at_boot) else WARN if "1" in (now, at_boot) else PASS
-    if not {now, at_boot} <= set(_WORDS):
-        status = FAIL
-    return Verdict(
-        status,
-        f"kernel.io_uring_disabled is {_text(now)}, and {_text(at_boot)} after reboot. With 1 the "
-        "owner of ASM must be in kernel.io_uring_group.",
-        fix="set kernel.io_uring_disabled to 0, or to 1 with the group of the owner of ASM",
+    at_boot: Answer[str] = own if later is None else later
+    set_now = _SET_NOW
+    if isinstance(facts.io_uring, Absent):
+        set_now = Ask("start a kernel that has io_uring, such as UEK 7 or later")
+    return layered(
+        persisted=_layer(at_boot),
+        running=_layer(now),
+        advice=Advice(
+            both=[_PERSIST, set_now],
+            persisted=[_PERSIST],
+            running=[set_now],
+        ),
+        why=f"kernel.io_uring_disabled is {_shown(now)}, and {_shown(at_boot)} after reboot. With "
+        "1 the owner of ASM must be in kernel.io_uring_group.",
         desired="0",
-        persisted=_text(at_boot),
-        running=_text(now),
-        failing_layer=failing(running=now not in _GOOD, persisted=at_boot not in _GOOD),
         evidence=["file:" + IO_URING],
     )
+
+
+_PERSIST = Ask(
+    "set kernel.io_uring_disabled = 0 in the file of /etc/sysctl.d that is read last (or 1, with "
+    "the group of the owner of ASM in kernel.io_uring_group)"
+)
+_SET_NOW = Ask("set it now: sysctl -w kernel.io_uring_disabled=0")
+
+
+def _number_text(answer: Answer[int]) -> str:
+    return str(known(answer))
+
+
+def _layer(value: Answer[str]) -> Layer:
+    if isinstance(value, HostproofError):
+        return Layer(value)
+    status = PASS if value in _GOOD else WARN if value == "1" else FAIL
+    return Layer(_text(value), status)
+
+
+def _shown(value: Answer[str]) -> str:
+    return "unknown" if isinstance(value, HostproofError) else _text(value)
 
 
 def _text(value: str) -> str:
@@ -155,15 +202,25 @@ def _text(value: str) -> str:
 )
 def asmlib_start(facts: Facts, _policy: Policy) -> Verdict:
     version(facts)
-    starts = enabled(facts)
-    return Verdict(
-        PASS if starts else FAIL,
-        f"{CONFIG} or the unit oracleasm.service does not start it.",
-        fix="run oracleasm configure -i and enable the unit",
-        commands=["systemctl enable oracleasm.service"],
+    configured = attempt(is_configured, facts)
+    # A unit that is enabled-runtime is not enabled after a reboot.
+    unit = facts.unit if isinstance(facts.unit, HostproofError) else facts.unit == "enabled"
+    steps: List[Step] = []
+    if configured is False:
+        steps.append(Ask("run oracleasm configure -i and let it start the driver on boot"))
+    if unit is False:
+        steps.append(Run("systemctl", "enable", "oracleasm.service", text="enable the unit"))
+    places = [CONFIG] * (configured is False) + ["the unit oracleasm.service"] * (unit is False)
+    verdict = Verdict(
+        FAIL if steps else PASS,
+        f"{' and '.join(places)} {'do' if len(places) > 1 else 'does'} not start it."
+        if steps
+        else None,
+        advice=Advice(steps),
         desired="ORACLEASM_ENABLED=true and an enabled unit",
-        persisted="starts" if starts else f"unit {known(facts.unit)[:40] or 'missing'}",
+        persisted=f"unit {_shown(facts.unit)[:40] or 'missing'}" if steps else "starts",
         running="loaded" if known(facts.loaded[ASMLIB]) else "module not loaded",
         failing_layer="persisted",
         evidence=["file:" + CONFIG, "command:" + " ".join(UNIT)],
     )
+    return by_layers(verdict, [("configuration", configured), ("unit", unit)])

@@ -5,7 +5,6 @@
 from typing import List, Optional
 
 from ...collect.answer import known
-from ...collect.shell import line
 from ...errors import Absent, Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, undetermined
 from ...evaluate.finding import FAIL, PASS, WARN
@@ -57,7 +56,8 @@ def _of_both_ends(
         verdict = Verdict(
             FAIL,
             f"The host has {running}, the switch port {far}.",
-            fix="let both ends negotiate, or force both to the same",
+            fix=f"let {nic.name} and {other.name} negotiate, or force both to the same speed "
+            "and duplex",
         )
     if verdict is None and port.speed is not None and port.duplex is not None:
         verdict = Verdict(PASS)
@@ -73,18 +73,18 @@ def _of_this_end(nic: NicFacts, running: str, evidence: List[str]) -> Verdict:
             WARN,
             "This end negotiates, but the other end offers nothing: it is forced, or the driver "
             "does not show it.",
-            fix="let the switch port negotiate",
+            fix=f"let the switch port of {nic.name} negotiate",
             running=running,
             evidence=evidence,
         )
     if settings.autoneg is False:
-        on_linux = nic.system == LINUX
+        how = f": ethtool -s {nic.name} autoneg on" if nic.system == LINUX else ""
         return Verdict(
             WARN,
             "Speed and duplex are forced here: if the other end negotiates, it falls back to half "
             "duplex.",
-            fix="set both ends to negotiate: this end only if the switch port negotiates, too",
-            commands=[line("ethtool", "-s", nic.name, "autoneg", "on")] if on_linux else [],
+            # No command: where the port is forced, a host that negotiates falls to half duplex.
+            fix=f"let the switch port of {nic.name} negotiate first, then {nic.name}{how}",
             running=running,
             evidence=evidence,
         )
@@ -127,7 +127,8 @@ def full_duplex(nic: NicFacts, facts: Facts, _policy: Policy) -> Verdict:
         FAIL if half else PASS,
         why="{0} has half duplex: it cannot send and receive at once, and PAUSE does not "
         "exist.".format(capital(" and ".join(half))),
-        fix="let both ends negotiate, or force both to full duplex",
+        fix=f"let {' and '.join(name for name, _duplex in ends)} negotiate at both ends, or force "
+        "all of them to full duplex",
         desired="full duplex",
         running="{0} duplex".format(nic.nic.duplex or "unknown"),
         evidence=evidence,

@@ -54,10 +54,23 @@ def bond_members_alike(name: str, facts: Facts, _policy: Policy) -> Verdict:
             reasons.append("not in use by the bond: " + ", ".join(out))
     if len(bond.members if isinstance(bond, Bond) else members) == 1:
         reasons.append("it has only one member")
+    names = ", ".join(member.name for member in members)
+    fixes = []
+    if differing:
+        fixes.append(
+            f"set {names} to the same {' and '.join(text.partition(' (')[0] for text in differing)}"
+            ": flow control with flow_control_rules, speed and duplex at the switch ports"
+        )
+    if len(reasons) > bool(differing):
+        fixes.append(
+            f"find out why a member of {name} is not in use: its link, and LACP of the switch ports"
+            if len(members) > 1
+            else f"add a second member to {name}"
+        )
     return Verdict(
         FAIL if differing else WARN if reasons else PASS,
         why=". ".join(map(capital, reasons)) + ".",
-        fix="use the same settings for all members",
+        fix="; ".join(fixes),
         commands=commands,
         running="; ".join(f"{member.name}: {_pause_text(member)}" for member in members),
         evidence=evidence,
@@ -118,7 +131,7 @@ def path_speed(subject: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
         PASS if here == there and len(here) == 1 else WARN,
         why=f"{capital(text)}: what the {fast} sends at once overruns the buffers of the switch "
         f"port in front of the {slow}, unless PAUSE holds it up.",
-        fix="connect both ends with the same speed",
+        fix="connect this host and the filer with links of the same speed",
         desired="the same speed",
         running=text,
         values={"host": here[-1], "filer": there[-1], "unit": "Mb/s"},

@@ -43,6 +43,7 @@ _GUIDE = "WildFly Admin Guide, Management API reference; JBoss EAP Configuration
 def running(app: App, _facts: Facts, _policy: Policy) -> Verdict:
     model = _running(app)
     stored = known(app.stored)
+    waiting = [node.name or "the server" for node in model.nodes if node.state in WAITING]
     wrong = [
         "{0}is {1}: it shows what will be, its pools work by what was".format(
             node.name + " " if node.name else "", node.state
@@ -65,8 +66,10 @@ def running(app: App, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN if wrong else PASS,
         why="; ".join(wrong) + "." if wrong else None,
-        fix="reload the server in a quiet hour (its sessions end), or bring the values through its "
-        "management and never by editing the file of a server that runs",
+        fix=f"reload {' and '.join(waiting)} in a quiet hour: its sessions end"
+        if waiting
+        else "set the values that must be in use with the management of the server (jboss-cli.sh), "
+        "then reload it in a quiet hour: an edit of the file of a running server is lost",
         persisted=app.file,
         running="; ".join(
             " ".join(part for part in (node.name, node.state) if part) for node in model.nodes
@@ -150,7 +153,8 @@ def deployments(app: App, _facts: Facts, _policy: Policy) -> List[Verdict]:
                     WARN,
                     why=f"{name} was deployed through the management"
                     f"{' of ' + node.name if node.name else ''}: no file shows how it validates.",
-                    fix="make it a data source of the server's own, which its management shows",
+                    fix=f"create the data source of {name} with the management of the server, "
+                    f"which then shows it, and undeploy {name}",
                 )
             )
     if not verdicts:
@@ -177,7 +181,9 @@ def _judge(app: App, deployment: Deployment, own: Dict[str, Pool]) -> Verdict:
     return Verdict(
         status,
         why=why,
-        fix="remove the file, or give it a separate JNDI name",
+        fix=f"remove {deployment.path}, or give its data source a separate JNDI name"
+        if both
+        else f"see in server.log why {deployment.path} is not deployed, and correct it",
         persisted=deployment.path,
         running=f"{deployment.state}: " + ", ".join(source.jndi for source in sources),
         evidence=("file:" + deployment.path,) + evidence_of(app)[:1],
