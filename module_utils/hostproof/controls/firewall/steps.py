@@ -7,7 +7,17 @@ from typing import Callable, List, Optional, Sequence
 from ...collect.answer import if_known
 from ...evaluate.advice import Ask, Edit, Run, Step
 from .facts import Facts
-from .parsers.packets import ACCEPT, BLOCKED, INTERFACE, OPEN, Chain, Packet, Tables, reach
+from .parsers.packets import (
+    ACCEPT,
+    BLOCKED,
+    GROUP,
+    INTERFACE,
+    OPEN,
+    Chain,
+    Packet,
+    Tables,
+    reach,
+)
 from .policy import Port
 from .ways import Way
 
@@ -40,6 +50,9 @@ def remove(what: str) -> List[Step]:
 def open_port(port: Port, way: Way, facts: Facts, is_reply: bool) -> List[Step]:
     """The steps in the files of each service that drops the port."""
     packet = Packet(port.protocol, port.port, port.direction, way.name, (), way.own)
+    if port.sources:
+        sources = ", ".join(port.sources)
+        return [Ask(f"accept {port.port}/{port.protocol} from {sources} in the files")]
     if is_reply:
         return _in_files(facts, packet, lambda unit, path, chain: [_replies(unit, path, chain)])
     name = f"{port.port}/{port.protocol}"
@@ -92,11 +105,15 @@ def open_interface(way: Way, facts: Facts) -> List[Step]:
         return [_above(rule, path, chain, "all other rules")]
 
     found: List[Step] = []
-    for protocol in ("udp", "tcp"):
-        for direction in ("in", "out"):
-            packet = Packet(protocol, None, direction, name, way.networks, way.own)
-            found += _in_files(facts, packet, steps, all_packets=True)
-    return found
+    packets = [
+        Packet(protocol, None, direction, name, way.networks, way.own)
+        for protocol in ("udp", "tcp")
+        for direction in ("in", "out")
+    ]
+    packets.append(Packet("udp", 42424, "in", name, way.networks, (GROUP,)))
+    for packet in packets:
+        found += _in_files(facts, packet, steps, all_packets=True)
+    return found or [Ask(f"accept all packets of {name} in the files of the packet filter")]
 
 
 def _in_files(

@@ -11,7 +11,7 @@ from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...probes.net import devices
 from .facts import ARP_FILE, LOOPBACK, Bond, Device, Facts
 from .policy import NAME, Policy
-from .subjects import BONDS, BOOK, DEVICES
+from .subjects import BONDS, BOOK, DEVICES, MOVE
 
 rules = Rules(NAME)
 
@@ -211,8 +211,7 @@ def subnets(facts: Facts, _policy: Policy) -> Verdict:
         advice=Advice(
             [
                 Ask(
-                    "give each of these interfaces a separate subnet, the same on all nodes, and "
-                    "register it (oifcfg setif) before Clusterware restarts"
+                    MOVE.format("a separate subnet for each of these interfaces")
                     if shared
                     else f"give {', '.join(bare)} an address in a separate subnet, the same on "
                     "all nodes"
@@ -255,7 +254,7 @@ def bonding(bond: Bond, _facts: Facts, policy: Policy) -> Verdict:
         f"{why[:1].upper()}{why[1:]}.",
         advice=Advice(
             [
-                *([] if state.monitored else [Ask(f"set miimon=100 for {bond.name}")]),
+                *([] if state.monitored else [Ask(_monitoring(bond.name))]),
                 *(
                     []
                     if good
@@ -274,6 +273,11 @@ def bonding(bond: Bond, _facts: Facts, policy: Policy) -> Verdict:
         evidence=["file:/proc/net/bonding/" + bond.name, _mode_key(bond.name)],
         values={"mode": mode},
     )
+
+
+def _monitoring(name: str) -> str:
+    path = devices.place(name, "bonding/miimon")
+    return f"write 100 to {path}, and miimon=100 into the configuration of {name}"
 
 
 def _mode_key(name: str) -> str:

@@ -14,7 +14,7 @@ from ...probes.net import devices
 from ...probes.oracle import clusterware
 from .facts import Facts, Limited
 from .policy import NAME, Policy
-from .subjects import BOOK
+from .subjects import BOOK, MOVE
 
 rules = Rules(NAME)
 
@@ -161,12 +161,11 @@ def separate(facts: Facts, _policy: Policy) -> Verdict:
     if problems:
         steps.append(
             Ask(
-                f"register a separate interface in its own subnet as cluster_interconnect on all "
-                f"nodes (oifcfg setif), restart Clusterware, and then delete {both[0]} from that "
-                "role (oifcfg delif, setif)"
+                "register a separate interface of all nodes, in another subnet, as "
+                "cluster_interconnect (oifcfg setif), restart Clusterware on all nodes, and then "
+                f"register {both[0]} as public only (oifcfg delif, setif)"
                 if both
-                else "give the private interface of all nodes a subnet that overlaps with no "
-                "other, and register it with oifcfg setif before Clusterware restarts"
+                else MOVE.format("a subnet for the private interface that overlaps with no other")
             )
         )
     for one in if_known(facts.instances, []):
@@ -290,13 +289,7 @@ def private_addresses(facts: Facts, _policy: Policy) -> Verdict:
         WARN if routed else PASS,
         f"Routable: {', '.join(routed)}.",
         advice=Advice(
-            [
-                Ask(
-                    "plan a subnet of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fc00::/7 for "
-                    "all nodes, register it with oifcfg setif while Clusterware runs, change the "
-                    "addresses while it is down, and then delete the old one (oifcfg delif)"
-                )
-            ]
+            [Ask(MOVE.format("a subnet of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fc00::/7"))]
         ),
         desired="no address that the Internet routes",
         running=", ".join(f"{address.interface} {address.address}" for address in addresses),

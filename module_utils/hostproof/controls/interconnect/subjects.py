@@ -13,6 +13,12 @@ from .policy import Peer, Policy
 
 BOOK = "Oracle Grid Infrastructure Installation Guide for Linux, "
 
+#: How the network of the interconnect changes (My Oracle Support 283684.1).
+MOVE = (
+    "register {0} with oifcfg setif while Clusterware runs, stop it on all nodes, change the "
+    "addresses, start it, and then delete the old registration (oifcfg delif)"
+)
+
 _NONE = (
     "The interconnect is unknown: interconnect_interfaces is not set, and Clusterware does not run."
 )

@@ -307,9 +307,9 @@ def _ask(
         raise Absent(key, f"{sid} does not run")
     if asking.forbidden_by is not None:
         raise Unanswered(key, f"{asking.forbidden_by} is false: what {sid} runs with is not known")
-    names = PARAMETERS + SESSION_PARAMETERS + IO_PARAMETERS + WAIT_PARAMETERS + NAMES
-    names += CLUSTER_PARAMETERS
-    return parameters_probe.ask(host, known(target), names, asking.seconds)
+    names = PARAMETERS + SESSION_PARAMETERS + IO_PARAMETERS + WAIT_PARAMETERS
+    names_of_all = names + NAMES + CLUSTER_PARAMETERS
+    return parameters_probe.ask(host, known(target), names_of_all, asking.seconds)
 
 
 def _version_of(
