@@ -52,6 +52,7 @@ SLOWEST = 10
 
 PROGRAMS = (
     "packaging/build",
+    "packaging/release",
     "tests/advice",
     "tests/control_pages",
     "tests/language",

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.controls.registry import CONTROLS, check_ids
 from ansible.module_utils.hostproof.evaluate.profiles import PROFILES
 from hostproof_controller.cli import checks, command, explain, releases, terminal
@@ -226,15 +227,17 @@ class TestExplain:
 class TestSince:
     def test_names_checks_that_exist(self):
         others = {check.id for check in explain._OTHERS}
-        listed = [check for ids in releases.RELEASED.values() for check in ids]
+        listed = [check for ids in releases.released().values() for check in ids]
         assert set(listed) <= check_ids() | others
         assert len(set(listed)) == len(listed)
 
-    def test_the_next_release_is_later(self):
+    def test_no_release_is_later_than_this_version(self):
         def numbers(text: str) -> list[int]:
             return [int(part) for part in text.split(".")]
 
-        assert all(numbers(release) < numbers(releases.NEXT) for release in releases.RELEASED)
+        assert all(numbers(release) <= numbers(VERSION) for release in releases.released())
+        assert releases.since("hugepages.pool_covers_sga") == "0.1.0"
+        assert releases.since("nfs_mounts.safe_transport") == "0.2.0"
 
 
 class TestTexts:
