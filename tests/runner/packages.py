@@ -28,6 +28,7 @@ PACKAGES = {
         "mmdebstrap": "mmdebstrap",
     },
     "pools": {"java": "openjdk-17-jre-headless", "mvn": "maven"},
+    "delivery": {"mmdebstrap": "mmdebstrap"},
     "delays": {"cc": "build-essential", "qemu-system-x86_64": "qemu-system-x86"},
     "monitoring": {
         "prometheus": "prometheus",

@@ -158,7 +158,7 @@ def stages(*, quick: bool = False, everything: bool = True) -> list[Stage]:
         Stage("pools", [["tests/run_pools"]], 1200, 240),
         Stage("delays", [[python, "tests/run_delays"]], 1200, 150, table=True),
         Stage("monitoring", [["tests/run_monitoring"]], 600, 60),
-        Stage("delivery", [[*pytest, "tests/delivery"]], 1200, 240, failed_only=again),
+        Stage("delivery", [[*pytest, "tests/delivery"]], 1800, 420, failed_only=again),
         Stage("bench", [[python, name] for name in BENCHMARKS], 2400, 2400, table=True),
         Stage("environment", [["tests/run_environment"]], 1800, 600),
     ]
