@@ -817,6 +817,8 @@ class TestBufferedWriters:
         assert "about 12.0 GiB may be dirty" in finding.why
         assert "A database with direct I/O is not governed by it." in finding.why
         assert "vm.dirty_bytes = 8589934592" in finding.commands[1]
+        # The file can hold settings of others.
+        assert all(" >> " in command for command in finding.commands[:2])
 
     def test_bytes_win_over_the_ratio(self, judge):
         machine = linux(dirty_bytes=1 << 30, dirty_ratio=0, dirty_background_bytes=1 << 28)
@@ -846,6 +848,9 @@ class TestBufferedWriters:
         finding = judge(machine)["buffered_writers"]
         assert finding.status == "warn"
         assert "vm.dirty_ratio is 20 now and 5 after a reboot" in finding.why
+        # What runs is within the limit: a reboot must keep it.
+        assert finding.fix == "put vm.dirty_ratio = 20 in place of /etc/sysctl.d/90-dirty.conf:1"
+        assert (finding.failing_layer, finding.commands) == ("persisted", ())
 
     @pytest.mark.parametrize(
         ("path", "text", "status", "says"),
@@ -879,17 +884,22 @@ class TestBufferedWriters:
         )
         finding = judge(machine.file(path, text))["buffered_writers"]
         assert (finding.status, says in f"{finding.why} {finding.persisted}") == (status, True)
+        is_tuned = "/tuned/" in path
+        assert ("in a TuneD profile below /etc/tuned" in str(finding.fix)) == is_tuned
 
     def test_set_by_hand(self, judge):
         finding = judge(linux(dirty_background_ratio=5))["buffered_writers"]
         assert finding.status == "warn"
         assert "vm.dirty_background_ratio is 5, which no file sets" in finding.why
+        assert finding.fix.startswith("put 'vm.dirty_background_ratio = 5' into /etc/sysctl.d/")
 
     def test_both_of_a_pair_at_boot(self, judge):
-        machine = linux(dirty_bytes=1 << 30, dirty_ratio=0)
+        machine = linux(dirty_bytes=1 << 30, dirty_ratio=0, dirty_background_ratio=1)
         text = "vm.dirty_ratio = 5\nvm.dirty_bytes = 1073741824\n"
         machine.file("/etc/sysctl.d/90-dirty.conf", text)
-        assert "each makes the other 0" in judge(machine)["buffered_writers"].why
+        finding = judge(machine)["buffered_writers"]
+        assert "each makes the other 0" in finding.why
+        assert finding.fix.startswith("remove vm.dirty_bytes (/etc/sysctl.d/90-dirty.conf:2) or ")
 
     def test_throttle_off_and_absent(self, judge):
         machine = linux()

@@ -6,10 +6,11 @@ from typing import Dict, List, Optional
 
 from ...collect import shell
 from ...collect.answer import if_known, known
-from ...evaluate.checking import Rules, Verdict
+from ...evaluate.advice import Advice, Ask, Edit, Step
+from ...evaluate.checking import Layer, Rules, Verdict, layered
 from ...evaluate.finding import PASS, WARN
 from ...parsers.size import human
-from ...probes.systemd.boot import sysctl_at_boot
+from ...probes.systemd.boot import Setting, sysctl_at_boot
 from .facts import DIRTY, VM, Facts, Linux
 from .policy import NAME, Policy
 from .subjects import LINUX
@@ -70,8 +71,10 @@ def buffered_writers(linux: Linux, _facts: Facts, policy: Policy) -> Verdict:
     for name in DIRTY:
         winner = at_boot[name]
         set_at_boot[name] = None if winner is None else winner.value
-    advice += _after_boot(dirty, set_at_boot)
-    advice += ["at boot " + refusal for name in DIRTY for refusal in settings[name].refused]
+    wrong_now = bool(advice)
+    later = _after_boot(dirty, set_at_boot)
+    later += ["at boot " + refusal for name in DIRTY for refusal in settings[name].refused]
+    advice += later
     if not advice:
         for name in DIRTY:
             settings[name].settled()
@@ -83,18 +86,22 @@ def buffered_writers(linux: Linux, _facts: Facts, policy: Policy) -> Verdict:
     desired = None
     if policy.dirty_limit is not None:
         desired = f"at most {human(policy.dirty_limit)} dirty"
-    return Verdict(
-        WARN if advice else PASS,
+    return layered(
+        persisted=Layer(
+            "; ".join(places) or "nothing set: the kernel's defaults", WARN if later else PASS
+        ),
+        running=Layer(
+            f"write back from about {human(background)}, writers wait from about {human(limit)}",
+            WARN if wrong_now else PASS,
+        ),
+        in_use=Layer(_throttle_text(throttle)) if throttle else None,
+        advice=Advice(
+            both=_limited(policy), running=_limited(policy), persisted=_kept(dirty, at_boot)
+        ),
         why="Advice: {0}. A database with direct I/O is not governed by it.".format(
             "; ".join(advice)
         ),
-        fix=_fix(policy),
-        commands=_commands(policy),
         desired=desired,
-        persisted="; ".join(places) or "nothing set: the kernel's defaults",
-        running=f"write back from about {human(background)}, writers wait from about "
-        f"{human(limit)}",
-        in_use=_throttle_text(throttle),
         values={"background": background, "limit": limit, "unit": "bytes"},
         evidence=["file:" + VM + name for name in DIRTY] + ["file:/proc/meminfo"],
     )
@@ -129,21 +136,48 @@ def _after_boot(dirty: Dict[str, int], set_at_boot: Dict[str, Optional[str]]) ->
 _DROP_IN = "/etc/sysctl.d/90-dirty.conf"
 
 
-def _fix(policy: Policy) -> str:
-    if policy.dirty_limit is None:
-        return "Set vm.dirty_background_bytes and vm.dirty_bytes in a file of /etc/sysctl.d."
-    return f"write both limits to {_DROP_IN} and load it; or io_pacing_dirty_limit: unmanaged"
-
-
-def _commands(policy: Policy) -> List[str]:
+def _limited(policy: Policy) -> List[Step]:
     limit = policy.dirty_limit
     if limit is None:
-        return []
+        return [Ask("set vm.dirty_background_bytes and vm.dirty_bytes in a file of /etc/sysctl.d")]
     return [
-        shell.written(f"vm.dirty_background_bytes = {limit // 4}", _DROP_IN),
-        shell.written(f"vm.dirty_bytes = {limit}", _DROP_IN, append=True),
-        shell.line("sysctl", "-p", _DROP_IN),
+        Step(
+            f"write both limits to {_DROP_IN} and load it; or io_pacing_dirty_limit: unmanaged",
+            [
+                # The file can hold settings of others.
+                shell.written(f"vm.dirty_background_bytes = {limit // 4}", _DROP_IN, append=True),
+                shell.written(f"vm.dirty_bytes = {limit}", _DROP_IN, append=True),
+                shell.line("sysctl", "-p", _DROP_IN),
+            ],
+        )
     ]
+
+
+def _kept(dirty: Dict[str, int], at_boot: Dict[str, Optional[Setting]]) -> List[Step]:
+    """How a reboot keeps the running values."""
+    steps: List[Step] = []
+    for name in ("dirty_background_bytes", "dirty_bytes"):
+        winner, other = at_boot[name], at_boot[OTHER[name]]
+        if winner is not None and other is not None:
+            steps.append(
+                Ask(f"remove vm.{name} ({winner.place}) or vm.{OTHER[name]} ({other.place})")
+            )
+    for name in DIRTY:
+        winner, value = at_boot[name], dirty[name]
+        if at_boot[OTHER[name]] is not None or (winner is None and value in (DEFAULTS[name], 0)):
+            continue
+        if winner is None:
+            steps.append(Edit(_DROP_IN, f"vm.{name} = {value}"))
+        elif winner.value != str(value):
+            kept = name if value else OTHER[name]
+            what = f"put vm.{kept} = {dirty[kept]} in place of {winner.place}"
+            if "/tuned/" in winner.place:
+                what = (
+                    f"set {kept} to {dirty[kept]} in a TuneD profile below /etc/tuned that "
+                    f"includes the active one, and activate it: {winner.place} sets another value"
+                )
+            steps.append(Edit(winner.place, what=what))
+    return steps or [Ask("correct the values that a reboot rejects")]
 
 
 def _throttle_text(throttle: Dict[str, str]) -> Optional[str]:
