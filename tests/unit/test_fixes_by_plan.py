@@ -195,7 +195,7 @@ def test_logind_that_runs_as_required_needs_no_restart(running, restarts):
     machine.file("/etc/systemd/logind.conf", "[Login]\nRemoveIPC=yes\n")
     fix = fix_of("process_limits", "remove_ipc", machine)
     assert "'RemoveIPC=no' to /etc/systemd/logind.conf.d/oracle.conf" in fix
-    assert ("restart the host" in fix) == restarts
+    assert ("end no session of oracle before the reboot; then reboot the host" in fix) == restarts
 
 
 def test_a_pool_that_only_the_reboot_shrinks_needs_no_restart():

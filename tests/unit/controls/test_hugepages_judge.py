@@ -849,7 +849,7 @@ INSTANCES = (
         {"instances": LISTED},
         "memlock_persisted",
         "fail",
-        ("No account of hugepages_users exists", "create the account (oracle)"),
+        ("No account of hugepages_users exists", "if oracle comes from LDAP or SSSD"),
     ),
     Story(
         "memlock: name service down",

@@ -569,7 +569,8 @@ class TestInForce:
         assert "nofile 1024/65536" in in_force["A"].in_use
         assert "(in session-3.scope)" in in_force["A"].in_use
         assert "nofile 1023/524288" in in_force["B"].in_use
-        assert "fix dbora.service" in in_force["B"].fix
+        assert in_force["B"].fix.startswith("correct the limits of dbora.service")
+        assert in_force["B"].fix.endswith("; then restart B")
         assert "nofile 4096/4096" in in_force["C"].in_use
         assert "cron" in in_force["C"].fix
         # Who only starts a shell is no service of Oracle's.

@@ -68,7 +68,8 @@ def memlock_persisted(facts: Facts, policy: Policy) -> Judged:
         return Verdict(
             FAIL,
             why="No account of hugepages_users exists on this host.",
-            fix=f"create the account ({', '.join(policy.users)}) or correct hugepages_users",
+            fix=f"if {', '.join(policy.users)} comes from LDAP or SSSD, check that service; "
+            "otherwise create the account, or correct hugepages_users",
             desired=_kilobytes(required),
             persisted="no such account",
             evidence=["command:getent passwd " + user for user in policy.users],
@@ -91,7 +92,8 @@ def _missing_account(user: str, required: Optional[int]) -> Verdict:
     return Verdict(
         WARN,
         why=f"The host has no account {user}.",
-        fix="create the account, or remove it from hugepages_users",
+        fix=f"if {user} comes from LDAP or SSSD, check that service; otherwise create the "
+        "account, or remove it from hugepages_users",
         desired=_kilobytes(required),
         persisted="no such account",
         evidence=["command:getent passwd " + user],

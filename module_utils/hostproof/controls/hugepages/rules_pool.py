@@ -277,13 +277,14 @@ def _steps_of_persisted(
     small = _too_small_for(facts, policy, needed)
     if small is not None:
         return [small]
-    return [_apply(needed)]
+    return [*([Ask(place)] if place else []), _apply(needed)]
 
 
 def _fix_of_place(at_boot: PoolAtBoot) -> Optional[str]:
     """The fix where the kernel rejects a setting. None without such a place."""
     if at_boot.refused:
-        rejected = " and ".join(at_boot.refused)
+        refused = (text.partition(" (the kernel rejects it")[0] for text in at_boot.refused)
+        rejected = " and ".join(refused)
         return f"set vm.nr_hugepages to a number that the kernel accepts instead of {rejected}"
     return None
 

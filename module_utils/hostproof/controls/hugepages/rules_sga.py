@@ -157,8 +157,9 @@ def no_amm(facts: Facts, policy: Policy) -> Verdict:
         status = FAIL if pool.total or policy.instances else WARN
     return Verdict(
         status,
-        fix="in the spfile reset MEMORY_TARGET and MEMORY_MAX_TARGET (do not set them to 0: "
-        "ORA-00849), set SGA_TARGET and PGA_AGGREGATE_TARGET, restart",
+        fix="size the pool for the SGA first (hugepages.pool_covers_sga); then in the spfile reset "
+        "MEMORY_TARGET and MEMORY_MAX_TARGET (do not set them to 0: ORA-00849), and set SGA_TARGET "
+        "and PGA_AGGREGATE_TARGET; then restart the instance",
         desired="no /dev/shm/ora_* files",
         in_use=f"{len(names)} files, such as {names[0]}" if names else "none",
         evidence=["dir:/dev/shm"],

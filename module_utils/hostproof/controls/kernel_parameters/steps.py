@@ -6,7 +6,7 @@ from typing import List, NamedTuple, Optional
 
 from ...apply.change import Refusal, ValueChange
 from ...collect.answer import attempt, if_known, known
-from ...errors import Absent
+from ...errors import Absent, HostproofError
 from ...evaluate.advice import Advice, Apply, Ask, Step, Wait
 from ...evaluate.comparing import Numbers, numbers, text_of, to_write
 from ...probes.systemd import boot as boot_probe
@@ -110,14 +110,22 @@ def is_now(step: Change, policy: Policy) -> bool:
 
 def advice_of(parameter: Parameter, facts: Facts, policy: Policy, rooms: List[Room]) -> Advice:
     """The steps that make a parameter as required."""
-    by_apply = [Apply(NAME, parameter.name)]
+    by_apply: List[Step] = [*_rejected(parameter, facts), Apply(NAME, parameter.name)]
     is_live = policy.activation == "now" and parameter.live
     return Advice(
         both=[*by_apply, *([] if is_live else [Wait("reboot")])],
         persisted=by_apply,
-        running=by_apply if is_live else [Wait("reboot")],
+        running=by_apply[-1:] if is_live else [Wait("reboot")],
         in_use=[_more_room(parameter, rooms, facts)] if rooms else [],
     )
+
+
+def _rejected(parameter: Parameter, facts: Facts) -> List[Step]:
+    """The lines that the kernel rejects: they look as if they counted."""
+    at_boot = attempt(at_boot_of, parameter, facts.boot)
+    refused = () if isinstance(at_boot, HostproofError) else at_boot.refused
+    lines = [text.partition(" (the kernel rejects it")[0] for text in refused]
+    return [Ask(f"remove {line}, which the kernel rejects") for line in lines]
 
 
 def _more_room(parameter: Parameter, rooms: List[Room], facts: Facts) -> Step:

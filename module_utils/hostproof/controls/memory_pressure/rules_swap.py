@@ -159,8 +159,8 @@ def swapped_processes(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why=f"{', '.join(swapped) or 'No checked process'} is in swap; {running}.",
-        fix="find the processes that use the memory (ps -eo pid,rss,args --sort=-rss), free unused "
-        "huge pages, lower vm.swappiness",
+        fix="find the processes that use the memory (ps -eo pid,rss,args --sort=-rss) and reduce "
+        "it; then restart the swapped processes at a quiet time, or let the kernel read them back",
         desired="no process of an instance or a listener in swap",
         running=running,
         in_use=f"{', '.join(swapped) or 'none of ' + str(len(sizes))}; {used} swap in use, "

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What takes from a running database: logind IPC objects and processes, a cleaner sockets."""
 
-from typing import List, Optional
+from typing import FrozenSet, List, Optional
 
 from ...collect.answer import attempt, if_known, known, unless_absent
 from ...errors import Absent, Denied, Unanswered
+from ...evaluate.advice import Advice, Ask, Edit, Step, Wait
 from ...evaluate.checking import Judged, Rules, Skip, Verdict, failing, judged
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers import glob_pattern
@@ -22,6 +23,7 @@ rules = Rules(NAME)
 _SYSTEM = 999
 #: Where Oracle's software keeps its sockets; /usr/tmp is a link to /var/tmp where it is.
 SOCKETS = ("/tmp/.oracle", "/var/tmp/.oracle")
+_OUR_FILE = "/etc/systemd/logind.conf.d/oracle.conf"
 #: What distributions build RemoveIPC= with (logind.conf(5) of each).
 _BUILT_IN = {"no": ("rhel", "ol", "centos", "almalinux", "rocky"), "yes": ("debian", "ubuntu")}
 #: Types of tmpfiles.d whose lines have an age that counts for what is in the directory.
@@ -58,18 +60,34 @@ def remove_ipc(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why=f"{'; '.join(wrong)}; it is about {', '.join(at_risk) or 'no account yet'}.",
-        fix="write '[Login]' and 'RemoveIPC=no' to /etc/systemd/logind.conf.d/oracle.conf"
-        + (
-            " and restart the host; until then no session of the account should end"
-            if now == "yes"
-            else ""
+        advice=_advice_of_logind(
+            "RemoveIPC=no",
+            f"end no session of {' or '.join(at_risk) or 'its account'} before the reboot",
         ),
+        wrong=_wrong_layers(now, wrong),
+        right=_right_layers(now, wrong),
         desired="no",
         persisted=_persisted(setting, built),
         running=now,
         evidence=["command:" + " ".join(REMOVE_IPC), "file:" + LOGIND],
         failing_layer=failing(running=now == "yes", persisted=bool(wrong)),
     )
+
+
+def _advice_of_logind(line: str, before: str) -> Advice:
+    """logind reads its files when the host starts; a restart of it would end sessions."""
+    edit = Edit(_OUR_FILE, what=f"write '[Login]' and '{line}' to {_OUR_FILE}")
+    later: List[Step] = [Ask(before), Wait("reboot")]
+    return Advice(both=[edit, *later], persisted=[edit], running=later)
+
+
+def _wrong_layers(now: str, wrong: List[str]) -> FrozenSet[str]:
+    is_later = len(wrong) > (now == "yes")
+    return frozenset(["running"] * (now == "yes") + ["persisted"] * is_later)
+
+
+def _right_layers(now: str, wrong: List[str]) -> FrozenSet[str]:
+    return frozenset(["running", "persisted"]) - _wrong_layers(now, wrong)
 
 
 def _boolean(text: str) -> str:
@@ -120,13 +138,12 @@ def session_processes(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if at_risk else WARN if wrong else PASS,
         why=f"{' and '.join(wrong)}; {text}." if wrong else None,
-        fix="write '[Login]' and 'KillUserProcesses=no' to /etc/systemd/logind.conf.d/oracle.conf"
-        + (
-            " and restart the host, or start the instances by a service; until then do not end "
-            "the session that started them"
-            if now == "yes"
-            else ""
+        advice=_advice_of_logind(
+            "KillUserProcesses=no",
+            "do not end the session that started the instances before the reboot",
         ),
+        wrong=_wrong_layers(now, wrong),
+        right=_right_layers(now, wrong),
         desired="no, or no instance in a session",
         persisted="nothing sets it"
         if setting is None

@@ -100,7 +100,8 @@ def accounts(facts: Facts, _policy: Policy) -> Judged:
         Verdict(
             PASS if name in there else WARN,
             why="" if name in there else f"The host has no account {name}.",
-            fix="create the account, or correct process_limits_accounts, then apply",
+            fix="if the account comes from LDAP or SSSD, check that service; otherwise create it, "
+            "or remove it from process_limits_accounts",
             desired=name,
             running=f"uid {there[name].uid}" if name in there else "no such account",
             evidence=["command:getent passwd " + name],

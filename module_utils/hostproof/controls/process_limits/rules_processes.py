@@ -6,6 +6,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, known
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Ask, Wait
 from ...evaluate.checking import Rules, Subjects, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import proc_cgroup
@@ -57,7 +58,8 @@ def in_force(program: Running, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why=f"{wrong}; it runs in {place}.",
-        fix=_fix(place),
+        advice=_advice(place, program.name),
+        wrong=frozenset(["in_use"]),
         desired="; ".join(f"{demand.row.item} {demand.text()}" for demand in required),
         in_use=f"{'; '.join(texts)} (in {place})",
         values={"pid": program.process.pid, "place": place},
@@ -78,17 +80,28 @@ def _started_in(groups: Dict[str, str]) -> str:
     return units[-1] if units else "no unit of systemd"
 
 
-def _fix(place: str) -> str:
+def _advice(place: str, program: str) -> Advice:
+    """A process keeps its limits: the place that starts it first, then the process."""
+    restart = _restart(program)
     if place in proc_cgroup.SHELLS[2:]:
-        return "cron has the limits of its PAM stack (process_limits.pam); restart it"
-    if place in proc_cgroup.SHELLS[:2]:
-        return "let sshd use PAM (process_limits.pam), log in again, and restart it from there"
-    if place.endswith(".service"):
-        return (
-            f"fix {place} (process_limits.units), or for Clusterware s_crsconfig_HOST_env.txt; "
-            "then restart what it started"
-        )
-    return "fix the login (process_limits.login), log in again, and restart it from there"
+        start = Ask("correct the PAM stack of cron, which gives the limits (process_limits.pam)")
+    elif place in proc_cgroup.SHELLS[:2]:
+        start = Ask("let sshd use PAM (process_limits.pam), and log in again")
+    elif place in OF_CLUSTERWARE:
+        start = Ask("correct the limits in s_crsconfig_HOST_env.txt of the Grid home")
+    elif place.endswith(".service"):
+        start = Ask(f"correct the limits of {place} (process_limits.units)")
+    else:
+        start = Ask("correct the limits of the login (process_limits.login), and log in again")
+    return Advice(in_use=[start, restart])
+
+
+def _restart(program: str) -> Wait:
+    parts = program.split("_", 2)
+    if len(parts) > 2:
+        return Wait("instance_restart", parts[2])
+    name = program.partition(" ")[2]
+    return Wait("listener_restart", name) if name else Wait("cluster_restart")
 
 
 class Group(NamedTuple):

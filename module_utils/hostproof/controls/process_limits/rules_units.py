@@ -7,7 +7,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
-from ...evaluate.advice import Advice, Ask, Wait
+from ...evaluate.advice import Advice, Ask, Edit, Run, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Subjects, Verdict, failing, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.systemd import systemd_unit
@@ -23,6 +23,10 @@ SYSTEM_CONF = "/etc/systemd/system.conf"
 _SLICE = ".slice"
 #: The limits by the option of ulimit, in units of limits.conf.
 _OF_ULIMIT = {"n": "nofile", "u": "nproc", "s": "stack", "l": "memlock"}
+_DEFAULT_TASKS = Edit(
+    "/etc/systemd/system.conf.d/oracle.conf",
+    what="write '[Manager]' and 'DefaultTasksMax=65535' to /etc/systemd/system.conf.d/oracle.conf",
+)
 #: Programs that open a session of PAM for what they start, also by a shell.
 _BY_PAM = re.compile(
     r"[-@:+!]*(?:/\S*sh\s+-\w*c\s+[\"'](?:exec\s+)?)?(?:(?:/usr)?/s?bin/|(?<=[\s\"']))(su|runuser|sudo)\s"
@@ -280,7 +284,8 @@ def tasks(service: Service, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if low else PASS,
         why=f"Fewer than the {least} processes that an account must have: {', '.join(low)}.",
-        fix=f"systemctl set-property {service.name} TasksMax=infinity, which counts at once",
+        fix=f"systemctl set-property {service.name} TasksMax=infinity, which counts at once and "
+        "after a reboot",
         desired=f"infinity, or at least {least}",
         persisted="systemd's default" if place is None else f"{place.value} ({place.path})",
         running=loaded,
@@ -318,9 +323,12 @@ def default_tasks(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if low else PASS,
         f"Fewer than the {least} processes that an account must have: {', '.join(low)}.",
-        fix="write '[Manager]' and 'DefaultTasksMax=65535' to "
-        "/etc/systemd/system.conf.d/oracle.conf, or set TasksMax= in the service",
-        commands=["systemctl daemon-reexec"] if not is_low_later and place else [],
+        advice=Advice(
+            both=[_DEFAULT_TASKS, Ask("load it with systemctl daemon-reexec")],
+            persisted=[_DEFAULT_TASKS],
+            running=[Run("systemctl", "daemon-reexec", text="load the value of the file")],
+        ),
+        wrong=frozenset(["running"] * (now < least) + ["persisted"] * (is_low_later or not place)),
         desired=f"infinity, or at least {least}",
         persisted="systemd's default" if place is None else f"{place.value} ({place.path})",
         running=loaded,
