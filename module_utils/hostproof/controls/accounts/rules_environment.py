@@ -12,7 +12,7 @@ from ...evaluate.checking import Layer, Rules, Skip, Verdict, by_layers, known_o
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle import time_zones
 from . import login
-from .facts import LOGIN_DEFS, PASSWD, Entry, Facts, Owner, Running, gecos_mask
+from .facts import LOGIN_DEFS, PASSWD, Entry, Facts, Inventory, Owner, Running, gecos_mask
 from .login import Start
 from .parsers.shell_profile import COMPUTED, Settings
 from .policy import NAME, OINSTALL, Policy, wanted
@@ -229,12 +229,25 @@ def environment(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
     verdict = Verdict(
         WARN if problem else status,
         f"{problem} {why}" if problem else why,
-        fix="remove ORA_CRS_HOME, and a TZ that differs; unset the others before you start the "
-        "installer",
+        advice=Advice(_environment_steps(variables, status, zone if problem else "")),
         desired="ORA_CRS_HOME never; no variable of Oracle before an installation; no other TZ",
         persisted=", ".join(text for text in (listed, zone) if text) or "none",
     )
     return by_layers(verdict, [("start files", result.unknown)])
+
+
+def _environment_steps(variables: Dict[str, str], status: str, zone: str) -> List[Step]:
+    steps: List[Step] = []
+    crs = variables.get("ORA_CRS_HOME")
+    if crs is not None:
+        steps.append(Edit(crs, what=f"remove ORA_CRS_HOME from {crs}"))
+    elif status == WARN:
+        names = " ".join(sorted(variables))
+        steps.append(Ask(f"unset the variables before you start the installer (unset {names})"))
+    if zone:
+        path = zone.rpartition("(")[2].rstrip(")")
+        steps.append(Edit(path, what=f"remove TZ from {path}, or correct the zone that differs"))
+    return steps
 
 
 def _is_read(path: str, start: Start) -> bool:
@@ -324,9 +337,29 @@ def inventory(facts: Facts, policy: Policy) -> Verdict:
         FAIL if problems else status,
         ("; ".join(problems + hints) or f"{location.path} is owned and listed as it should be")
         + ".",
-        fix="correct oraInst.loc or the owner of the directory; attach a missing home with "
-        "runInstaller -attachHome",
+        advice=Advice(_inventory_steps(location, problems + hints, grid)),
         desired=f"inst_group {' or '.join(sorted(groups))}, a directory writable by the owners",
         persisted=f"{location.path}, inst_group {location.group or 'none'}, {state}",
         evidence=["file:" + location.file, "command:stat -L -c %u %g %a " + location.path],
     )
+
+
+def _inventory_steps(location: Inventory, problems: List[str], grid: Optional[str]) -> List[Step]:
+    """A step for each kind of problem."""
+    text = "; ".join(problems)
+    steps: List[Step] = []
+    if "inst_group" in text:
+        steps.append(Edit(location.file, what=f"correct inst_group in {location.file}"))
+    if "ASCII" in text or "does not exist" in text:
+        what = f"correct inventory_loc in {location.file}, or restore that directory from a backup"
+        steps.append(Edit(location.file, what=what))
+    if "writable by all" in text or "may write" in text:
+        steps.append(
+            Ask(
+                f"correct owner, group and mode of {location.path} (mode 0770, with the group of "
+                f"{location.file})"
+            )
+        )
+    if "Grid home" in text:
+        steps.append(Ask(f"attach {grid} to the inventory as its owner (runInstaller -attachHome)"))
+    return steps

@@ -2,21 +2,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Accounts, their numbers and their groups."""
 
-from typing import List
+from typing import Any, Callable, List, Optional, Sequence
 
 from ...collect.answer import if_known, known
-from ...errors import Absent
-from ...evaluate.advice import Advice, Apply, Ask, Run, Step, apply_line
-from ...evaluate.checking import Layer, Rules, Skip, Verdict, failing, layered
+from ...errors import Absent, HostproofError
+from ...evaluate.advice import Advice, Apply, Ask, Step
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
-from .facts import PASSWD, Facts, Owner
+from .facts import PASSWD, Facts, Owner, Running
 from .policy import NAME, OINSTALL, Policy
 from .subjects import OWNERS, entry_of, orphaned, wanted_of
 
 rules = Rules(NAME)
 
 _BOOK = "Oracle Database Installation Guide for Linux, Configuring Users, Groups and Environments"
-_APPLY = [apply_line(NAME)]
 #: Shells that end a login at once.
 _NO_LOGIN = ("nologin", "false", "true", "sync", "shutdown", "halt")
 
@@ -54,7 +53,7 @@ def exists(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
         steps.append(Ask(f"give the software of {owner.name} to another account than root"))
     if shell.rpartition("/")[2] in _NO_LOGIN:
         problems.append(f"its shell {shell} ends a login")
-        steps.append(Run("usermod", "-s", "/bin/bash", owner.name, text="set a login shell"))
+        steps.append(Ask(f"set a login shell (usermod -s /bin/bash {owner.name})"))
     elif isinstance(owner.shell, Absent):
         problems.append(f"its shell {shell} does not exist")
         steps.append(
@@ -132,29 +131,51 @@ def primary_group(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
     account = wanted_of(owner, policy)
     group = account.group if account else OINSTALL
     primary = entry.groups[0] if entry.groups else ""
-    running = [known(process) for process in owner.running]
     others = [
-        f"{process.name} runs with gid {process.gid}"
-        for process in running
-        if process.gid != entry.passwd.gid
+        (process.name, process.gid)
+        for process in owner.running
+        if isinstance(process, Running) and process.gid != entry.passwd.gid
     ]
-    problems = list(others)
-    if primary != group:
-        problems.insert(0, f"the primary group is {primary or entry.passwd.gid}, not {group}")
-    # Hosts with one owner often use dba. Only a policy makes that wrong.
-    status = PASS
-    if problems:
-        status = FAIL if others or account else WARN
-    return Verdict(
-        status,
-        ("; ".join(problems) or f"{group} is the primary group") + ".",
-        fix=f"stop what the account runs, then usermod -g {group} {owner.name}; start instances "
-        "from a new login, without newgrp",
-        desired=group,
-        persisted=f"{primary} (gid {entry.passwd.gid})",
-        in_use=", ".join(f"{process.name} gid {process.gid}" for process in running) or None,
-        failing_layer=failing(in_use=bool(others), persisted=True),
+    is_other = primary != group
+    problems = [f"the primary group is {primary or entry.passwd.gid}, not {group}"] * is_other
+    problems += [f"{name} runs with gid {gid}" for name, gid in others]
+    change: Step = Ask(
+        f"stop what the account runs, change the primary group (usermod -g {group} {owner.name}), "
+        "and start it again from a new login"
     )
+    # Hosts with one owner often use dba. Only a policy makes that wrong.
+    if account is None:
+        change = Ask(
+            f"keep {primary or entry.passwd.gid} if all software of this host was installed with "
+            "it, and set it as group of the account in accounts_accounts"
+        )
+    names = ", ".join(name for name, _gid in others)
+    again = Ask(f"start {names} again from a new login of {owner.name}, without newgrp")
+    return layered(
+        persisted=Layer(
+            f"{primary} (gid {entry.passwd.gid})",
+            (FAIL if account else WARN) if is_other else PASS,
+        ),
+        in_use=_in_use(owner, others, lambda process: f"{process.name} gid {process.gid}", FAIL),
+        why=("; ".join(problems) or f"{group} is the primary group") + ".",
+        advice=Advice(both=[change], persisted=[change], in_use=[again]),
+        desired=group,
+    )
+
+
+def _in_use(
+    owner: Owner, wrong: Sequence[Any], shown: Callable[[Running], str], status: str
+) -> Optional[Layer]:
+    """The layer of the running instances; None where nothing runs. What is known to be wrong stays
+    wrong if another process is unknown."""
+    if not owner.running:
+        return None
+    unknown = next((one for one in owner.running if isinstance(one, HostproofError)), None)
+    known_ones = [one for one in owner.running if isinstance(one, Running)]
+    text = ", ".join(map(shown, known_ones))
+    if unknown is not None and not wrong:
+        return Layer(unknown, PASS, "running instances")
+    return Layer(text, status if wrong else PASS, "running instances")
 
 
 @rules.check(
@@ -178,27 +199,31 @@ def groups(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
     }
     missing = [group for group, gid in gids.items() if not entry.has(group, gid)]
     stale: List[str] = []
-    for process in [known(running) for running in owner.running]:
+    for process in owner.running:
         lost = [
-            name for name, gid in gids.items() if name not in missing and gid not in process.gids
+            name
+            for name, gid in gids.items()
+            if name not in missing and isinstance(process, Running) and gid not in process.gids
         ]
-        if lost:
+        if lost and isinstance(process, Running):
             stale.append(f"{process.name} runs without {', '.join(lost)}")
     problems = [f"the host has no group {group}" for group in absent]
     problems += [f"not in {group}" for group in missing] + stale
-    status = WARN if stale else PASS
-    if absent or missing:
-        status = FAIL
-    return Verdict(
-        status,
-        ("; ".join(problems) or "All groups are there") + ".",
-        fix="list the account and its groups in accounts_accounts, apply the policy, then restart "
-        "what the account runs from a new login",
-        commands=_APPLY if policy.accounts is not None and (absent or missing) else (),
+    names = ", ".join([*absent, *missing])
+    add: Step = Ask(
+        f"list {owner.name} with the groups {names} in accounts_accounts, and apply the control"
+    )
+    if policy.accounts is not None:
+        add = Apply(NAME)
+    again = Ask(
+        f"start the instances of {owner.name} again from a new login in a maintenance window"
+    )
+    return layered(
+        persisted=Layer(", ".join(entry.groups), FAIL if absent or missing else PASS),
+        in_use=_in_use(owner, stale, lambda process: process.name, WARN),
+        why=("; ".join(problems) or "All groups are there") + ".",
+        advice=Advice(both=[add], persisted=[add], in_use=[again]),
         desired=", ".join(account.groups) or "no other group",
-        persisted=", ".join(entry.groups),
-        in_use="; ".join(stale) or None,
-        failing_layer=failing(in_use=bool(stale), persisted=True),
     )
 
 
@@ -214,18 +239,24 @@ def groups(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
 )
 def not_in_root(owner: Owner, _facts: Facts, _policy: Policy) -> Verdict:
     entry = entry_of(owner)
-    running = [process.name for process in map(known, owner.running) if 0 in process.gids]
+    running = [
+        process.name
+        for process in owner.running
+        if isinstance(process, Running) and 0 in process.gids
+    ]
     is_member = entry.has("root", 0)
-    return Verdict(
-        FAIL if is_member or running else PASS,
-        "It is in the group root."
-        if is_member
-        else f"{', '.join(running) or 'None of its instances'} runs with the group root.",
-        fix=f"gpasswd -d {owner.name} root, then restart what the account runs",
+    problems = ["it is in the group root"] * is_member
+    problems += [f"{', '.join(running)} runs with the group root"] * bool(running)
+    remove: Step = Ask(f"take the account out of the group (gpasswd -d {owner.name} root)")
+    if entry.passwd.gid == 0:
+        remove = Ask(f"give {owner.name} another primary group (usermod -g), and its files too")
+    again = Ask(f"start {', '.join(running)} again from a new login of {owner.name}")
+    return layered(
+        persisted=Layer(", ".join(entry.groups), FAIL if is_member else PASS),
+        in_use=_in_use(owner, running, lambda process: process.name, FAIL),
+        why=("; ".join(problems) or "Neither the account nor an instance is in the group") + ".",
+        advice=Advice(both=[remove], persisted=[remove], in_use=[again]),
         desired="not in the group root",
-        persisted=", ".join(entry.groups),
-        in_use=", ".join(running) or None,
-        failing_layer=failing(in_use=bool(running), persisted=True),
     )
 
 
@@ -248,7 +279,9 @@ def one_account_per_uid(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if shared else PASS,
         f"{text or 'Each of these accounts and root has a separate uid'}.",
-        fix="give the second account another uid, and its files too",
+        advice=Advice(
+            [Ask("give the account that owns no Oracle software another uid, and its files too")]
+        ),
         desired="one account for each of uid 0 and " + ", ".join(map(str, sorted(uids))),
         persisted=text or "one account each",
         evidence=["file:" + PASSWD],

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Zero configuration networking, which Clusterware does itself: multicast DNS and HAIP; proxyt."""
 
-from typing import List
+from typing import Any, Iterable, List
 
+from ...collect import shell
 from ...collect.answer import if_known, known
-from ...evaluate.checking import Rules, Skip, Verdict, by_layers, failing
+from ...errors import HostproofError
+from ...evaluate.advice import Advice, Ask, Edit, Run, Step
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts
 from .policy import NAME, Policy
@@ -13,6 +16,9 @@ from .probes.zeroconf import PROCESSES, PROXYT, PROXYT_PROCESSES, ROUTE, SYSCONF
 from .subjects import listed, skip_unmanaged
 
 rules = Rules(NAME)
+
+#: More devices with the route than a host has.
+_MOST_ROUTES = 8
 
 
 @rules.check(
@@ -41,23 +47,47 @@ def zeroconf(facts: Facts, policy: Policy) -> Verdict:
     remarks = [f"{listed(routes)} has the route 169.254.0.0/16"] if routes else []
     if adds:
         remarks.append(f"{SYSCONFIG} does not set NOZEROCONF, so network scripts add it")
-    verdict = Verdict(
-        FAIL if faults else WARN if remarks else PASS,
-        f"{'; '.join(faults + remarks)}.",
-        fix=f"stop and disable both units of avahi-daemon; set NOZEROCONF=yes in "
-        f"{SYSCONFIG} where network scripts start interfaces, and delete the route",
-        commands=_commands(bool(faults), len(routes)),
+    off = Run("systemctl", "disable", "--now", *reversed(UNITS), text="stop avahi-daemon for good")
+    off_steps: List[Step] = [off] if daemons or enabled else []
+    later: List[Step] = [Edit(SYSCONFIG, "NOZEROCONF=yes")] if adds else []
+    delete = ("ip", "route", "del", "169.254.0.0/16", "scope", "link", "proto", "boot")
+    lines = [shell.line(*delete)] * min(len(routes), _MOST_ROUTES)
+    now: List[Step] = [Step("delete the route", lines)] if routes else []
+    return layered(
+        persisted=_layer(
+            (state.enabled, state.script),
+            f"{listed(enabled, 'no unit')} enabled; "
+            f"{'route at the start of an interface' if adds else 'no route'}",
+            FAIL if enabled else WARN if adds else PASS,
+        ),
+        running=_layer(
+            (state.daemons, state.routes),
+            f"{daemons} processes; {listed(routes, 'no')} route",
+            FAIL if daemons else WARN if routes else PASS,
+        ),
+        also=[
+            ("units", state.enabled),
+            ("processes", state.daemons),
+            ("routes", state.routes),
+            ("NOZEROCONF", state.script),
+        ],
+        why=f"{'; '.join(faults + remarks)}.",
+        advice=Advice(
+            both=[*off_steps, *later, *now],
+            persisted=[*off_steps, *later],
+            running=[*off_steps, *now],
+        ),
         desired="no avahi-daemon, no route",
-        persisted=f"{listed(enabled, 'no unit')} enabled; "
-        f"{'route at the start of an interface' if adds else 'no route'}",
-        running=f"{daemons} processes; {listed(routes, 'no')} route",
         evidence=[f"command:systemctl is-enabled {unit}" for unit in UNITS]
         + ["processes:" + PROCESSES, "command:" + " ".join(ROUTE)]
         + ["file:" + SYSCONFIG],
-        failing_layer=failing(running=bool(daemons or routes), persisted=bool(enabled or adds)),
     )
-    layers = [("units", state.enabled), ("processes", state.daemons)]
-    return by_layers(verdict, [*layers, ("routes", state.routes), ("NOZEROCONF", state.script)])
+
+
+def _layer(answers: Iterable[Any], text: str, status: str) -> Layer:
+    """A layer of several answers, which the rule names one by one if they are unknown."""
+    is_unknown = any(isinstance(one, HostproofError) for one in answers)
+    return Layer("unknown" if is_unknown and status == PASS else text, status)
 
 
 @rules.check(
@@ -75,18 +105,22 @@ def proxyt(facts: Facts, policy: Policy) -> Verdict:
         raise Skip("This host is not a node of a cluster.")
     state = facts.proxyt
     enabled, daemons = if_known(state.enabled, False), if_known(state.daemons, 0)
-    verdict = Verdict(
-        FAIL if enabled or daemons else PASS,
-        f"{daemons} processes run, and {PROXYT} is {'enabled' if enabled else 'not enabled'}.",
-        fix="stop and disable the daemon",
-        commands=[f"systemctl disable --now {PROXYT}"],
+    off: List[Step] = [Run("systemctl", "disable", "--now", PROXYT, text="stop proxyt for good")]
+    if daemons and not enabled:
+        off.append(Ask("end a process that still runs, and find out what starts it"))
+    return layered(
+        persisted=_layer(
+            [state.enabled],
+            "enabled" if enabled else "not enabled",
+            FAIL if enabled else PASS,
+        ),
+        running=_layer([state.daemons], f"{daemons} processes", FAIL if daemons else PASS),
+        also=[("the unit", state.enabled), ("processes", state.daemons)],
+        why=f"{daemons} processes run, and {PROXYT} is {'enabled' if enabled else 'not enabled'}.",
+        advice=Advice(off, off, off),
         desired="not running, not enabled",
-        persisted="enabled" if enabled else "not enabled",
-        running=f"{daemons} processes",
         evidence=["command:systemctl is-enabled " + PROXYT, "processes:" + PROXYT_PROCESSES],
-        failing_layer=failing(running=bool(daemons), persisted=enabled),
     )
-    return by_layers(verdict, [("the unit", state.enabled), ("processes", state.daemons)])
 
 
 def _is_node(facts: Facts, policy: Policy) -> bool:
@@ -98,8 +132,3 @@ def _is_node(facts: Facts, policy: Policy) -> bool:
     ):
         return True
     return known(facts.cluster).name is not None
-
-
-def _commands(is_avahi: bool, routes: int) -> List[str]:
-    commands = ["systemctl disable --now " + " ".join(reversed(UNITS))] if is_avahi else []
-    return commands + ["ip route del 169.254.0.0/16 scope link proto boot"] * min(routes, 8)
