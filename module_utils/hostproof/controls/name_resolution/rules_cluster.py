@@ -16,6 +16,7 @@ from ...probes.net import devices
 from ...probes.net.host_names import Found
 from .facts import HOSTS, Facts, of_server
 from .parsers.dns_message import NO_SUCH_NAME
+from .parsers.hosts_file import Entry
 from .parsers.resolv_conf import Resolver
 from .policy import NAME, Policy
 from .probes import tcp_connections
@@ -131,7 +132,7 @@ def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if problems else WARN if remarks else PASS,
         f"{why}.",
-        fix=f"{expected} A or AAAA records of {name} in DNS, on every server; no line in {HOSTS}",
+        advice=Advice(_scan_steps(name, facts, expected, lines, problems)),
         desired=f"{expected} addresses by DNS",
         persisted=persisted(lines),
         running=f"{listed(lookup.addresses)}; "
@@ -143,6 +144,25 @@ def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
         + [key_of(server, form) for server in resolver.servers for form in facts.asked[name]],
         values=_values(name, lookup),
     )
+
+
+def _scan_steps(
+    name: str, facts: Facts, expected: int, lines: List[Entry], problems: List[str]
+) -> List[Step]:
+    if not problems:
+        return [Ask(f"compare the addresses of {name} in DNS with the networks of the cluster")]
+    steps: List[Step] = []
+    if any(not problem.startswith(HOSTS) for problem in problems):
+        text = f"give {name} its {expected} addresses (A or AAAA records) on every name server"
+        steps.append(Ask(text))
+    if not asks_dns(facts):
+        steps.append(Ask("let the line hosts: of /etc/nsswitch.conf query DNS"))
+    if lines:
+        numbers = listed([str(entry.line) for entry in lines])
+        # Until DNS has the records, clients on this host need the line.
+        what = f"remove {name} from {HOSTS} (line {numbers}) of every node when DNS has it"
+        steps.append(Edit(HOSTS, what=what))
+    return steps
 
 
 def _told(facts: Facts, server: str, name: str) -> Any:
@@ -181,8 +201,14 @@ def scan_listeners(name: str, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if closed else PASS,
         f"Port {policy.scan_port}: {listed(closed)}.",
-        fix="start the SCAN listener, and open its port in the firewall of the node that has the "
-        "address",
+        advice=Advice(
+            [
+                Ask(
+                    "start the SCAN listener of the address (srvctl start scan_listener), or open "
+                    f"port {policy.scan_port} in the firewall of the node that has the address"
+                )
+            ]
+        ),
         desired=f"connections to port {policy.scan_port}",
         in_use=f"{len(results) - len(closed)} of {len(results)} addresses accept one",
         evidence=[tcp_connections.KEY, "command:getent ahosts " + name],

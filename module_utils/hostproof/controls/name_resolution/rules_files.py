@@ -6,6 +6,7 @@ from typing import List, Optional
 
 from ...collect.answer import known
 from ...errors import Absent, Unanswered
+from ...evaluate.advice import Advice, Ask, Edit, Step
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import NSSWITCH, RESOLV_CONF, Facts
@@ -22,7 +23,16 @@ _MINIMAL = ("mdns4_minimal", "mdns6_minimal", "mdns_minimal")
 #: Addresses of systemd-resolved: a local server that forwards to other servers.
 _STUB = ("127.0.0.53", "127.0.0.54")
 _ORDER = "files before dns"
-_LINE = "hosts: files dns myhostname; where authselect or a profile writes the line, there"
+#: As glibc before 2.26.
+_MOST_DOMAINS = 6
+#: authselect writes the file from its profile on Red Hat.
+_LINE = [
+    Edit(
+        NSSWITCH,
+        what=f"set 'hosts: files dns myhostname' in {NSSWITCH}; where authselect writes it, set the "
+        "line in /etc/authselect/user-nsswitch.conf and run authselect apply-changes",
+    )
+]
 #: Response codes of a healthy server: the name exists, or it does not.
 _ANSWERS = (0, 3)
 
@@ -44,7 +54,7 @@ def search_order(facts: Facts, policy: Policy) -> Verdict:
         return Verdict(
             WARN,
             "There is no line hosts: - glibc before 2.35 asks DNS first then, and later ones last.",
-            fix=_LINE,
+            advice=Advice(_LINE),
             desired=_ORDER,
             persisted="no line hosts:",
             evidence=["file:" + NSSWITCH],
@@ -73,7 +83,7 @@ def search_order(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if faults else WARN if remarks else PASS,
         f"{why}.",
-        fix=_LINE,
+        advice=Advice(_LINE),
         desired=_ORDER,
         persisted=order[:300],
         evidence=["file:" + NSSWITCH],
@@ -109,14 +119,15 @@ def resolv_conf(facts: Facts, policy: Policy) -> Verdict:
     if resolver.passed_over:
         lines = listed([str(number) for number in resolver.passed_over])
         problems.append(f"lines that count for nothing: {lines} (at most {SERVERS} servers count)")
-    if len(resolver.search) > 6:
-        problems.append(f"of {len(resolver.search)} domains to search glibc before 2.26 takes 6")
+    if len(resolver.search) > _MOST_DOMAINS:
+        problems.append(
+            f"of {len(resolver.search)} domains to search glibc before 2.26 takes {_MOST_DOMAINS}"
+        )
     servers = listed(resolver.servers, "no server")
     return Verdict(
         WARN if problems else PASS,
         f"{'; '.join(problems)}.",
-        fix="configure two or three servers and options timeout:1 attempts:2, in the "
-        "program that writes the file" + (f" ({facts.writer})" if facts.writer else ""),
+        advice=Advice(_resolver_steps(resolver, policy, facts.writer, stub)),
         desired=f"2 or {SERVERS} servers, at most {policy.max_wait_seconds:g} seconds",
         persisted=f"{servers}; search {listed(resolver.search)}; timeout:{resolver.timeout} "
         f"attempts:{resolver.attempts}{' rotate' if resolver.rotate else ''}; written by "
@@ -124,6 +135,23 @@ def resolv_conf(facts: Facts, policy: Policy) -> Verdict:
         values={"servers": len(resolver.servers), "longest_seconds": resolver.longest},
         evidence=["file:" + RESOLV_CONF, "link:" + RESOLV_CONF],
     )
+
+
+def _resolver_steps(resolver: Resolver, policy: Policy, writer: str, is_stub: bool) -> List[Step]:
+    """A step for each problem, at the program that writes the file."""
+    place = f"the configuration of {writer}" if writer else RESOLV_CONF
+    steps: List[Step] = []
+    if len(set(resolver.servers)) < 2 and not is_stub:
+        steps.append(Edit(place, what=f"name a second name server in {place}"))
+    if resolver.passed_over:
+        what = f"keep at most {SERVERS} name servers and valid lines in {place}"
+        steps.append(Edit(place, what=what))
+    if resolver.longest > policy.max_wait_seconds and not is_stub:
+        steps.append(Edit(place, what=f"set options timeout:1 attempts:2 in {place}"))
+    if len(resolver.search) > _MOST_DOMAINS:
+        what = f"keep at most {_MOST_DOMAINS} domains to search in {place}"
+        steps.append(Edit(place, what=what))
+    return steps
 
 
 @rules.check(
@@ -162,7 +190,15 @@ def name_servers(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(problems)}.",
-        fix="start it, open port 53 to it, or name another one in its place",
+        advice=Advice(
+            [
+                Ask(
+                    "start the name server that does not answer, or open port 53 to it; if it is "
+                    "gone, name another one in its place in "
+                    + (f"the configuration of {facts.writer}" if facts.writer else RESOLV_CONF)
+                )
+            ]
+        ),
         desired=listed(resolver.servers),
         running=f"{listed(responders, 'none')} answer",
         evidence=keys,

@@ -7,7 +7,7 @@ from typing import List
 
 from ...collect.answer import if_known, known
 from ...errors import HostproofError
-from ...evaluate.advice import Advice, Ask, Edit, Step
+from ...evaluate.advice import Advice, Ask, Edit, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.ip_addr import Address
@@ -15,6 +15,7 @@ from ...probes.net import devices
 from ...probes.net.host_names import Found
 from .facts import HOSTNAME, HOSTS, SOCKETS, STATIC, Cluster, Endpoint, Facts
 from .policy import NAME, Policy
+from .probes.cloud_init import Template
 from .subjects import GUIDE, in_hosts, listed, places, short, skip_unmanaged, strays
 
 rules = Rules(NAME)
@@ -22,6 +23,7 @@ rules = Rules(NAME)
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\Z")
 _NAMES = GUIDE + "IP Name and Address Requirements"
 _CLUSTER_NAME = 15
+LOOPBACK = "127.0.0.1"
 _ANY = ("0.0.0.0", "*", "[::]")
 _RENAME = Ask(
     "choose a valid name before software is installed (hostnamectl set-hostname); a node of a "
@@ -149,11 +151,33 @@ def hostname_address(facts: Facts, policy: Policy) -> Verdict:
         f"{address} ({owned[address]})" if address in owned else address
         for address in answer.addresses
     ]
+    steps: List[Step] = []
+    bad = [line for line in lines if line.address in (*astray, *foreign)]
+    if bad and isinstance(facts.template, Template):
+        steps.append(
+            Edit(
+                facts.template.path,
+                what=f"set manage_etc_hosts: false ({facts.template.place}), then give {own} the "
+                f"public address of this host in {HOSTS}",
+            )
+        )
+    elif bad:
+        numbers = listed([str(line.line) for line in bad])
+        steps.append(
+            Edit(
+                HOSTS,
+                what=f"give {own} the public address of this host in {HOSTS} (line {numbers}), and "
+                f"leave {LOOPBACK} to localhost",
+            )
+        )
+    elif problems:
+        steps.append(
+            Ask(f"give {own} the public address of this host in DNS, or in a line of {HOSTS}")
+        )
     return Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(problems)}.",
-        fix=f"give {HOSTS} or DNS the public address of {own}, and leave 127.0.0.1 to localhost; "
-        "where cloud-init writes it, set manage_etc_hosts to false",
+        advice=Advice(steps),
         desired="addresses of this host's interfaces, none of the loopback",
         persisted=f"in {HOSTS}" if lines else f"not in {HOSTS}",
         running=f"{answer.name or own}: {listed(texts)}",
@@ -188,7 +212,14 @@ def reverse_lookup(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if others else WARN if silent else PASS,
         f"{'; '.join(problems[:8])}.",
-        fix=f"add the PTR record, or the line in {HOSTS}, of the host's own name",
+        advice=Advice(
+            [
+                Ask(
+                    f"correct the PTR record of {listed(list(backs))} in DNS to "
+                    f"{answer.name or own}, or put the name first in its line of {HOSTS}"
+                )
+            ]
+        ),
         desired=answer.name or own,
         running="; ".join(f"{address}: {listed(names)}" for address, names in backs.items()),
         evidence=["command:getent hosts " + address for address in backs],
@@ -213,10 +244,14 @@ def listener_address(facts: Facts, policy: Policy) -> Verdict:
         raise Skip("No listener that runs has the name of a host in its listener.ora.")
     owned = [address.address for address in known(facts.addresses)]
     problems, answers, bound = [], [], []
+    names: List[str] = []
+    restart: List[str] = []
     for endpoint in endpoints:
         answer: Found = known(facts.found[endpoint.name])
         answers.append(f"{endpoint.name}: {listed(answer.addresses, 'nobody')}")
         astray = strays(answer.addresses)
+        if astray or not set(answer.addresses) & set(owned):
+            names.append(endpoint.name)
         if astray or not answer.addresses:
             problems.append(
                 f"{endpoint.listener}: {endpoint.name} leads to {listed(astray, 'nobody')}"
@@ -229,13 +264,26 @@ def listener_address(facts: Facts, policy: Policy) -> Verdict:
         bound.append(f"{listed(sorted(set(sockets)))} port {endpoint.port[:5]}")
         if not sockets:
             problems.append(f"{endpoint.listener} does not listen on port {endpoint.port[:5]}")
+            restart.append(endpoint.listener)
         reached = [s for s in sockets if s in _ANY or not strays([s.strip("[]").split("%")[0]])]
         if sockets and not reached:
             problems.append(f"{endpoint.listener} listens on {listed(sorted(set(sockets)))} alone")
+            restart.append(endpoint.listener)
     return Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(dict.fromkeys(problems))}.",
-        fix="fix the name, then restart the listener: it stays where it was started",
+        advice=Advice(
+            [
+                *(
+                    Ask(f"correct the address of {name} in {HOSTS} or DNS")
+                    for name in dict.fromkeys(names)
+                ),
+                *(
+                    Wait("listener_restart", f"the listener {name}")
+                    for name in dict.fromkeys(restart)
+                ),
+            ]
+        ),
         desired="an address of this host's interfaces",
         persisted=listed([f"{endpoint.listener} HOST={endpoint.name}" for endpoint in endpoints]),
         running="; ".join(dict.fromkeys(answers)),
