@@ -29,8 +29,8 @@ _MOST_DOMAINS = 6
 _LINE = [
     Edit(
         NSSWITCH,
-        what=f"set 'hosts: files dns myhostname' in {NSSWITCH}; where authselect writes it, set the "
-        "line in /etc/authselect/user-nsswitch.conf and run authselect apply-changes",
+        what=f"set 'hosts: files dns myhostname' in {NSSWITCH}; where authselect writes it, set "
+        "the line in /etc/authselect/user-nsswitch.conf and run authselect apply-changes",
     )
 ]
 #: Response codes of a healthy server: the name exists, or it does not.

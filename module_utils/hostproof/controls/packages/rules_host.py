@@ -3,13 +3,16 @@
 """Checks of the package database, cvuqdisk, and the log of Oracle's preinstall package."""
 
 import re
+from typing import List
 
 from ...collect.answer import known
 from ...errors import Absent, Unanswered
+from ...evaluate.advice import Advice, Ask, Run, Step
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.unix import package_version
 from ...parsers.unix.distribution import EL, clean
+from ...probes.unix.package_database import Database
 from . import table
 from .facts import CVUQDISK, Facts, log_of
 from .policy import NAME, Policy
@@ -46,11 +49,22 @@ def database(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if is_bad else WARN if problems else PASS,
         f"{'; '.join(problems) or f'{len(package_db.packages)} packages are listed'}.",
-        fix="finish what was interrupted, or rebuild the database from a backup of its files",
-        commands=["dpkg --audit" if package_db.is_dpkg else "rpm --rebuilddb"] if problems else (),
+        advice=Advice(_database_steps(package_db, is_bad)),
         persisted="; ".join(problems) or f"{len(package_db.packages)} packages",
         evidence=[package_db.command],
     )
+
+
+def _database_steps(database: Database, is_bad: bool) -> List[Step]:
+    if database.is_dpkg:
+        finish = "show the packages that are not complete, and finish them (dpkg --configure -a)"
+        return [Run("dpkg", "--audit", text=finish)]
+    if not is_bad:
+        return [Ask("finish the transaction that was interrupted (dnf history)")]
+    return [
+        Ask("end each package manager that runs, and back up /var/lib/rpm"),
+        Run("rpm", "--rebuilddb", text="rebuild the database"),
+    ]
 
 
 @rules.check(
@@ -78,7 +92,7 @@ def bash(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if old else PASS,
         f"bash: {', '.join(versions)}.",
-        fix="update bash",
+        advice=Advice([Ask(f"update bash to {minimum} or later")]),
         desired=f"at least {minimum}",
         persisted=", ".join(versions),
         evidence=[package_db.command],
@@ -105,8 +119,14 @@ def cvuqdisk(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         PASS if is_met else FAIL,
         f"cvuqdisk: {state}.",
-        fix="install it from the directory cv/rpm of the Grid home, with CVUQDISK_GRP=GROUP in the "
-        "environment: the group of the inventory",
+        advice=Advice(
+            [
+                Ask(
+                    "install the package of cv/rpm in the Grid home, with CVUQDISK_GRP set to the "
+                    "group of the inventory"
+                )
+            ]
+        ),
         desired=f"at least {table.CVUQDISK}",
         persisted=state,
         evidence=[package_db.command],
@@ -135,7 +155,14 @@ def cvuqdisk_group(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         PASS if is_met else FAIL,
         f"{CVUQDISK} has {state}.",
-        fix="install the package again with CVUQDISK_GRP set to the group of the inventory",
+        advice=Advice(
+            [
+                Ask(
+                    "install the package of cv/rpm in the Grid home again, with "
+                    f"CVUQDISK_GRP={clean(expected)} in the environment"
+                )
+            ]
+        ),
         desired=f"4755, uid 0, group {clean(expected)}",
         persisted=state,
         evidence=["stat:" + CVUQDISK],
@@ -172,7 +199,14 @@ def preinstall(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN if problems else PASS,
         f"{'; '.join(problems) or 'The log has no errors'}.",
-        fix="repeat the failed steps manually, or check them with other controls of Hostproof",
+        advice=Advice(
+            [
+                Ask(
+                    "audit kernel_parameters, process_limits and accounts, which check what the "
+                    "package sets, and correct what they find"
+                )
+            ]
+        ),
         persisted=", ".join(sorted(facts.logs)),
         evidence=["file:" + log_of(name) for name in facts.logs],
     )

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import List, Optional
 
 from ...collect.answer import known
-from ...evaluate.advice import apply_line
+from ...evaluate.advice import Advice, Apply, Ask, Step
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.unix import package_version
@@ -66,7 +66,9 @@ def listed(release: Release, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         PASS if rows and is_own else WARN,
         why,
-        fix="choose a listed distribution, or compare with the books of the release",
+        advice=Advice(
+            [Ask("compare the packages of this host with the books of the release manually")]
+        ),
         desired=", ".join(sorted(hosts)) or None,
         running=f"{system.text}, {architecture}",
         reference=sources(rows),
@@ -134,8 +136,7 @@ def _judged(rows: List[Row], facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         (FAIL if certain else WARN) if missing else PASS,
         why,
-        fix=_IMAGE if known(facts.image_mode) else "install the packages",
-        commands=_commands(missing, facts, policy),
+        advice=Advice(_install_steps(missing, facts, policy)),
         desired=", ".join(row.package for row in rows),
         persisted=f"missing: {', '.join(row.package for row in missing)}" if missing else "all",
         reference=sources(missing or rows),
@@ -152,13 +153,15 @@ def _told(row: Row, facts: Facts) -> str:
     return f"{row.package} (only {', '.join(others)})" if others else row.package
 
 
-def _commands(missing: List[Row], facts: Facts, policy: Policy) -> List[str]:
-    if not missing or known(facts.image_mode):
+def _install_steps(missing: List[Row], facts: Facts, policy: Policy) -> List[Step]:
+    if not missing:
         return []
+    if known(facts.image_mode):
+        return [Ask(_IMAGE)]
     if policy.install:
-        return [apply_line(NAME)]
+        return [Apply(NAME)]
     names = " ".join(spelled(row, facts) for row in missing)
-    return [f"{manager_of(facts).install[0]} install {names}"]
+    return [Step("install the packages", [f"{manager_of(facts).install[0]} install {names}"])]
 
 
 @rules.check(
@@ -187,7 +190,15 @@ def version(release: Release, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if old else PASS,
         f"{'; '.join(faults) or f'{len(rows)} packages have a required version'}.",
-        fix=_IMAGE if known(facts.image_mode) else "update the packages",
+        advice=Advice(
+            [
+                Ask(
+                    _IMAGE
+                    if known(facts.image_mode)
+                    else f"update {', '.join(row.package for row in old)} with the package manager"
+                )
+            ]
+        ),
         desired="; ".join(f"{row.package} {row.minimum}" for row in rows),
         persisted="; ".join(faults) or "all are new enough",
         reference=sources(old or rows),
@@ -225,7 +236,9 @@ def one_version(release: Release, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if several else PASS,
         f"{text or 'No required package is installed twice'}.",
-        fix="remove the older version with the package manager",
+        advice=Advice(
+            [Ask(f"remove the older version of {', '.join(several)} with the package manager")]
+        ),
         persisted=text or "one version each",
         evidence=[database.command],
     )
@@ -251,7 +264,7 @@ def table_age(release: Release, facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN if (today - seen).days > _OLD else PASS,
         f"Rows for {release.name} were read on {oldest}, more than a year before {today}.",
-        fix="update Hostproof, and compare with the books of the release",
+        advice=Advice([Ask("update Hostproof, and compare with the books of the release")]),
         desired=f"read at most {_OLD} days ago",
         running=f"read on {oldest}",
         evidence=["command:" + " ".join(CLOCK)],

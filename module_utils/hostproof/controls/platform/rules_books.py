@@ -7,7 +7,8 @@ from typing import Dict, Iterable, List, Optional, Tuple
 
 from ...collect.answer import known
 from ...errors import Absent, HostproofError
-from ...evaluate.checking import Rules, Skip, Verdict, by_layers
+from ...evaluate.advice import Advice, Ask, Wait
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import ERROR, FAIL, PASS, WARN
 from ...parsers.unix.distribution import EL, Distribution, clean, numbers
 from ...probes.oracle.releases import Release, dotted
@@ -24,7 +25,6 @@ _CONSISTENCY = "platform.consistency"
 #: Days after which a row of the table has to be read again.
 _OLD = 365
 _EPOCH = date(1970, 1, 1)
-_WORST = (PASS, WARN, FAIL)
 
 
 @rules.check(
@@ -42,7 +42,14 @@ def consistency(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         ERROR if problem else PASS,
         f"{problem}." if problem else None,
-        fix="audit the host itself, or start the kernel of the installed distribution",
+        advice=Advice(
+            [
+                Ask(
+                    "audit the host of the container instead; on a host, boot the kernel of the "
+                    "installed distribution"
+                )
+            ]
+        ),
         running=clean(known(facts.kernel)),
         persisted=clean(known(facts.os).get("PRETTY_NAME", "")) or None,
         evidence=["file:" + OS_RELEASE, "file:" + RUNNING_KERNEL],
@@ -69,8 +76,15 @@ def distribution(release: Release, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why,
-        fix="choose a listed distribution, or check the certification page of My Oracle "
-        "Support, which is newer than the books",
+        advice=Advice(
+            [
+                Ask(
+                    "look for this distribution on the certification page of My Oracle Support, "
+                    "which is newer than the books; without an entry there, plan a host with a "
+                    "listed distribution"
+                )
+            ]
+        ),
         desired=_distributions(table.ROWS, release),
         running=None if system.planned else f"{system.text}, {architecture}",
         reference=_sources(rows),
@@ -125,24 +139,35 @@ def kernel(release: Release, facts: Facts, policy: Policy) -> Verdict:
         raise Skip(f"{system.text} is not installed yet. It needs at least: {least}.")
     running = clean(known(facts.kernel))
     later = facts.default_kernel
-    default = None if isinstance(later, HostproofError) else later
-    judged = [_build(running, "running", system, rows)]
-    if default is not None:
-        default = clean(default)
-        judged.append(_build(default, "default boot", system, rows))
-    verdict = Verdict(
-        max((status for status, _why in judged), key=_WORST.index),
-        " ".join(why for _status, why in judged if why),
-        fix="install a listed kernel, make it the default (grubby --set-default), and restart"
-        if rows
-        else "no kernel is listed for this distribution: choose a listed distribution",
-        desired="; ".join(f"{row.line} {row.kernel}" for row in rows) or None,
-        persisted=default,
-        running=running,
+    status, why = _build(running, "running", system, rows)
+    whys = [why]
+    persisted: Optional[Layer] = None
+    if isinstance(later, HostproofError):
+        if not isinstance(later, Absent):
+            persisted = Layer(later, PASS, "default boot")
+    elif later is not None:
+        default = clean(later)
+        status_later, why_later = _build(default, "default boot", system, rows)
+        persisted = Layer(default, status_later, "default boot")
+        whys.append(why_later)
+    least = "; ".join(f"{row.line} {row.kernel}" for row in rows)
+    install = Ask(f"install a kernel of {least} or later, and make it the default (grubby)")
+    if not rows:
+        install = Ask(
+            "look for this distribution on the certification page of My Oracle Support, which is "
+            "newer than the books"
+        )
+    keep = Ask(f"make the running kernel {running} the default (grubby --set-default)")
+    both = [install, Wait("reboot")] if rows else [install]
+    return layered(
+        persisted=persisted,
+        running=Layer(running, status),
+        why=" ".join(filter(None, whys)),
+        advice=Advice(both=both, persisted=[keep], running=[] if persisted else both),
+        desired=least or None,
         reference=_sources(rows),
         evidence=["file:" + RUNNING_KERNEL, "command:" + " ".join(GRUBBY)],
     )
-    return by_layers(verdict, [("default boot", None if isinstance(later, Absent) else later)])
 
 
 def _build(kernel: str, which: str, system: Distribution, rows: List[Row]) -> Tuple[str, str]:
@@ -190,7 +215,7 @@ def release_update(release: Release, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         PASS if fits(release.installed, minimum) else FAIL,
         f"The home has {dotted(release.installed)}, and {system.text} needs {minimum} or later.",
-        fix=f"install release update {minimum} or later",
+        advice=Advice([Ask(f"install release update {minimum} or later in the home")]),
         desired=f"at least {minimum}",
         running=dotted(release.installed),
         reference=_sources(rows),
@@ -219,7 +244,9 @@ def table_age(release: Release, facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN if (today - seen).days > _OLD else PASS,
         f"Rows for {release.name} were read on {oldest}, more than a year before {today}.",
-        fix="update Hostproof, and compare with the certification page of My Oracle Support",
+        advice=Advice(
+            [Ask("update Hostproof, and compare with the certification page of My Oracle Support")]
+        ),
         desired=f"read at most {_OLD} days ago",
         running=f"read on {oldest}",
         evidence=["command:" + " ".join(CLOCK)],

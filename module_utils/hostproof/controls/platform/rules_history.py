@@ -3,6 +3,7 @@
 """Whether the metrics of the operating system are recorded over time."""
 
 from ...collect.answer import Answer, if_known, known, unless_absent
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import PASS, WARN
 from ...parsers.unix.distribution import clean
@@ -36,7 +37,7 @@ def metrics_history(facts: Facts, _policy: Policy) -> Verdict:
         PASS if recorders else WARN,
         "OSWatcher, ExaWatcher, pmlogger of PCP and osysmond of Clusterware do not run, and sar "
         f"wrote nothing to {' or '.join(SAR)} within two days.",
-        fix="install and start OSWatcher, or enable sysstat or PCP",
+        advice=Advice([Ask("enable sysstat or PCP, or install and start OSWatcher")]),
         desired="at least one recorder",
         running=", ".join(recorders) or "none",
         evidence=["command:" + " ".join(RECORDERS)] + ["stat:" + path for path in SAR],

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks from CVU and ORAchk that are not in the books: page size, SELinux, default target."""
 
-from typing import Optional
+from typing import List, Optional
 
 from ...collect.answer import Answer, known, unless_absent
 from ...collect.host import Stat
-from ...errors import Absent, Unanswered
-from ...evaluate.checking import Rules, Skip, Verdict, failing, known_or_skip
+from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate.advice import Advice, Ask, Edit, Run, Step, Wait
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, known_or_skip, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.unix.distribution import clean
 from .facts import (
@@ -47,7 +48,9 @@ def page_size(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         PASS if size == _PAGE else WARN,
         f"The pages of this kernel have {size} bytes, which is not a listed size.",
-        fix="start a kernel with pages of 4 KiB",
+        advice=Advice(
+            [Ask("install a kernel with pages of 4 KiB, make it the default, and reboot")]
+        ),
         desired=f"{_PAGE} bytes",
         running=f"{size} bytes, {clean(known(facts.architecture))}",
         values={"running": size, "unit": "bytes"},
@@ -74,16 +77,34 @@ def selinux(facts: Facts, policy: Policy) -> Verdict:
     running = "disabled" if enforce is None else _MODES[enforce]
     persisted = _selinux_at_boot(facts)
     expected = policy.selinux or running
-    return Verdict(
-        PASS if running == persisted == expected else WARN,
-        f"SELinux is {running} now, and {persisted} after a reboot"
-        f"{f', and must be {policy.selinux}' if policy.selinux else ''}.",
-        fix=f"set the required mode in {SELINUX} and on the kernel command line, and restart",
+    why = f"SELinux is {running} now, and {persisted} after a reboot"
+    why += f", and must be {policy.selinux}." if policy.selinux else "."
+    options = dict(known(facts.cmdline))
+    place = f"SELINUX={expected} in {SELINUX}"
+    if options.get("selinux") == "0" or "enforcing" in options:
+        place += ", and remove selinux= and enforcing= from the kernel command line"
+    later: List[Step] = [Edit(SELINUX, what=f"set {place}")]
+    now: List[Step] = [Wait("reboot")]
+    if running == "disabled" and expected == "enforcing":
+        # Files that were written without labels keep services from starting.
+        relabel = Ask(
+            f"reboot once with SELINUX=permissive in {SELINUX} and the file /.autorelabel; set "
+            "enforcing when the log shows no denials of Oracle's programs"
+        )
+        later, now = [relabel], [relabel]
+    elif "disabled" not in (running, expected):
+        now = [Ask(f"switch the mode now (setenforce {int(expected == 'enforcing')})")]
+    return layered(
+        persisted=Layer(persisted, PASS if persisted == expected else WARN),
+        running=Layer(running, PASS if running == expected else WARN),
+        why=why,
+        advice=Advice(
+            both=[*later, *(step for step in now if step not in later)],
+            persisted=later,
+            running=now,
+        ),
         desired=policy.selinux,
-        persisted=persisted,
-        running=running,
         evidence=["file:" + ENFORCE, "file:" + SELINUX, "file:" + CMDLINE],
-        failing_layer="persisted" if running == expected else "running",
     )
 
 
@@ -110,23 +131,34 @@ def _selinux_at_boot(facts: Facts) -> str:
     reference="systemd.special(7); Cluster Verification Utility, Run Level",
 )
 def run_level(facts: Facts, _policy: Policy) -> Verdict:
-    target = clean(known_or_skip(facts.target))
-    active = known(facts.active)
+    target = facts.target
+    if isinstance(target, Absent):
+        known_or_skip(target)
+    is_wrong_later = isinstance(target, str) and clean(target) not in _TARGETS
+    active = facts.active
     problems = []
-    if target not in _TARGETS:
-        problems.append(f"the default target is {target}")
-    if not active:
+    if is_wrong_later:
+        problems.append(f"the default target is {clean(str(target))}")
+    if active == []:
         problems.append("neither multi-user.target nor graphical.target is active")
-    return Verdict(
-        FAIL if problems else PASS,
-        f"{' and '.join(problems).capitalize()}.",
-        fix="set the default target and restart",
-        commands=["systemctl set-default multi-user.target"],
+    default = Run("systemctl", "set-default", "multi-user.target", text="set the default target")
+    return layered(
+        persisted=Layer(
+            clean(target) if isinstance(target, str) else target,
+            FAIL if is_wrong_later else PASS,
+            "default target",
+        ),
+        running=Layer(
+            active if isinstance(active, HostproofError) else ", ".join(active) or "neither",
+            FAIL if active == [] else PASS,
+            "active targets",
+        ),
+        why=f"{' and '.join(problems).capitalize()}.",
+        advice=Advice(
+            both=[default, Wait("reboot")], persisted=[default], running=[Wait("reboot")]
+        ),
         desired="multi-user.target or graphical.target",
-        persisted=target,
-        running=", ".join(active) or "neither",
         evidence=["command:" + " ".join(DEFAULT_TARGET), "command:" + " ".join(ACTIVE_TARGETS)],
-        failing_layer=failing(running=not active, persisted=True),
     )
 
 
@@ -150,8 +182,15 @@ def retpoline(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN if state.startswith("Vulnerable") else PASS,
         f"The kernel shows: {state}.",
-        fix="start a kernel with retpoline, without mitigations=off, nospectre_v2 and "
-        "spectre_v2=off on its command line",
+        advice=Advice(
+            [
+                Ask(
+                    "remove mitigations=off, nospectre_v2 and spectre_v2=off from the kernel "
+                    "command line if it has them; otherwise install a kernel with retpoline"
+                ),
+                Wait("reboot"),
+            ]
+        ),
         desired="Mitigation, or Not affected",
         running=state,
         evidence=["file:" + SPECTRE],
@@ -175,8 +214,15 @@ def remote_copy(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if missing else PASS,
         f"{' and '.join(missing)} cannot be executed by every account.",
-        fix="install the clients of OpenSSH (RHEL and Oracle Linux: openssh-clients; SUSE: "
-        "openssh-clients; Debian: openssh-client), and set mode 0755",
+        advice=Advice(
+            [
+                Ask(
+                    f"install the client of OpenSSH that has {' and '.join(missing)} (RHEL, Oracle "
+                    "Linux and SUSE: openssh-clients; Debian: openssh-client), and give a program "
+                    "that is there mode 0755"
+                )
+            ]
+        ),
         desired="executable by every account",
         persisted=f"{' and '.join(missing)} not executable" if missing else "both are executable",
         evidence=["stat:" + path for path in REMOTE_COPY],
