@@ -19,13 +19,14 @@ extends_documentation_fragment:
 author: Hostproof contributors (!UNKNOWN)
 """
 
+import contextlib
 import gc
 import os
 import re
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -214,12 +215,10 @@ class CallbackModule(DefaultCallback):
     def v2_playbook_on_task_start(self, task, is_conditional) -> None:
         if self._is_quiet(task):
             if _name(task) in (JUDGE, RECORD):
-                self._answered, self._began = 0, time.monotonic()
-                self._told = self._began
+                self._begin()
                 # A garbage collection writes to every object, so each worker would copy the memory
                 # pages: with thousands of hosts, a third of the memory of the workers.
                 gc.freeze()
-                self._waiting.clear()
                 self._show_progress()
             return
         if self._waiting_play is not None:
@@ -227,14 +226,39 @@ class CallbackModule(DefaultCallback):
             self._waiting_play = None
         self._shown = True
         super().v2_playbook_on_task_start(task, is_conditional)
+        if _name(task) == APPLY:
+            self._begin()
+
+    def _begin(self) -> None:
+        """Count the hosts of a task that takes long."""
+        self._answered, self._began = 0, time.monotonic()
+        self._told = self._began
+        self._waiting.clear()
 
     def v2_runner_on_start(self, host, task) -> None:
-        if _name(task) in (JUDGE, RECORD):
+        if _name(task) in (JUDGE, RECORD, APPLY):
             self._waiting[host.get_name()] = None
             self._show_progress()
         super().v2_runner_on_start(host, task)
 
+    @contextlib.contextmanager
+    def _counted(self, result) -> Iterator[None]:
+        """Print the result of an apply in place of the line of progress, and count its host."""
+        is_apply = _name(result._task) == APPLY
+        if is_apply and sys.stderr.isatty() and not self._display.verbosity:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+        yield
+        if is_apply:
+            self._answered += 1
+            self._waiting.pop(str(result._host), None)
+            self._show_progress()
+
     def v2_runner_on_ok(self, result) -> None:
+        with self._counted(result):
+            self._on_ok(result)
+
+    def _on_ok(self, result) -> None:
         if _name(result._task) == SHOW and self._is_short:
             self._show_findings(result)
         elif not self._take(result):
@@ -249,6 +273,10 @@ class CallbackModule(DefaultCallback):
                 self._display.display(f"{begin}: [{result._host}]: {text}")
 
     def v2_runner_on_failed(self, result, ignore_errors=False) -> None:
+        with self._counted(result):
+            self._on_failed(result, ignore_errors)
+
+    def _on_failed(self, result, ignore_errors) -> None:
         if result._task.action == VALIDATE and self._is_short:
             # The whole argument specification comes with it: one sentence says what is wrong.
             message = " ".join(str(result._result.get("msg")).split())
@@ -276,12 +304,14 @@ class CallbackModule(DefaultCallback):
 
     def v2_runner_on_unreachable(self, result) -> None:
         self._are_idle = False
-        if not self._take(result, failed=True):
-            super().v2_runner_on_unreachable(result)
+        with self._counted(result):
+            if not self._take(result, failed=True):
+                super().v2_runner_on_unreachable(result)
 
     def v2_runner_on_skipped(self, result) -> None:
-        if not self._is_quiet(result._task):
-            super().v2_runner_on_skipped(result)
+        with self._counted(result):
+            if not self._is_quiet(result._task):
+                super().v2_runner_on_skipped(result)
 
     def v2_playbook_on_stats(self, stats) -> None:
         if self._shown:

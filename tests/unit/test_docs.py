@@ -364,3 +364,26 @@ class TestSite:
         site = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
         assert site["plugins"] == ["search", "offline"]
         assert (ROOT / site["hooks"][0]).exists()
+
+    def test_the_navigation_has_every_page_once(self):
+        site = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+        hook = runpy.run_path(str(ROOT / "docs/site_links.py"))
+        groups = hook["on_config"](site)["nav"]
+        assert [name for group in groups for name in group] == [
+            *("Start", "Use", "Operate", "Controls", "Develop"),
+        ]
+        entries = [entry for group in groups for entries in group.values() for entry in entries]
+        pages = [
+            entry if isinstance(entry, str) else next(iter(entry.values())) for entry in entries
+        ]
+        docs = ROOT / "docs"
+        expected = [*docs.glob("*.md"), *docs.glob("controls/*.md")]
+        assert sorted(pages) == sorted(path.relative_to(docs).as_posix() for path in expected)
+
+    def test_a_link_to_a_file_that_does_not_exist_is_a_warning(self, caplog):
+        hook = runpy.run_path(str(ROOT / "docs/site_links.py"))
+        page = SimpleNamespace(file=SimpleNamespace(src_uri="report.md"))
+        hook["on_page_markdown"]("[a](../README.md) [b](examples/waivers.yml)", page)
+        assert not caplog.records
+        hook["on_page_markdown"]("[a](../nothing.md)", page)
+        assert [record.levelname for record in caplog.records] == ["WARNING"]

@@ -257,3 +257,23 @@ def test_progress_is_shown_from_the_first_host_on(monkeypatch):
         "0 of 3 hosts, 0:00, waiting for db01",
         "0 of 3 hosts, 0:00, waiting for db01, db02",
     ]
+
+
+def test_an_apply_counts_its_hosts_on_a_terminal(capsys, monkeypatch):
+    shown = callback()
+    monkeypatch.setattr(shown._display, "verbosity", 0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    task = SimpleNamespace(action="apply_control", args={"control": "time_sync"}, name="Apply")
+    shown._hosts = 2
+    shown._plugin_options = {"show_per_host_start": False}
+    shown._begin()
+    for name in ("db01", "db02"):
+        host = SimpleNamespace(get_name=lambda name=name: name)
+        monkeypatch.setattr(shown, "_not_applied", lambda result: f"not applied: {result._host}")
+        shown.v2_runner_on_start(host, task)
+        shown.v2_runner_on_failed(SimpleNamespace(_task=task, _host=name, _result={}))
+    error = capsys.readouterr().err
+    assert "1 of 2 hosts" in error
+    # The line of progress is removed before a result, and after the last host.
+    assert "\r\x1b[K\x1b[0;31mnot applied: db02" in error or "\r\x1b[Knot applied: db02" in error
+    assert error.endswith("\r\x1b[K")

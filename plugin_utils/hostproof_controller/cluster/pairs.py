@@ -60,16 +60,17 @@ def _of_check(
     control: str, one: Verdict | None, other: Verdict | None
 ) -> Iterator[tuple[str, str, str]]:
     """Layer and values of the layers that differ; the status where no layer shows the reason."""
-    statuses = [verdict.status if verdict else MISSING for verdict in (one, other)]
-    if not {*statuses} - {PASS, SKIP} and SKIP in statuses:
+    first, second = (verdict.status if verdict else MISSING for verdict in (one, other))
+    statuses = {first, second}
+    if statuses <= {PASS, SKIP} and SKIP in statuses:
         return
     if one is None or other is None or SKIP in statuses:
-        if {*statuses} - {SKIP, MISSING}:
-            yield "status", *statuses
+        if statuses - {SKIP, MISSING}:
+            yield "status", first, second
         return
     layers = ["desired", "persisted", *(["running"] if control not in _MEASURED else [])]
     differing = [layer for layer in layers if len(layer_of({"1": one, "2": other}, layer)) > 1]
     for layer in differing:
         yield layer, getattr(one, layer) or "nothing", getattr(other, layer) or "nothing"
-    if not differing and statuses[0] != statuses[1]:
-        yield "status", *statuses
+    if not differing and first != second:
+        yield "status", first, second
