@@ -109,6 +109,10 @@ class TestPackets:
             (['ct state new log prefix "x" tcp dport 22 accept'], "drop", "blocked"),
             (["log flags tcp options tcp dport 22 accept"], "drop", "blocked"),
             (["tcp dport 1521 queue num 0"], "accept", "unclear"),
+            (["tcp flags & (fin | syn | rst | ack) == syn tcp dport 22 accept"], "drop", "blocked"),
+            (["tcp flags syn / fin,syn,rst,ack tcp dport 1521 drop"], "accept", "blocked"),
+            (["tcp dport { ssh, ncube-lm } accept"], "accept", "open"),
+            (["tcp dport ssh accept"], "drop", "blocked"),
         ],
     )
     def test_a_new_connection_to_the_listener(self, rules, policy, expected):
@@ -1016,31 +1020,11 @@ class TestLoaders:
         assert "no unit or script" in finding.why
 
 
-UFW_BEFORE = """\
-*filter
-:ufw-before-input - [0:0]
-:ufw-before-output - [0:0]
-:ufw-not-local - [0:0]
--A ufw-before-input -i lo -j ACCEPT
--A ufw-before-output -o lo -j ACCEPT
--A ufw-before-input -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT
--A ufw-before-output -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT
--A ufw-before-input -m conntrack --ctstate INVALID -j ufw-logging-deny
--A ufw-before-input -m conntrack --ctstate INVALID -j DROP
--A ufw-before-input -j ufw-not-local
--A ufw-not-local -m addrtype --dst-type LOCAL -j RETURN
--A ufw-not-local -m addrtype --dst-type MULTICAST -j RETURN
--A ufw-not-local -m limit --limit 3/min --limit-burst 10 -j ufw-logging-deny
--A ufw-not-local -j DROP
--A ufw-before-input -j ufw-user-input
--A ufw-before-output -j ufw-user-output
-COMMIT
-"""
-UFW_USER = "*filter\n:ufw-user-input - [0:0]\n:ufw-user-output - [0:0]\n{0}\nCOMMIT\n"
+UFW_RULES = "### RULES ###\n"
 
 
 class TestUfw:
-    """The files of ufw 0.36, shortened (src/ufw-framework, conf/before.rules)."""
+    """The files of ufw 0.36.2 as Debian 12 installs them."""
 
     @pytest.mark.parametrize(
         ("rule", "changes", "status"),
@@ -1048,6 +1032,16 @@ class TestUfw:
             ("-A ufw-user-input -p tcp --dport 22 -j ACCEPT", {}, "fail"),
             ("-A ufw-user-input -p tcp --dport 1521 -j ACCEPT", {}, "pass"),
             ("-A ufw-user-input -p tcp --dport 1521 -s 10.0.0.0/8 -j ACCEPT", {}, "pass"),
+            (
+                "-A ufw-user-input -p tcp --dport 1521 -m conntrack --ctstate NEW -m recent --set\n"
+                "-A ufw-user-input -p tcp --dport 1521 -m conntrack --ctstate NEW -m recent "
+                "--update --seconds 30 --hitcount 6 -j ufw-user-limit\n"
+                "-A ufw-user-input -p tcp --dport 1521 -j ufw-user-limit-accept",
+                {},
+                "pass",
+            ),
+            ("-A ufw-user-input -i eth0 -j ACCEPT", {}, "pass"),
+            ("-A ufw-user-output -p tcp --sport 1521 -j REJECT", {}, "fail"),
             ("", {"ENABLED=yes": "ENABLED=no"}, "pass"),
             ("", {'INPUT_POLICY="DROP"': 'INPUT_POLICY="ACCEPT"'}, "pass"),
             ("", {'INPUT_POLICY="DROP"': 'INPUT_POLICY="REJECT"'}, "fail"),
@@ -1063,8 +1057,10 @@ class TestUfw:
         texts = {
             "/etc/ufw/ufw.conf": "ENABLED=yes\nLOGLEVEL=low\n",
             "/etc/default/ufw": 'DEFAULT_INPUT_POLICY="DROP"\nDEFAULT_OUTPUT_POLICY="ACCEPT"\n',
-            "/etc/ufw/before.rules": UFW_BEFORE,
-            "/etc/ufw/user.rules": UFW_USER.format(rule),
+            "/etc/ufw/before.rules": fixture("ufw-before.rules"),
+            "/etc/ufw/user.rules": fixture("ufw-user.rules").replace(
+                UFW_RULES, f"{UFW_RULES}{rule}\n"
+            ),
             "/etc/ufw/after.rules": "*filter\n:ufw-after-input - [0:0]\n"
             "-A ufw-after-input -p udp --dport 137 -j ufw-skip-to-policy-input\nCOMMIT\n",
         }
@@ -1073,10 +1069,13 @@ class TestUfw:
             for old, new in changes.items():
                 text = text.replace(old, new)
             machine.file(path, text)
-        finding = judge(machine, "none")["ports", "1521/tcp"]
+        findings = judge(machine, "none")
+        finding = findings["ports", "1521/tcp"]
         assert finding.status == status
-        if status == "fail":
+        if "ufw-user-output" not in rule and status == "fail":
             assert finding.commands == ("ufw allow 1521/tcp",)
+        if "hitcount" in rule:
+            assert findings["rate_limit", "1521/tcp"].persisted == "recent hitcount 6"
 
 
 class TestAdvice:

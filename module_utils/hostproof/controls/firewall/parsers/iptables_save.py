@@ -52,6 +52,8 @@ _IGNORED.update(dict.fromkeys(("--hashlimit-mode", "--hashlimit-name", "--hashli
 _IGNORED.update(dict.fromkeys(("--hashlimit-htable-expire", "--hashlimit-htable-size"), 1))
 _IGNORED.update(dict.fromkeys(("--hashlimit-htable-max", "--hashlimit-dstmask"), 1))
 _IGNORED.update(dict.fromkeys(("--hashlimit-htable-gcinterval", "--connlimit-mask"), 1))
+_IGNORED.update(dict.fromkeys(("--hitcount", "--seconds", "--name", "--mask"), 1))
+_IGNORED.update(dict.fromkeys(("--set", "--rsource", "--rdest"), 0))
 _IGNORED.update(dict.fromkeys(("--connlimit-saddr", "--connlimit-daddr"), 0))
 
 
@@ -169,14 +171,26 @@ def _test(option: str, rest: List[str], negated: bool) -> Tuple[Optional[Test], 
         return Test(STATE, frozenset({"new" if flags == "SYN" else flags}), negated=negated), taken
     if option == "--icmp-type":
         return Test(PROTOCOL, frozenset({"icmp"})), 1
-    if option in ("--limit", "--hashlimit-upto", "--hashlimit", "--connlimit-upto"):
-        return Test(OVER_LIMIT if negated else LIMIT, text=_limit(option, word)), 1
-    if option in ("--hashlimit-above", "--connlimit-above"):
-        return Test(LIMIT if negated else OVER_LIMIT, text=_limit(option, word)), 1
+    of_rate = _rate(option, rest, negated)
+    if of_rate is not None:
+        return of_rate
     taken = 0
     while taken < len(rest) and not rest[taken].startswith("-") and rest[taken] != "!":
         taken += 1
     return Test(NOT_READ, text=option[:40]), taken
+
+
+def _rate(option: str, rest: List[str], negated: bool) -> Optional[Tuple[Test, int]]:
+    word = rest[0] if rest else ""
+    if option in ("--limit", "--hashlimit-upto", "--hashlimit", "--connlimit-upto"):
+        return Test(OVER_LIMIT if negated else LIMIT, text=_limit(option, word)), 1
+    if option in ("--hashlimit-above", "--connlimit-above"):
+        return Test(LIMIT if negated else OVER_LIMIT, text=_limit(option, word)), 1
+    if option in ("--update", "--rcheck") and "--hitcount" in rest[:-1]:
+        # The connections of a source in a time (ufw limit).
+        count = rest[rest.index("--hitcount") + 1]
+        return Test(LIMIT if negated else OVER_LIMIT, text=f"recent hitcount {count}"[:60]), 0
+    return None
 
 
 def _limit(option: str, word: str) -> str:

@@ -410,12 +410,15 @@ def _kind(word: str, field: str) -> Optional[str]:
 def _of_flags(words: List[str]) -> Test:
     """tcp flags syn; tcp flags & (fin | syn | rst | ack) == syn"""
     del words[0]
-    taken = []
-    while words and words[0] not in (*_VERDICTS, "jump", "goto", "counter", "log", "ct", "limit"):
-        taken.append(words.pop(0))
-    negated = "!=" in taken
-    is_first = taken[-1:] == ["syn"]
-    return Test(STATE, frozenset({"new"} if is_first else ()), negated=negated)
+    compared = [place for place, word in enumerate(words) if word in ("==", "!=")]
+    place = compared[0] if words[:1] == ["&"] and compared else 0
+    negated = words[place : place + 1] == ["!="]
+    place += words[place : place + 1] in (["=="], ["!="])
+    value = words[place : place + 1]
+    # fin,syn / fin,syn,rst,ack: the values before the mask.
+    has_mask = words[place + 1 : place + 2] == ["/"]
+    del words[: place + (3 if has_mask else 1)]
+    return Test(STATE, frozenset({"new"} if value == ["syn"] else ()), negated=negated)
 
 
 def _values(word: str, named: _Sets) -> Optional[List[str]]:

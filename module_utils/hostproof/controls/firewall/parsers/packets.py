@@ -71,10 +71,19 @@ class Chain(NamedTuple):
 Tables = Dict[Tuple[str, str], Dict[str, Chain]]
 
 
+#: Names of ports that files of rules have (/etc/services).
+_SERVICES = {
+    **{"ssh": "22", "smtp": "25", "domain": "53", "http": "80", "sunrpc": "111", "ntp": "123"},
+    **{"snmp": "161", "ldap": "389", "https": "443", "ldaps": "636", "ncube-lm": "1521"},
+    **{"nfs": "2049", "mysql": "3306", "postgresql": "5432", "http-alt": "8080"},
+}
+
+
 def port_ranges(words: Iterable[str], dash: str = "-") -> Optional[Ranges]:
     """The lowest and the highest port of each word. None if one is not a number or a range."""
     ranges = []
     for word in words:
+        word = _SERVICES.get(word, word)
         low, is_range, high = word.partition(dash)
         # iptables takes 1500: and :1521.
         low, high = (low or "0", high or "65535") if is_range else (low, low)
@@ -217,8 +226,8 @@ def _answer(rule: Rule, packet: Packet, notes: _Notes) -> str:
             sign = "not " if test.negated else ""
             text = test.text or ", ".join(sorted(test.values)[:5])
             conditions.append((test.kind, sign + text))
-    notes.limits.update(limits)
     if rule.verdict:
+        notes.limits.update(limits)
         notes.conditions.update(conditions)
     for answer in (NO, UNREAD, SOME):
         if answer in answers:

@@ -32,6 +32,11 @@ def read(host: Host) -> Optional[Tables]:
                 rules = chains[name].rules if name in chains else ()
                 chains[name] = chain._replace(rules=(*rules, *chain.rules))
     for hook in ("input", "output"):
+        # ufw-init adds it after the files.
+        before, user = f"ufw-before-{hook}", f"ufw-user-{hook}"
+        if before in chains and user in chains:
+            call = Rule((), "jump", user)
+            chains[before] = chains[before]._replace(rules=(*chains[before].rules, call))
         word = (_setting(host, _DEFAULTS, f"DEFAULT_{hook.upper()}_POLICY") or "").upper()
         if word not in ("ACCEPT", "DROP", "REJECT"):
             raise Unanswered("file:" + _DEFAULTS, f"{_DEFAULTS} states no policy for {hook}")
