@@ -40,6 +40,17 @@ def test_reports_from_the_field(name, control, check, says):
     assert "record it again" not in finding.why
 
 
+def test_a_parameter_that_an_older_release_did_not_read_changes_nothing():
+    """The pack lacks kernel.pid_max: it is not a failure, and does not block the others."""
+    host = RecordedHost(*evidence.open_pack(str(FOLDER / "c60b.json")))
+    findings = judged(host, "kernel_parameters")
+    (of_pid_max,) = [one for one in findings.values() if "pid_max" in one.title + one.why]
+    assert of_pid_max.status == "skip"
+    assert "not recorded by" in of_pid_max.why
+    (failure,) = [one for one in findings.values() if one.status == "fail"]
+    assert failure.fix == "apply the control"
+
+
 def down(machine, sid="ORCL", flag="N", spfile=True, **parameters):
     """A database that is down, with its parameters in an spfile or a text file."""
     before = machine.files.get("/etc/oratab", "")
