@@ -228,6 +228,33 @@ class TestSteps:
         assert (step.effect, step.commands) == ("now", ("umount /a", "mount /a"))
         assert step.checks == ("hugepages.y", "hugepages.x")
 
+    def test_one_restart_is_behind_everything_that_it_needs(self):
+        """Each clause is there once; what another step does is not repeated."""
+        start = {"takes_effect": "instance_restart"}
+        findings = [
+            finding("hugepages.shm", "fail", **start,
+                    fix="set the group; then restart the instance"),
+            finding("hugepages.sga", "fail", **start, title="A: t",
+                    fix="set it (hugepages.shm); then restart A", because_of=["hugepages.shm"]),
+            finding("pre_page_sga.value", "fail", **start,
+                    fix="as SYSDBA: ALTER SYSTEM; then restart A"),
+            finding("pre_page_sga.value", "fail", **start,
+                    fix="as SYSDBA: ALTER SYSTEM; then restart B"),
+            finding("hugepages.login", "fail", takes_effect="login",
+                    fix="edit it, then log in again"),
+            finding("hugepages.late", "fail", takes_effect="now", fix="measure it",
+                    because_of=["hugepages.sga"]),
+        ]  # fmt: skip
+        steps = fixes.steps_of(findings)
+        assert [(step.what, step.checks) for step in steps] == [
+            ("edit it", ("hugepages.login",)),
+            ("set the group", ("hugepages.shm",)),
+            ("as SYSDBA: ALTER SYSTEM", ("pre_page_sga.value",)),
+            ("log in again", ("hugepages.login",)),
+            ("restart A, B", ("hugepages.shm", "pre_page_sga.value", "hugepages.sga")),
+            ("measure it", ("hugepages.late",)),
+        ]
+
     def test_no_step_is_before_those_that_resolve_its_causes(self):
         """A restart waits for everything that the next start needs; one apply is one step."""
         own = ["./hostproof apply --tags hugepages --limit db1"]
@@ -241,9 +268,9 @@ class TestSteps:
         steps = fixes.steps_of(findings)
         assert [step.checks for step in steps] == [
             ("hugepages.pool", "hugepages.memlock"),
-            ("hugepages.other",),
-            ("hugepages.restart",),
+            ("hugepages.other", "hugepages.restart"),
         ]
+        assert steps[1].what == "restart TWO, ONE"
         ring = [
             finding("a.a", "fail", because_of=["a.b"]),
             finding("a.b", "fail", because_of=["a.a"]),

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -84,8 +85,16 @@ def _again(state: HostState, checks: Iterable[str]) -> str:
 
 def steps_of(findings: Sequence[dict[str, Any]]) -> list[Step]:
     """What to do: what resolves a cause before what the cause has broken, then by the time at which
-    it takes effect. A restart thus comes when everything that it needs is in place."""
+    it takes effect. What several findings wait for, such as a restart, is one step behind all
+    others."""
     steps: dict[tuple[tuple[str, ...], tuple[str, ...], str], Step] = {}
+    clauses_of: dict[tuple[tuple[str, ...], tuple[str, ...], str], list[str]] = {}
+    events: dict[str, _Event] = {}
+    open_checks = {
+        finding["check"]
+        for finding in findings
+        if finding["status"] in (FAIL, WARN) and (finding["fix"] or finding["commands"])
+    }
     for finding in sorted(findings, key=_order):
         if finding["status"] not in (FAIL, WARN) or not (finding["fix"] or finding["commands"]):
             continue
@@ -95,20 +104,80 @@ def steps_of(findings: Sequence[dict[str, Any]]) -> list[Step]:
         others = [line for line in finding["commands"] if line not in own]
         may_run = all(map(is_from_host, others))
         commands = tuple(others) if may_run else ()
-        what = one_line(finding["fix"] or "-")
+        effect = finding["takes_effect"] or "now"
+        clauses = _clauses(finding["fix"] or "-")
+        # Commands can be the event themselves, such as umount and mount.
+        while not others and clauses and _EVENT.match(clauses[-1]):
+            events.setdefault(effect, _Event([], [])).add(finding["check"], clauses.pop())
+        # The step of that check is there already.
+        clauses = [clause for clause in clauses if not _is_of_another(clause, finding, open_checks)]
+        if not (clauses or own):
+            continue
         if not may_run:
-            what += " (its commands are left out: they have no form that Hostproof knows)"
-        key = (commands, own, "" if commands or own else what)
-        step = steps.setdefault(
-            key, Step(finding["takes_effect"] or "now", (), what, commands, own)
-        )
+            clauses.append("(its commands are left out: they have no form that Hostproof knows)")
+        key = (commands, own, "" if commands or own else "; then ".join(clauses))
+        step = steps.setdefault(key, Step(effect, (), "", commands, own))
         if finding["check"] not in step.checks:
             step = step._replace(checks=(*step.checks, finding["check"]))
-        if what not in step.what.split("; "):
-            step = step._replace(what=f"{step.what}; {what}")
-        steps[key] = step
+        texts = clauses_of.setdefault(key, [])
+        texts += [clause for clause in clauses if clause not in texts]
+        steps[key] = step._replace(what="; then ".join(texts))
     causes = {finding["check"]: {*finding["because_of"]} for finding in findings}
-    return _in_order([*steps.values()], causes)
+    last = [
+        Step(effect, tuple(event.checks), event.text(), (), ())
+        for effect, event in sorted(events.items(), key=lambda item: TAKES_EFFECT.index(item[0]))
+    ]
+    ordered = _in_order([*steps.values()], causes)
+    # What only an event resolves is a cause of these steps.
+    waited_for = {check for step in last for check in step.checks}
+    waited_for -= {check for step in ordered for check in step.checks}
+    late = [step for step in ordered if any(causes[check] & waited_for for check in step.checks)]
+    return [*(step for step in ordered if step not in late), *last, *late]
+
+
+#: A clause for which a finding waits.
+_EVENT = re.compile(r"(?:restart|log in again|reboot)\b")
+_RESTART = re.compile(r"restart (?P<what>(?!the )[\w#$+.@, -]+?)(?P<more> on one node.*)?$")
+
+
+class _Event(NamedTuple):
+    """The clauses of one event, and the checks that wait for it."""
+
+    checks: list[str]
+    clauses: list[str]
+
+    def add(self, check: str, clause: str) -> None:
+        if check not in self.checks:
+            self.checks.append(check)
+        if clause not in self.clauses:
+            self.clauses.append(clause)
+
+    def text(self) -> str:
+        """One restart of everything that is named; what is not named counts if nothing is."""
+        named = [match for clause in self.clauses if (match := _RESTART.match(clause))]
+        whats = dict.fromkeys(what for match in named for what in match["what"].split(", "))
+        more = next((match["more"] for match in named if match["more"]), "")
+        restart = [f"restart {', '.join(whats)}{more}"] if whats else []
+        others = [
+            clause
+            for clause in self.clauses
+            if not _RESTART.match(clause) and not (whats and clause.startswith("restart the "))
+        ]
+        return "; then ".join([*others, *restart])
+
+
+_OF_CHECK = re.compile(r"\((?P<check>[a-z_]+\.[a-z0-9_]+)\)$")
+
+
+def _is_of_another(clause: str, finding: dict[str, Any], open_checks: set[str]) -> bool:
+    """Whether a clause only names another check, which has a step of its own."""
+    named = _OF_CHECK.search(clause)
+    return named is not None and named["check"] in open_checks - {finding["check"]}
+
+
+def _clauses(fix: str) -> list[str]:
+    """The clauses of a fix, in their order."""
+    return [clause for clause in re.split(r"[;,] then |; ", one_line(fix)) if clause]
 
 
 def _in_order(steps: list[Step], causes: dict[str, set[str]]) -> list[Step]:
