@@ -1167,6 +1167,29 @@ def _in_namespace(script: str) -> str:
 class TestRealRules:
     """nft of this machine in a network namespace: files and kernel differ."""
 
+    @pytest.mark.parametrize(
+        "path", sorted(firewall_packs.FOLDER.glob("*.nft")), ids=lambda path: path.name
+    )
+    def test_a_file_and_what_the_kernel_makes_of_it_are_the_same(self, path):
+        listed = _in_namespace(f"nft -f {path}; nft -j list ruleset")
+        of_text, (of_json, _foreign) = nft_text.parse(path.read_text()), nft_json.parse(listed)
+        packets_to_try = [
+            packets.Packet(protocol, port, direction, interface, remote)
+            for protocol in ("tcp", "udp")
+            for port in (22, 53, 80, 443, 1521, 1525, 2049, 5000, 6200, 42424, 60000)
+            for direction in ("in", "out")
+            for interface in ("", "eth0", "eth1")
+            for remote in ((), tuple(packets.networks_of("10.1.0.5")))
+        ]
+        differing = [
+            packet
+            for packet in packets_to_try
+            for text, kernel in [(packets.reach(of_text, packet), packets.reach(of_json, packet))]
+            if (text.state, text.limits, text.is_reply)
+            != (kernel.state, kernel.limits, kernel.is_reply)
+        ]
+        assert differing == []
+
     def test_dropped_in_the_kernel_and_not_in_the_files(self, judge, tmp_path):
         rules = tmp_path / "rules.nft"
         rules.write_text(fixture("limited.nft"))

@@ -32,7 +32,7 @@ from .probes.loaders import LINES_KEY
 #: An address that no rule names: those that are accepted are on a list if it is not.
 _ANYBODY = ipaddress.ip_network("240.0.0.1/32")
 #: Ports that are tried one by one on the interconnect.
-_MOST_PORTS = 256
+_MOST_PORTS = 64
 _RUNNING = "command:" + " ".join(NFT)
 
 

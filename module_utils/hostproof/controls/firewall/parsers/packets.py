@@ -9,6 +9,7 @@ unknown if it can change it.
 
 import fnmatch
 import ipaddress
+from functools import lru_cache
 from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Set, Tuple, Union
 
 ACCEPT, DROP = "accept", "drop"
@@ -303,11 +304,11 @@ def _of_interface(test: Test, interface: str) -> str:
 
 
 def _of_address(test: Test, networks: Tuple[Network, ...]) -> str:
-    values = [value for text in test.values for value in networks_of(text)]
     if not test.values:
         # The elements of the set are not known.
         return UNREAD if networks else SOME
-    if len(values) < len(test.values):
+    values, is_whole = _values_of(test.values)
+    if not is_whole:
         return UNREAD if networks else SOME
     if all(value.is_loopback for value in values):
         return _truth(False, test)
@@ -323,6 +324,13 @@ def _of_address(test: Test, networks: Tuple[Network, ...]) -> str:
         is_met = any(value.overlaps(network) for value in same)
         answers.add(YES if is_inside else SOME if is_met else NO)
     return _negated(answers.pop() if len(answers) == 1 else SOME, test)
+
+
+@lru_cache(maxsize=1024)
+def _values_of(texts: FrozenSet[str]) -> Tuple[Tuple[Network, ...], bool]:
+    """The networks of the texts, and whether each text is one: rules are walked many times."""
+    found = [networks_of(text) for text in texts]
+    return tuple(value for values in found for value in values), all(found)
 
 
 def networks_of(text: str) -> List[Network]:
