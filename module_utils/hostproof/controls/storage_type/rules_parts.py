@@ -143,7 +143,11 @@ def _judge(part: str, server: Server, most: int = 0, limit: str = "") -> Verdict
     return Verdict(
         FAIL if bad else WARN if worn else PASS,
         why=why,
-        fix="check the storage system" + (f"; the limit is storage_type_{limit}" if limit else ""),
+        fix="check on the storage at {0}: {1}{2}".format(
+            server.target,
+            ", ".join((bad + worn)[:5]),
+            f"; the limit is storage_type_{limit}" if limit else "",
+        ),
         desired=f"at most {most}" if any(record.part.counts for record in objects) else "good",
         running=", ".join((bad + worn + good)[:5]),
         values={"bad": len(bad), "warn": len(worn), "good": len(good)},
