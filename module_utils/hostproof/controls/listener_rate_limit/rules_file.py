@@ -8,6 +8,7 @@ from typing import List, Optional
 from ...collect import shell
 from ...collect.answer import if_known, known
 from ...errors import Absent, ParseError
+from ...evaluate.advice import Advice, Ask, Edit, Step
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle import listeners as probe
@@ -47,8 +48,14 @@ def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         running="not running"
         if listener is None
         else "pid {0} of {1}".format(listener.pid, listener.home or "an unknown home"),
-        fix="start it with the lsnrctl of its home, as its owner, or remove it from "
-        "listener_rate_limit_listeners",
+        advice=Advice(
+            [
+                Ask(
+                    f"start the listener {subject.name} with lsnrctl of its home as its owner, or "
+                    "remove it from listener_rate_limit_listeners if it is gone"
+                )
+            ]
+        ),
         evidence=[probe.PROCESSES],
     )
 
@@ -79,7 +86,12 @@ def config_file(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
         persisted=text,
         why="Parameters of {0} are also in {1}, which the listener does not read. A change there "
         "has no effect.".format(listener.name, ", ".join(others)),
-        fix="remove {0} from {1}".format(listener.name, ", ".join(others)),
+        advice=Advice(
+            [
+                Edit(path, what=f"remove the parameters of {listener.name} from {path}")
+                for path in others
+            ]
+        ),
         evidence=file_keys(listener),
     )
 
@@ -108,7 +120,15 @@ def syntax(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
             persisted=str(problem),
             why="The file cannot be parsed, and the next start of the listener may fail: "
             f"{problem}.",
-            fix="correct the syntax; Hostproof does not change a file that it cannot parse",
+            advice=Advice(
+                [
+                    Edit(
+                        main.path,
+                        what="correct the syntax at that place; Hostproof does not change a file "
+                        "that it cannot parse",
+                    )
+                ]
+            ),
             evidence=file_keys(listener),
         )
     notes = [
@@ -122,7 +142,15 @@ def syntax(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
         why="The manual forbids this layout ({}). No listener is known to reject it.".format(
             "; ".join(notes[:_MOST_NOTES])
         ),
-        fix="begin each parameter in the first column and each continuation with a blank",
+        advice=Advice(
+            [
+                Edit(
+                    main.path,
+                    what="begin each parameter in the first column and each continuation with a "
+                    "blank when the file is changed next",
+                )
+            ]
+        ),
         persisted="{0} parameters in {1}".format(
             count, ", ".join(net_file.path for net_file in listener.files())
         ),
@@ -154,7 +182,14 @@ def duplicate_parameters(subject: Subject, _facts: Facts, _policy: Policy) -> Ve
     return Verdict(
         WARN if twice else PASS,
         persisted="twice: " + ", ".join(twice) if twice else "each once",
-        fix="keep one of them in " + known(listener.main).path,
+        advice=Advice(
+            [
+                Edit(
+                    known(listener.main).path,
+                    what=f"keep one of {', '.join(twice)} in {known(listener.main).path}",
+                )
+            ]
+        ),
         evidence=file_keys(listener),
     )
 
@@ -190,8 +225,15 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
             running="no listening socket",
             why=f"No process listens on {', '.join(endpoint.name() for endpoint in silent)}: the "
             "listener was started with another file, or could not open that port.",
-            fix="check the log of the listener; then restart it in a maintenance window",
-            commands=_restart_commands(listener),
+            advice=Advice(
+                [
+                    Ask("read the log of the listener for the reason"),
+                    Step(
+                        f"restart {listener.name} in a maintenance window",
+                        _restart_commands(listener),
+                    ),
+                ]
+            ),
             evidence=file_keys(listener) + [SOCKETS],
         )
     replaced = [] if stale else may_be_replaced(listener)
@@ -204,8 +246,14 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
             running=f"started {_utc(started)}",
             why=f"The inode of {', '.join(replaced)} changed after the start of the listener (mv, "
             "cp -p, rsync -a or chmod).",
-            fix="if the content changed since the start, restart the listener in a maintenance "
-            "window",
+            advice=Advice(
+                [
+                    Ask(
+                        f"restart {listener.name} in a maintenance window if the content changed "
+                        "since its start"
+                    )
+                ]
+            ),
             evidence=file_keys(listener),
         )
     return Verdict(
@@ -214,9 +262,16 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         running=f"started {_utc(started)}",
         why=f"The listener was started {_span(changed - started)} before {path} changed: it uses "
         "the old content. A reload does not read endpoints and rates.",
-        fix="restart it in a maintenance window (sessions remain, new connections are not possible "
-        "during the restart); or set listener_rate_limit_allow_restart: true and apply the policy",
-        commands=_restart_commands(listener),
+        advice=Advice(
+            [
+                Step(
+                    f"restart {listener.name} in a maintenance window (sessions remain, new "
+                    "connections are not possible during the restart); or set "
+                    "listener_rate_limit_allow_restart: true and apply the control",
+                    _restart_commands(listener),
+                )
+            ]
+        ),
         evidence=file_keys(listener),
     )
 

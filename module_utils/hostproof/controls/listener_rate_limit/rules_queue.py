@@ -5,7 +5,7 @@
 from typing import Dict, List, Optional
 
 from ...collect.answer import if_known, known, unless_absent
-from ...evaluate.advice import Advice, Ask
+from ...evaluate.advice import Advice, Apply, Ask, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, known_or_skip, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.listening_sockets import Listening
@@ -43,10 +43,19 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     size = None if required is None else required.queuesize
     most = known(facts.somaxconn)
     sockets = known(facts.sockets)
-    problems = [
-        problem for endpoint in ones for problem in _too_short(endpoint, required, most, sockets)
+    in_file = [text for endpoint in ones for text in _differs(endpoint, required)]
+    limited = [
+        f"{endpoint.name()} requests {endpoint.queuesize}, and net.core.somaxconn reduces it to "
+        f"{most}"
+        for endpoint in ones
+        if (endpoint.queuesize or 0) > most
     ]
     lives = [(endpoint, _socket_of(endpoint, sockets)) for endpoint in ones]
+    short = [
+        f"{endpoint.name()} listens with a queue of {live.backlog}, not {endpoint.queuesize}"
+        for endpoint, live in lives
+        if live is not None and live.backlog < min(endpoint.queuesize or 0, most)
+    ]
     values: Dict[str, Optional[int]] = {"net.core.somaxconn": most}
     for endpoint, live in lives:
         values[endpoint.name() + " queuesize"] = endpoint.queuesize
@@ -58,19 +67,39 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         for endpoint, live in lives
         if live is not None and burst > live.backlog + 1
     ]
-    return Verdict(
-        FAIL if problems else WARN if warnings else PASS,
+    needed = max([endpoint.queuesize or 0 for endpoint in ones] + [size or 0])
+    raise_limit = Ask(
+        f"set net.core.somaxconn to at least {needed}, now (sysctl -w) and in /etc/sysctl.d, then "
+        f"restart the listener {listener.name} in a maintenance window"
+    )
+    again = Wait("listener_restart", f"the listener {listener.name} in a maintenance window")
+    longer = Ask(
+        f"set a queuesize of at least {burst} in listener_rate_limit_listeners and the same "
+        "net.core.somaxconn, or let the pools connect one after the other"
+    )
+    now: List[Step] = [raise_limit] if limited else [again] if short else [longer]
+    return layered(
+        persisted=Layer(
+            ", ".join(
+                "{0} {1}".format(endpoint.name(), endpoint.queuesize or "default")
+                for endpoint in ones
+            ),
+            FAIL if in_file else PASS,
+        ),
+        running=Layer(
+            "{0}; net.core.somaxconn {1}".format(
+                ", ".join(_socket_text(endpoint, sockets) for endpoint in ones), most
+            ),
+            FAIL if limited or short else WARN if warnings else PASS,
+        ),
+        why="; ".join(in_file + limited + short + warnings) + ".",
+        advice=Advice(
+            both=[*([raise_limit] if limited else []), Apply(NAME)],
+            persisted=[Apply(NAME)],
+            running=now,
+        ),
         desired=None if size is None else str(size),
-        persisted=", ".join(
-            "{0} {1}".format(endpoint.name(), endpoint.queuesize or "default") for endpoint in ones
-        ),
-        running="{0}; net.core.somaxconn {1}".format(
-            ", ".join(_socket_text(endpoint, sockets) for endpoint in ones), most
-        ),
         values=values,
-        why="; ".join(problems + warnings) + ".",
-        fix="set queuesize in listener_rate_limit_listeners and at least the same "
-        "net.core.somaxconn, and restart the listener",
         evidence=file_keys(listener) + [SOCKETS, "file:" + SOMAXCONN],
     )
 
@@ -105,30 +134,14 @@ def _queue_of_grid(subject: Subject, facts: Facts) -> Verdict:
     )
 
 
-def _too_short(
-    endpoint: Endpoint, required: Optional[WantedListener], most: int, sockets: List[Listening]
-) -> List[str]:
-    """Texts about differences of the queue of an endpoint from the policy or from its file."""
-    problems: List[str] = []
-    managed = (
-        required.queuesize if required is not None and may_be_limited(endpoint, required) else None
-    )
-    if managed is not None and endpoint.queuesize != managed:
-        set_to = endpoint.queuesize or "not set"
-        problems.append(f"{endpoint.name()} has QUEUESIZE {set_to}, not {managed}")
-    if not endpoint.queuesize:
-        return problems
-    if endpoint.queuesize > most:
-        problems.append(
-            f"{endpoint.name()} requests {endpoint.queuesize}, and net.core.somaxconn reduces it "
-            f"to {most}"
-        )
-    live = _socket_of(endpoint, sockets)
-    if live is not None and live.backlog < min(endpoint.queuesize, most):
-        problems.append(
-            f"{endpoint.name()} listens with a queue of {live.backlog}, not {endpoint.queuesize}"
-        )
-    return problems
+def _differs(endpoint: Endpoint, required: Optional[WantedListener]) -> List[str]:
+    """The difference of the queue in the file from the policy."""
+    if required is None or not may_be_limited(endpoint, required):
+        return []
+    if required.queuesize is None or endpoint.queuesize == required.queuesize:
+        return []
+    set_to = endpoint.queuesize or "not set"
+    return [f"{endpoint.name()} has QUEUESIZE {set_to}, not {required.queuesize}"]
 
 
 def _socket_of(endpoint: Endpoint, sockets: List[Listening]) -> Optional[Listening]:
@@ -189,7 +202,14 @@ def delayed(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
             "delayed_percent": round(share, 2),
         },
         why=why,
-        fix="set a higher rate, or use pools that keep their connections",
+        advice=Advice(
+            [
+                Ask(
+                    "set a higher rate if the host can serve it, or let the pools keep their "
+                    "connections"
+                )
+            ]
+        ),
         evidence=list(facts.log_keys[listener.pid]),
     )
 
@@ -238,6 +258,13 @@ def queue_overflows(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
             "full_queues": len(full),
         },
         why=why,
-        fix="set a longer queue (queuesize, net.core.somaxconn), or fill the pools slowly",
+        advice=Advice(
+            [
+                Ask(
+                    "set a longer queue (queuesize in listener_rate_limit_listeners and "
+                    "net.core.somaxconn), or let the pools connect one after the other"
+                )
+            ]
+        ),
         evidence=["sample:" + SAMPLE, SOCKETS],
     )

@@ -5,7 +5,7 @@
 from typing import List, Optional
 
 from ...collect.answer import known
-from ...evaluate.advice import apply_line
+from ...evaluate.advice import Advice, Apply, Ask, Edit, Step
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...probes.oracle.listeners import Listener
@@ -60,8 +60,7 @@ def rate(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         desired=_wanted_text(required),
         persisted=_endpoints_text(ones),
         why=why + ".",
-        fix="apply the policy" if refusal is None else refusal,
-        commands=[apply_line(NAME)] if refusal is None else [],
+        advice=Advice([Apply(NAME) if refusal is None else Ask(refusal)]),
         evidence=file_keys(listener),
     )
 
@@ -133,10 +132,33 @@ def rate_enabled(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         persisted=_written_text(ones, total, listener),
         values={"rate_per_second": min([endpoint.rate or 0 for endpoint in limited] or [0])},
         why=why,
-        fix="set RATE_LIMIT=number at each address that must be limited, or list the listener in "
-        "listener_rate_limit_listeners and apply the policy",
+        advice=Advice(_enable_steps(listener, total, limited, unbound, strays)),
         evidence=file_keys(listener),
     )
+
+
+def _enable_steps(
+    listener: Listener,
+    total: Optional[int],
+    limited: List[Endpoint],
+    unbound: List[Endpoint],
+    strays: List[str],
+) -> List[Step]:
+    path = known(listener.main).path
+    steps: List[Step] = [
+        Edit(path, what=f"remove {name} from {path}, or correct the name of its listener")
+        for name in strays
+    ]
+    if limited:
+        return steps
+    if total is not None:
+        what = f"set RATE_LIMIT=yes at each address of {listener.name} in {path}"
+        return [*steps, Edit(path, what=what)]
+    if unbound or not strays:
+        names = ", ".join(endpoint.name() for endpoint in unbound) or "each TCP address"
+        what = f"set RATE_LIMIT to a number above 0 at {names} in {path}"
+        steps.append(Edit(path, what=what))
+    return steps
 
 
 def _strays(listener: Listener, facts: Facts) -> List[str]:
@@ -196,7 +218,15 @@ def one_rate(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
         PASS if why is None else WARN,
         persisted=_written_text(ones, total, listener),
         why=why,
-        fix="set a number at each address and remove CONNECTION_RATE (scope: endpoint)",
+        advice=Advice(
+            [
+                Edit(
+                    known(listener.main).path,
+                    what="set RATE_LIMIT to a number at each address, and then remove "
+                    f"CONNECTION_RATE_{listener.name} from {known(listener.main).path}",
+                )
+            ]
+        ),
         evidence=file_keys(listener),
     )
 
@@ -231,8 +261,14 @@ def drain_time(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
         f"second = {drain:g} s",
         values={"drain_seconds": drain},
         why="; ".join(problems) + ".",
-        fix=f"set a rate of at least {least_rate(subject, listener)}, or longer timeouts, or fill "
-        "the pools slowly",
+        advice=Advice(
+            [
+                Ask(
+                    f"set a rate of at least {least_rate(subject, listener)}, or longer timeouts, "
+                    "or let the pools connect one after the other"
+                )
+            ]
+        ),
         evidence=file_keys(listener),
     )
 
@@ -262,9 +298,15 @@ def version(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         status,
         running="release " + ".".join(str(number) for number in release),
         why=why,
-        fix="upgrade to 12.1 or later, or remove the limit"
-        if is_cluster or release >= LEAK_FIXED
-        else "upgrade to 11.2.0.4, 12.1 or later, or remove the limit",
+        advice=Advice(
+            [
+                Ask(
+                    "upgrade to 12.1 or later, or remove the limit"
+                    if is_cluster or release >= LEAK_FIXED
+                    else "upgrade to 11.2.0.4, 12.1 or later, or remove the limit"
+                )
+            ]
+        ),
         evidence=["command:release of lsnrctl in " + listener.home],
     )
 
@@ -293,6 +335,6 @@ def editable(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         WARN if reasons else PASS,
         persisted=text,
         why=f"{text}. Hostproof does not edit the file, because the agent would overwrite it.",
-        fix=INSTEAD,
+        advice=Advice([Ask(INSTEAD)]),
         evidence=file_keys(listener) + ["processes:ohasd"],
     )
