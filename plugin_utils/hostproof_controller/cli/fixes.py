@@ -85,7 +85,7 @@ def _again(state: HostState, checks: Iterable[str]) -> str:
 
 def steps_of(findings: Sequence[dict[str, Any]]) -> list[Step]:
     """What to do: what resolves a cause before what the cause has broken, then by the time at which
-    it takes effect. What several findings wait for, such as a restart, is one step behind all
+    it takes effect. An event for which findings wait, such as a restart, is one step behind all
     others."""
     steps: dict[tuple[tuple[str, ...], tuple[str, ...], str], Step] = {}
     clauses_of: dict[tuple[tuple[str, ...], tuple[str, ...], str], list[str]] = {}
@@ -128,7 +128,7 @@ def steps_of(findings: Sequence[dict[str, Any]]) -> list[Step]:
         for effect, event in sorted(events.items(), key=lambda item: TAKES_EFFECT.index(item[0]))
     ]
     ordered = _in_order([*steps.values()], causes)
-    # What only an event resolves is a cause of these steps.
+    # Their causes are resolved only by an event.
     waited_for = {check for step in last for check in step.checks}
     waited_for -= {check for step in ordered for check in step.checks}
     late = [step for step in ordered if any(causes[check] & waited_for for check in step.checks)]
@@ -170,7 +170,7 @@ _OF_CHECK = re.compile(r"\((?P<check>[a-z_]+\.[a-z0-9_]+)\)$")
 
 
 def _is_of_another(clause: str, finding: dict[str, Any], open_checks: set[str]) -> bool:
-    """Whether a clause only names another check, which has a step of its own."""
+    """Whether a clause only names another check, which has a separate step."""
     named = _OF_CHECK.search(clause)
     return named is not None and named["check"] in open_checks - {finding["check"]}
 

@@ -5,7 +5,7 @@
 A table is known by its headings, which match those of the text form; other tables are left out.
 Cells are not cut off, unlike the columns of the text form.
 Source: real reports of 11.2.0.3 and 12.1 (tests/fixtures/latency/SOURCES.md); for 10g, 12.2 and
-later the headings that their text form has. Of the report of a cluster: its text form, and public
+later the headings that their text form has. For the report of a cluster: its text form, and public
 programs that read its HTML. The attribute "summary" of a table begins with its title there.
 """
 
