@@ -6,6 +6,7 @@ from typing import Any
 import kernel_packs
 import packs
 import pytest
+from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.kernel_parameters import formulas, wanted
 from ansible.module_utils.hostproof.controls.kernel_parameters.control import (
     CONTROL as kernel_parameters,
@@ -678,3 +679,21 @@ def test_values_that_passed(judge, parameter, value, changes, status):
     profile = {"profile": changes["profile"]} if "profile" in changes else {}
     finding = judge(machine, **profile).get(parameter)
     assert (finding.status if finding else None) == status
+
+
+def test_rows_that_are_newer_than_the_recording_are_left_out(judge):
+    """The others keep their verdict, and apply its plan."""
+    machine = with_home(stock())
+    machine.file("/etc/sysctl.d/90.conf", "kernel.shmmni = 1\n")
+    assert "kernel.pid_max" in judge(machine)
+    new = ("pid_max", "shm_rmid_forced", "overcommit_memory", "kexec_crash_loaded")
+    evidence = {key: one for key, one in machine.evidence.items() if not key.endswith(new)}
+    findings = judge(RecordedHost(evidence))
+    assert "kernel.pid_max" not in findings
+    assert findings["kernel.shmmni"].fix == "apply the control"
+
+
+@pytest.mark.parametrize("parameter", ["kernel.pid_max", "kernel.shm_rmid_forced"])
+def test_a_default_that_old_kernels_have_too(judge, parameter):
+    machine = with_home(stock()).file("/proc/sys/kernel/osrelease", "3.10.0-1160.el7.x86_64\n")
+    assert judge(machine)[parameter].status == "pass"

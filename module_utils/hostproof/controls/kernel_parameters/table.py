@@ -48,7 +48,8 @@ class Row(NamedTuple):
     ``default`` is what the kernel starts with, None where that is not known. ``good`` is what to
     write where ``value`` is not met, if that is not the value itself. ``unless`` is a parameter
     that counts instead, where it is not 0. ``live`` is whether a running host may be changed.
-    ``room`` is the least size of a range. ``warns``: a wrong value is a warning.
+    ``room`` is the least size of a range. ``warns``: a wrong value is a warning. ``default`` is
+    that of kernels from ``kernel`` on.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Row(NamedTuple):
     live: bool = True
     room: int = 0
     warns: bool = False
+    kernel: int = 4
 
 
 ROWS: Tuple[Row, ...] = (
@@ -140,6 +142,7 @@ ROWS: Tuple[Row, ...] = (
         "of shared memory that no process of Oracle has attached",
         default="0",
         warns=True,
+        kernel=3,
     ),
     Row(
         "kernel.pid_max",
@@ -150,6 +153,7 @@ ROWS: Tuple[Row, ...] = (
         "kernel Documentation/admin-guide/sysctl/kernel.rst, pid_max; Oracle Database Installation "
         "Guide for Linux, Checking Resource Limits (nproc 16384 for each owner)",
         default="32768",
+        kernel=2,
     ),
     Row(
         "fs.file-max",
@@ -305,6 +309,7 @@ ROWS: Tuple[Row, ...] = (
         default="0",
         good="0",
         warns=True,
+        kernel=2,
     ),
     Row("kernel.numa_balancing", "memory", EXACTLY, "0", "medium", _TUNED, only=ADVICE),
     Row(

@@ -5,7 +5,7 @@
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
-from ...errors import Absent, HostproofError, Unanswered
+from ...errors import Absent, HostproofError, NotRecorded, Unanswered
 from ...evaluate import comparing
 from ...evaluate.checking import Skip
 from ...evaluate.comparing import AT_MOST, EXACTLY, OTHER_THAN, WITHIN, Numbers, is_met, numbers
@@ -28,8 +28,6 @@ _POLICY = "kernel_parameters_values"
 _STRICT = 1
 #: A release of each set of rows.
 _RELEASES: Tuple[Version, ...] = ((11, 2), (12, 1), LONG_TERM, (21,), (23,))
-#: The first kernel whose own values are those of the table.
-_KERNEL = 4
 
 
 class Demand(NamedTuple):
@@ -176,6 +174,8 @@ def _for_releases(releases: List[Version], facts: Facts, policy: Policy) -> List
     own = {sysctl_d.normalize(entry.name): entry for entry in policy.values}
     judged = [_of_rows(key, some, facts, own.pop(key, None)) for key, some in rows.items()]
     judged += [_of_policy(key, entry, facts) for key, entry in own.items()]
+    # A row of a later release than the recording: nothing of it was read.
+    judged = [one for one in judged if not isinstance(facts.running[one.key], NotRecorded)]
     names = [parameter.key for parameter in judged]
     return judged + [
         parameter for parameter in _filters(facts, policy) if parameter.key not in names
@@ -243,8 +243,8 @@ def _amount(value: object, facts: Facts) -> Optional[Amount]:
 
 
 def _default(row: Row, facts: Facts) -> Optional[Numbers]:
-    """What the kernel starts with; the table has that of kernels since 4.0."""
-    amount = _amount(row.default, facts) if known(facts.kernel).major >= _KERNEL else None
+    """What the kernel starts with, as the table has it."""
+    amount = _amount(row.default, facts) if known(facts.kernel).major >= row.kernel else None
     return None if amount is None else amount.value
 
 
