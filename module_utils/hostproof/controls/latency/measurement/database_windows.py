@@ -415,7 +415,7 @@ _ALWAYS_MULTITENANT = 21
 def log_write_is_io(release: Optional[str], multitenant: Optional[bool]) -> Optional[bool]:
     """Whether 'log file parallel write' spans the whole write; None where that is not known.
 
-    From 21c on every database is multitenant (Oracle Database Upgrade Guide 21c).
+    In 21c and later every database is multitenant (Oracle Database Upgrade Guide 21c).
     """
     parts = [int(part) for part in (release or "").split(".") if part.isdigit()]
     if parts and parts[0] >= _ALWAYS_MULTITENANT:
