@@ -827,6 +827,15 @@ class TestInterconnect:
             **{"42424/udp": "pass", "1525/tcp": "pass"},
         }
 
+    @pytest.mark.parametrize(
+        ("source", "status"), [("192.168.10.0/24", "fail"), ("10.1.0.0/16", "pass")]
+    )
+    def test_sources_of_the_interconnect_are_no_clients(self, judge, source, status):
+        rule = f"ip saddr {source} tcp dport 1521 accept"
+        text = FILTER.format("drop", ESTABLISHED + 'iifname "eth1" accept\n' + rule)
+        machine = with_nft(node(host(enabled="nftables", sockets=LISTENER)), text)
+        assert judge(machine, "none")["ports", "1521/tcp"].status == status
+
     def test_not_a_node(self, judge):
         machine = with_nft(host(enabled="nftables", sockets=LISTENER), FILTER.format("drop", PORTS))
         assert judge(machine)["interconnect", ""].status == "skip"

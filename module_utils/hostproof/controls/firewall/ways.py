@@ -12,6 +12,7 @@ from ...probes.oracle.clusterware import NETWORKS_KEY
 from .facts import NFT, Facts, Persisted
 from .parsers.packets import (
     BLOCKED,
+    FROM,
     GROUP,
     INTERFACE,
     LAST_PORT,
@@ -94,7 +95,10 @@ def _by_name(addresses: Sequence[Address], is_private: bool = False) -> List[Way
 
 def outcome_of(port: Port, facts: Facts, tables: Tables, what: str) -> Outcome:
     """Raises Unanswered if a condition that is not read decides."""
-    found = [(way, _reach(port, way, tables)) for way in ways(port, facts)]
+    inside = [network for way in private_ways(facts) for network in way.networks]
+    found = [
+        (way, _without_nodes(_reach(port, way, tables), way, inside)) for way in ways(port, facts)
+    ]
     states = {result.state for _way, result in found}
     if UNCLEAR in states and not states & {OPEN, PARTLY}:
         raise Unanswered(_RUNNING, f"{what} have a condition that is not read, and it decides")
@@ -125,6 +129,27 @@ def outcome_of(port: Port, facts: Facts, tables: Tables, what: str) -> Outcome:
         tuple(sorted({limit for _way, result in found for limit in result.limits})),
         all(replies) and bool(replies),
     )
+
+
+def _without_nodes(result: Reach, way: Way, inside: List[Network]) -> Reach:
+    """Blocked, if only sources of the interconnect are accepted: they come on no other interface.
+
+    ``inside`` are the networks of the interconnect."""
+    texts = [text for kind, text in result.conditions if kind == FROM]
+    if result.state != PARTLY or not texts or len(texts) < len(result.conditions):
+        return result
+    networks = [
+        network for text in texts for each in text.split(", ") for network in networks_of(each)
+    ]
+    is_own = set(way.networks) <= set(inside)
+    are_nodes = networks and all(
+        any(
+            network.network_address in other and network.broadcast_address in other
+            for other in inside
+        )
+        for network in networks
+    )
+    return Reach(BLOCKED, result.limits) if are_nodes and not is_own else result
 
 
 def known_cluster(facts: Facts) -> bool:
