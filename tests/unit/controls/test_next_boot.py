@@ -341,3 +341,32 @@ def test_the_mode_of_a_database_that_is_down(spfile, parameters, status):
     assert finding.status == status, finding.why
     if status == "fail":
         assert "restart" not in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "limit"),
+    [
+        ("CRS_LIMIT_MEMLOCK=unlimited", "pass", "unlimited (Clusterware)"),
+        ("CRS_LIMIT_MEMLOCK=4194304", "pass", "4294967296 bytes (Clusterware)"),
+        ("CRS_LIMIT_MEMLOCK=64", "fail", "65536 bytes (Clusterware)"),
+        ("CRS_LIMIT_STACK=2048", "pass", None),
+        (None, "pass", None),
+    ],
+)
+def test_the_memlock_that_clusterware_gives(line, status, limit):
+    machine = packs.linux()
+    machine.account("oracle", 54321, "oinstall").instance("ORCL", packs.Shm(4 * GIB))
+    machine.file("/etc/oracle/olr.loc", "crs_home=/u01/app/19/grid\n")
+    machine.file("/proc/sys/kernel/hostname", "db01\n")
+    if line is not None:
+        path = "/u01/app/19/grid/crs/install/s_crsconfig_db01_env.txt"
+        machine.file(path, f"TZ=UTC\n{line}\n")
+    findings = judged(machine, "hugepages")
+    finding = findings["ORCL hugepages.memlock_in_force"]
+    if limit is None:
+        assert finding.persisted is None
+    else:
+        assert finding.persisted == limit
+        assert finding.status == status
+    if status == "fail":
+        assert "CRS_LIMIT_MEMLOCK=4194304" in finding.fix

@@ -243,7 +243,7 @@ def _amount(value: object, facts: Facts) -> Optional[Amount]:
 
 
 def _default(row: Row, facts: Facts) -> Optional[Numbers]:
-    """What the kernel starts with, as the table has it."""
+    """The value of the table that the kernel starts with."""
     amount = _amount(row.default, facts) if known(facts.kernel).major >= row.kernel else None
     return None if amount is None else amount.value
 

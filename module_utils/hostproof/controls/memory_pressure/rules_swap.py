@@ -160,7 +160,8 @@ def swapped_processes(facts: Facts, policy: Policy) -> Verdict:
         status,
         why=f"{', '.join(swapped) or 'No checked process'} is in swap; {running}.",
         fix="find the processes that use the memory (ps -eo pid,rss,args --sort=-rss) and reduce "
-        "it; then restart the swapped processes at a quiet time, or let the kernel read them back",
+        "it; then restart the swapped processes at a quiet time, or leave them: the kernel reads "
+        "back the pages that they use",
         desired="no process of an instance or a listener in swap",
         running=running,
         in_use=f"{', '.join(swapped) or 'none of ' + str(len(sizes))}; {used} swap in use, "
