@@ -126,8 +126,8 @@ def _refuses_unlimited(facts: Facts) -> bool:
     if isinstance(facts.os, Absent):
         # RHEL 6 and its like have no os-release; the kernel release shows it.
         kernel = known(facts.kernel)
-        major = re.search(r"\.el(\d{1,2})", kernel)
-        return int(major.group(1)) < _EL_WITH_NR_OPEN if major else kernel.startswith("2.")
+        match = re.search(r"\.el(\d{1,2})", kernel)
+        return int(match.group(1)) < _EL_WITH_NR_OPEN if match else kernel.startswith("2.")
     release = known(facts.os)
     major = release.get("VERSION_ID", "").partition(".")[0]
     oldest = _FIRST_WITH_NR_OPEN.get(release.get("ID", ""))
