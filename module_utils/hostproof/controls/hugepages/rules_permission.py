@@ -179,7 +179,7 @@ STARTING = Subjects(_starting, none=NO_INSTANCE, name=lambda starting: str(start
 
 @rules.check(
     "hugepages.memlock_in_force",
-    "Memlock limit of the instance covers its SGA, now and at the next start",
+    "Memlock limit covers the SGA, now and at the next start",
     "Memlock limit of the instance is too low, now or at the next start",
     severity="high",
     takes_effect="instance_restart",
