@@ -169,23 +169,24 @@ def _caching(
     if any(name in by_name for name in CACHING):
         return []
     if mount.file_class == "backup":
-        return _cached(_MOS + ": no noac for RMAN and Data Pump")
+        return cached(_MOS + ": no noac for RMAN and Data Pump")
     if mount.file_class in ("datafiles", "redo"):
         if mount.sharing == "rac":
             return []
         if policy.single_actimeo_zero:
             source = "nfs_mounts_single_actimeo_zero; " + _MOS
             return [Requirement(name, "0", EXACTLY, source) for name in CACHE_TIMES]
-        return _cached("nfs_mounts_single_actimeo_zero is false; NetApp, NFS mount options")
+        return cached("nfs_mounts_single_actimeo_zero is false; NetApp, NFS mount options")
     if mount.file_class == "adr":
-        return _cached("nfs_mounts_adr_actimeo_zero is false; NetApp: no noac for ADR")
+        return cached("nfs_mounts_adr_actimeo_zero is false; NetApp: no noac for ADR")
     # A home that several hosts share needs some way of agreeing, of which AIX's row names none.
     return (
-        [] if mount.sharing == "rac" else _cached("NetApp: no noac where no host shares the files")
+        [] if mount.sharing == "rac" else cached("NetApp: no noac where no host shares the files")
     )
 
 
-def _cached(source: str) -> List[Requirement]:
+def cached(source: str) -> List[Requirement]:
+    """What attribute caching requires: none of the options that switch it off."""
     return [Requirement(name, "yes", NOT, source) for name in ("noac", "sync")] + [
         Requirement(name, "0", NOT, source) for name in CACHE_TIMES
     ]

@@ -28,10 +28,10 @@ from .agreement import (
 )
 from .facts import Facts, is_beneath
 from .layers import Layers, because, persisted_words, required, running_words, words_of
-from .options_table import CACHING, NOT, Requirement
+from .options_table import CACHING, NOT, Requirement, cached
 from .policy import NAME, Policy
 from .probes import persisted_options
-from .remedy import correct, verdict_on
+from .remedy import Fix, correct, verdict_on
 from .subjects import MOUNTS, NETAPP, NFS_5
 
 rules = Rules(NAME)
@@ -200,11 +200,7 @@ def caching(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         if requirement.relation == NOT and requirement.name in CACHING
     ]
     if not requirements and not layers.judged.sharing_known:
-        raise Skip(
-            "Whether other hosts share these files is not known, and only without a cache do they "
-            "see each write at once. State it: sharing of the mount in nfs_mounts_mounts, "
-            "nfs_mounts_sharing or hostproof_profile."
-        )
+        return _cache_of_unknown_use(layers)
     if not requirements:
         raise Skip(
             "Hosts that share these files, or the policy, require a query to the server each time."
@@ -219,5 +215,25 @@ def caching(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         why=why and f"{capital(why)} {caching.check.why}",
         desired=required(requirements),
         running=running_or(required(requirements), requirements, layers),
+        failing_layer=failing_of(requirements, layers),
+    )
+
+
+def _cache_of_unknown_use(layers: Layers) -> Verdict:
+    """Without a cache other hosts see each write at once, so no option changes here."""
+    requirements = cached(NFS_5 + ", ac/noac")
+    why = disagreement(requirements, layers)
+    if why is None:
+        raise Skip("Whether other hosts share these files is not known, and they are cached.")
+    return verdict_on(
+        layers,
+        WARN,
+        CACHING,
+        Fix(
+            "state who uses the files, and keep the options until then: sharing of the mount in "
+            "nfs_mounts_mounts, nfs_mounts_sharing or hostproof_profile"
+        ),
+        why=f"{capital(why.partition('; wanted')[0])}. It is not known whether other hosts share "
+        f"these files and need that. {caching.check.why}",
         failing_layer=failing_of(requirements, layers),
     )
