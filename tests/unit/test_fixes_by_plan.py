@@ -116,7 +116,7 @@ def test_a_group_with_another_gid_blocks_the_advice_of_every_account():
         "groups": [{"name": "oinstall", "gid": 54321}, {"name": "dba", "gid": 54322}],
         "accounts": [{"name": "oracle", "group": "oinstall", "groups": ["dba", "oper"]}],
     }
-    machine = account_packs.instance(account_packs.bare().group("oinstall", 777))
+    machine = account_packs.bare().group("oinstall", 777)
     finding = account_packs.judged(machine, **policy)["exists"]
     assert finding.status == FAIL and finding.commands == ()
     assert "The group oinstall has gid 777, the policy requires 54321" in str(finding.fix)

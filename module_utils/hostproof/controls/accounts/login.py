@@ -131,7 +131,7 @@ class _Walk:
                     self._unknown = None
 
     def _unseen(self, path: str, settings: Settings) -> List[Step]:
-        """What the stock files of all distributions read, where a recording does not show it."""
+        """The files that stock start files read, if a recording does not show them."""
         if settings.is_whole and any(step.kind == SOURCE for step in settings.steps):
             return []
         if path == PROFILE:

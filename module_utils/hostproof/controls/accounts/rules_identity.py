@@ -166,8 +166,8 @@ def primary_group(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
 def _in_use(
     owner: Owner, wrong: Sequence[Any], shown: Callable[[Running], str], status: str
 ) -> Optional[Layer]:
-    """The layer of the running instances; None where nothing runs. What is known to be wrong stays
-    wrong if another process is unknown."""
+    """The layer of the running instances; None where nothing runs. A process that is unknown hides
+    none that is wrong."""
     if not owner.running:
         return None
     unknown = next((one for one in owner.running if isinstance(one, HostproofError)), None)

@@ -80,7 +80,7 @@ def valid_nodes(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     "ORA-12535).",
     reference=NETAG + ", Troubleshooting; TNS-12518, TNS-12547, TNS-12535; MOS 550859.1",
     each=LISTENERS,
-    because_of=("listener_rate_limit.config_file", "process_limits.processes"),
+    because_of=("listener_rate_limit.config_file", "process_limits.in_force"),
 )
 def lost_connections(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     listener = running(subject)

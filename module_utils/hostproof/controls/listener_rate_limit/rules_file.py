@@ -52,7 +52,7 @@ def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
             [
                 Ask(
                     f"start the listener {subject.name} with lsnrctl of its home as its owner, or "
-                    "remove it from listener_rate_limit_listeners if it is gone"
+                    "remove it from listener_rate_limit_listeners if it is obsolete"
                 )
             ]
         ),
@@ -219,23 +219,7 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     stale = is_stale(listener)
     silent = [] if stale else _not_listening(listener, facts)
     if silent:
-        return Verdict(
-            FAIL,
-            persisted=", ".join(endpoint.name() for endpoint in silent),
-            running="no listening socket",
-            why=f"No process listens on {', '.join(endpoint.name() for endpoint in silent)}: the "
-            "listener was started with another file, or could not open that port.",
-            advice=Advice(
-                [
-                    Ask("read the log of the listener for the reason"),
-                    Step(
-                        f"restart {listener.name} in a maintenance window",
-                        _restart_commands(listener),
-                    ),
-                ]
-            ),
-            evidence=file_keys(listener) + [SOCKETS],
-        )
+        return _silent(listener, silent)
     replaced = [] if stale else may_be_replaced(listener)
     if (stale or replaced) and grid_reasons(listener, known(facts.clusterware)):
         raise Skip("The agent of Grid Infrastructure changes this file while listeners run.")
@@ -273,6 +257,26 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
             ]
         ),
         evidence=file_keys(listener),
+    )
+
+
+def _silent(listener: Listener, silent: List[Endpoint]) -> Verdict:
+    names = ", ".join(endpoint.name() for endpoint in silent)
+    return Verdict(
+        FAIL,
+        persisted=names,
+        running="no listening socket",
+        why=f"No process listens on {names}: the listener was started with another file, or could "
+        "not open that port.",
+        advice=Advice(
+            [
+                Ask("read the log of the listener for the reason"),
+                Step(
+                    f"restart {listener.name} in a maintenance window", _restart_commands(listener)
+                ),
+            ]
+        ),
+        evidence=file_keys(listener) + [SOCKETS],
     )
 
 

@@ -5,7 +5,7 @@
 from typing import Dict, List, Optional
 
 from ...collect.answer import if_known, known, unless_absent
-from ...evaluate.advice import Advice, Apply, Ask, Step, Wait
+from ...evaluate.advice import Advice, Apply, Ask, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, known_or_skip, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.listening_sockets import Listening
@@ -67,17 +67,7 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         for endpoint, live in lives
         if live is not None and burst > live.backlog + 1
     ]
-    needed = max([endpoint.queuesize or 0 for endpoint in ones] + [size or 0])
-    raise_limit = Ask(
-        f"set net.core.somaxconn to at least {needed}, now (sysctl -w) and in /etc/sysctl.d, then "
-        f"restart the listener {listener.name} in a maintenance window"
-    )
-    again = Wait("listener_restart", f"the listener {listener.name} in a maintenance window")
-    longer = Ask(
-        f"set a queuesize of at least {burst} in listener_rate_limit_listeners and the same "
-        "net.core.somaxconn, or let the pools connect one after the other"
-    )
-    now: List[Step] = [raise_limit] if limited else [again] if short else [longer]
+    advice = _queue_advice(listener.name, ones, size, burst, bool(limited), bool(short))
     return layered(
         persisted=Layer(
             ", ".join(
@@ -93,14 +83,36 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
             FAIL if limited or short else WARN if warnings else PASS,
         ),
         why="; ".join(in_file + limited + short + warnings) + ".",
-        advice=Advice(
-            both=[*([raise_limit] if limited else []), Apply(NAME)],
-            persisted=[Apply(NAME)],
-            running=now,
-        ),
+        advice=advice,
         desired=None if size is None else str(size),
         values=values,
         evidence=file_keys(listener) + [SOCKETS, "file:" + SOMAXCONN],
+    )
+
+
+def _queue_advice(
+    name: str,
+    ones: List[Endpoint],
+    size: Optional[int],
+    burst: int,
+    is_limited: bool,
+    is_short: bool,
+) -> Advice:
+    """The steps for the file, for net.core.somaxconn, and for a listener that was not restarted."""
+    needed = max([endpoint.queuesize or 0 for endpoint in ones] + [size or 0])
+    raise_limit = Ask(
+        f"set net.core.somaxconn to at least {needed}, now (sysctl -w) and in /etc/sysctl.d, then "
+        f"restart the listener {name} in a maintenance window"
+    )
+    again = Wait("listener_restart", f"the listener {name} in a maintenance window")
+    longer = Ask(
+        f"set a queuesize of at least {burst} in listener_rate_limit_listeners and the same "
+        "net.core.somaxconn, or let the pools connect one after the other"
+    )
+    return Advice(
+        both=[*([raise_limit] if is_limited else []), Apply(NAME)],
+        persisted=[Apply(NAME)],
+        running=[raise_limit] if is_limited else [again] if is_short else [longer],
     )
 
 

@@ -193,8 +193,8 @@ def name_servers(facts: Facts, policy: Policy) -> Verdict:
         advice=Advice(
             [
                 Ask(
-                    "start the name server that does not answer, or open port 53 to it; if it is "
-                    "gone, name another one in its place in "
+                    "start the name server that does not answer, or open port 53 to it; if it was "
+                    "removed, name another one in its place in "
                     + (f"the configuration of {facts.writer}" if facts.writer else RESOLV_CONF)
                 )
             ]

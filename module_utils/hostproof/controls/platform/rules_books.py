@@ -79,7 +79,7 @@ def distribution(release: Release, facts: Facts, policy: Policy) -> Verdict:
         advice=Advice(
             [
                 Ask(
-                    "look for this distribution on the certification page of My Oracle Support, "
+                    "search for this distribution on the certification page of My Oracle Support, "
                     "which is newer than the books; without an entry there, plan a host with a "
                     "listed distribution"
                 )
@@ -154,7 +154,7 @@ def kernel(release: Release, facts: Facts, policy: Policy) -> Verdict:
     install = Ask(f"install a kernel of {least} or later, and make it the default (grubby)")
     if not rows:
         install = Ask(
-            "look for this distribution on the certification page of My Oracle Support, which is "
+            "search for this distribution on the certification page of My Oracle Support, which is "
             "newer than the books"
         )
     keep = Ask(f"make the running kernel {running} the default (grubby --set-default)")
