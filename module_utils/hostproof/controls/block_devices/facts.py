@@ -15,7 +15,7 @@ from ...parsers.unix import getent
 from ...probes.kernel import block_storage
 from ...probes.oracle import io_writers
 from ...probes.systemd import boot, boot_scripts, udev
-from .parsers import dm_multipath
+from .parsers import dm_multipath, multipath_conf
 from .policy import Device, Policy
 from .probes import disks, fibre_channel, node_numbers
 from .probes.disks import Disk, Partition
@@ -65,6 +65,11 @@ _SETTING = re.compile(
 _ASSIGNS = r"\b(OWNER|GROUP|MODE|ATTR\{(queue|device)/[a-z_]+\})\s*:?=\s*[ei]?\""
 
 DAEMON = "multipathd.service"
+MULTIPATH_CONF = "/etc/multipath.conf"
+_CONF_FOLDER = "/etc/multipath/conf.d"
+#: Where ASMLIB is told which disks to scan, and in which order.
+_ORACLEASM = "/etc/sysconfig/oracleasm"
+_SCAN = r"^[ \t]*ORACLEASM_SCAN(?:ORDER|EXCLUDE)="
 TABLE = ["dmsetup", "table", "--target", "multipath"]
 STATUS = ["dmsetup", "status", "--target", "multipath"]
 QUEUEING = ["multipathd", "show", "maps", "format", "%w %Q"]
@@ -117,7 +122,8 @@ class Facts(NamedTuple):
     ``found`` is an error if the users of disks cannot be read completely. ``rules`` are the udev
     rules files that set owners or values. ``accounts`` are uid and gid by "owner NAME" and "group
     NAME". ``later`` are lines that set values after udev, by place. ``labels`` are of ASMLIB or the
-    filter driver, by path; ``asm_owner`` is the account of ASM.
+    filter driver, by path; ``asm_owner`` is the account of ASM. ``blacklist`` is that of
+    multipath.conf, ``scan`` the settings of ASMLIB for the disks that it scans.
     """
 
     linux: bool
@@ -137,6 +143,8 @@ class Facts(NamedTuple):
     labels: Dict[str, Answer[Stat]] = {}
     asm_owner: Optional[int] = None
     cmdline: Answer[List[Tuple[str, Optional[str]]]] = []
+    blacklist: Answer[multipath_conf.Blacklist] = multipath_conf.Blacklist([], [])
+    scan: Answer[List[str]] = []
 
     def maps(self) -> List[Disk]:
         return [disk for _name, disk in sorted(self.disks.items()) if disk.is_multipath]
@@ -198,6 +206,8 @@ def read(host: Host, policy: Policy) -> Facts:
         labels=users.labels,
         asm_owner=users.asm_owner,
         cmdline=attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline"))),
+        blacklist=attempt(_read_blacklist, host) if has_maps else multipath_conf.Blacklist([], []),
+        scan=attempt(_read_scan, host) if users.labels else [],
     )
 
 
@@ -436,6 +446,26 @@ def _said(host: Host, argv: List[str], record: Optional[Record] = None) -> str:
 
 def _read_config(host: Host) -> str:
     return _said(host, CONFIG, dm_multipath.kept_config)
+
+
+def _read_blacklist(host: Host) -> multipath_conf.Blacklist:
+    """The lines of the file, then those of the files in its directory, as multipathd reads them."""
+    names = unless_absent(attempt(host.list_dir, _CONF_FOLDER), [])
+    paths = [f"{_CONF_FOLDER}/{name}" for name in names if name.endswith(".conf")]
+    found = multipath_conf.Blacklist([], [])
+    for path in [MULTIPATH_CONF, *paths]:
+        text = attempt(host.read_text, path, record=multipath_conf.kept)
+        if isinstance(text, Absent):
+            continue
+        part = multipath_conf.parse(known(text))
+        found.entries.extend(part.entries)
+        found.exceptions.extend(part.exceptions)
+    return found
+
+
+def _read_scan(host: Host) -> List[str]:
+    lines = attempt(host.read_lines, _ORACLEASM, _SCAN)
+    return [line.strip() for line in unless_absent(lines, [])]
 
 
 def _read_daemon(host: Host) -> Daemon:

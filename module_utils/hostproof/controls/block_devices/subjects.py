@@ -50,6 +50,12 @@ def _of_map(_one: Disk) -> Tuple[str, ...]:
     return tuple("command:" + " ".join(argv) for argv in (TABLE, STATUS))
 
 
+IN_USE = Subjects(
+    lambda facts, _policy: with_problem([*facts.used], facts),
+    none=_none,
+    name=lambda device: str(device.node),
+    evidence=_of_node,
+)
 NODES = Subjects(_owned, none=_none, name=lambda device: str(device.node), evidence=_of_node)
 PARTITIONS = Subjects(
     _partitions,

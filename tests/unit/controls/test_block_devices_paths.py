@@ -1,0 +1,178 @@
+"""Single paths of multipath maps: what Oracle must not use, and what multipath.conf excludes."""
+
+from typing import Any
+
+import pytest
+from ansible.module_utils.hostproof.controls.block_devices.parsers import multipath_conf
+from ansible.module_utils.hostproof.errors import ParseError
+from ansible.module_utils.hostproof.evaluate import audit
+from block_packs import NAMED, ORACLE, BlockMachine, recorded
+from default_policies import default_policy
+from packs import FIXTURES
+from test_block_devices import partition
+from test_block_devices_labels import ASMFD, ASMLIB, labelled
+
+CONF = "/etc/multipath.conf"
+
+
+def judged(machine: BlockMachine, check: str, *entries: dict[str, Any]) -> dict[str, Any]:
+    devices = {"devices": list(entries)} if entries else {}
+    policy = {**default_policy("block_devices"), **devices}
+    found = audit.judge_host(machine, {"block_devices": policy})
+    return {
+        one.title.partition(":")[0]: one for one in found if one.check == f"block_devices.{check}"
+    }
+
+
+def held(path: str, machine: BlockMachine | None = None) -> BlockMachine:
+    return (machine or recorded()).process("asm_rbal_+ASM1", path, uid=ORACLE)
+
+
+class TestSinglePath:
+    def test_asm_on_a_path(self):
+        (finding,) = judged(held("/dev/sda"), "single_path").values()
+        assert (finding.status, finding.failing_layer) == ("fail", "in_use")
+        assert "sda is a path (DM_MULTIPATH_DEVICE_PATH=1)" in finding.why
+        assert "asm_diskstring" in finding.fix
+        assert finding.commands == ("multipath -ll",)
+
+    def test_a_partition_of_a_path(self):
+        machine = partition(recorded(), 2048)
+        (finding,) = judged(machine, "single_path", {"name": "/dev/sda1"}).values()
+        assert finding.status == "fail"
+
+    @pytest.mark.parametrize("path", ["/dev/dm-0", "/dev/mapper/mpatha"])
+    def test_the_map(self, path):
+        (finding,) = judged(held(path), "single_path").values()
+        assert finding.status == "pass"
+
+    @pytest.mark.parametrize(
+        ("marks", "status"),
+        [
+            ("E:ID_FS_TYPE=mpath_member\n", "fail"),
+            ("E:DM_MULTIPATH_DEVICE_PATH=0\n", "pass"),
+            ("E:ID_FS_TYPE=xfs\n", "pass"),
+            ("", "pass"),
+        ],
+    )
+    def test_what_udev_says(self, marks, status):
+        machine = recorded()
+        record = machine.files["/run/udev/data/b8:0"]
+        kept = [line for line in record.splitlines(True) if "MULTIPATH" not in line]
+        text = "".join(line for line in kept if "ID_FS_TYPE" not in line)
+        machine.file("/run/udev/data/b8:0", text.replace("V:1\n", marks + "V:1\n"))
+        (finding,) = judged(held("/dev/sda", machine), "single_path").values()
+        assert finding.status == status
+
+    @pytest.mark.parametrize("driver", [ASMLIB, ASMFD])
+    def test_a_label_on_a_path(self, driver):
+        """The driver has scanned a path before the map: device 8:0 is sda."""
+        on_path = (*driver[:2], driver[2].replace("fd 0", "8 0"))
+        machine = labelled(on_path, ORACLE, 0o660)
+        machine.file(f"{driver[1]}/DATA1", "/dev/sda\n")
+        machine.command("stat -L -c %F %t %T /dev/sda", "block special file 8 0\n")
+        sda = machine._resolve("/sys/class/block/sda")
+        machine.link("/sys/dev/block/8:0", sda)
+        machine.file("/etc/sysconfig/oracleasm", 'PASS=1\nORACLEASM_SCANORDER=""\n')
+        (finding,) = judged(machine, "single_path").values()
+        assert finding.status == "fail"
+        assert "ORACLEASM_SCANEXCLUDE" in finding.fix
+        assert finding.persisted == 'ORACLEASM_SCANORDER=""'
+
+    def test_a_label_on_the_map(self):
+        (finding,) = judged(labelled(ASMLIB, ORACLE, 0o660), "single_path").values()
+        assert finding.status == "pass"
+
+
+BLACKLISTS = {
+    'blacklist {\n devnode "^sd[a-z]"\n}\n': "devnode ^sd[a-z] excludes sda",
+    "blacklist {\n\tdevnode .*\n}\n": "devnode .* excludes sda",
+    'blacklist {\n devnode "*"\n}\n': "devnode * excludes sda",
+    'blacklist\n{\n  wwid "1Linux_scsi_debug_2000"\n}\n': "wwid 1Linux_scsi_debug_2000",
+    'blacklist { device { vendor "Linux" product "scsi_.*" } }\n': "device vendor Linux",
+    'blacklist {\n device {\n  vendor "(LIO|Linux)"\n }\n}\n': "device vendor (LIO|Linux)",
+    'blacklist {\n property "SCSI_IDENT"\n}\n': "property SCSI_IDENT",
+    'blacklist {\n devnode "!^vd"\n}\n': "devnode !^vd excludes sda",
+    # An exception of another kind does not help.
+    'blacklist { devnode "^sd" }\nblacklist_exceptions { wwid ".*" }\n': "devnode ^sd",
+}
+ALLOWED = [
+    "",
+    'blacklist {\n devnode "^vd"\n}\n',
+    '# blacklist {\n# devnode ".*"\n# }\n',
+    'blacklist {\n# devnode "^sd"\n! wwid ".*"\n}\n',
+    'blacklist {\n devnode "^sd"\n}\nblacklist_exceptions {\n devnode "^sd[ab]$"\n}\n',
+    'blacklist { wwid ".*" }\nblacklist_exceptions { wwid "1Linux_scsi_debug_2000" }\n',
+    'blacklist { device { vendor "IBM" product ".*" } }\n',
+    'blacklist { device { vendor "Linux" product "Other" } }\n',
+    'defaults {\n find_multipaths yes\n}\ndevices { device { vendor "Linux" } }\n',
+]
+
+
+class TestMapsAtBoot:
+    @pytest.mark.parametrize("text", BLACKLISTS)
+    def test_a_blacklist_that_covers_the_paths(self, text):
+        (finding,) = judged(recorded().file(CONF, text), "maps_at_boot", NAMED).values()
+        assert (finding.status, finding.failing_layer) == ("fail", "persisted")
+        assert BLACKLISTS[text] in finding.persisted
+        assert "blacklist_exceptions" in finding.fix
+
+    @pytest.mark.parametrize("text", ALLOWED)
+    def test_one_that_does_not(self, text):
+        (finding,) = judged(recorded().file(CONF, text), "maps_at_boot", NAMED).values()
+        assert finding.status == "pass"
+
+    @pytest.mark.parametrize(
+        ("name", "line"),
+        [
+            ("equallogic.conf", "devnode ^sda excludes sda"),
+            ("longhorn.conf", "devnode ^sda[0-9]* excludes sda; devnode ^sd[a-z] excludes sdb"),
+            ("netapp-el6.conf", None),
+            ("gfs2.conf", None),
+        ],
+    )
+    def test_real_files(self, name, line):
+        text = (FIXTURES / "multipath_conf" / name).read_text()
+        (finding,) = judged(recorded().file(CONF, text), "maps_at_boot", NAMED).values()
+        assert finding.status == ("pass" if line is None else "fail")
+        assert finding.persisted == (line or "no path is excluded")
+
+    def test_without_a_file_and_with_a_file_of_the_directory(self):
+        (finding,) = judged(recorded(), "maps_at_boot", NAMED).values()
+        assert finding.status == "pass"
+        machine = recorded().folder("/etc/multipath/conf.d", "/etc/multipath/conf.d/a.conf")
+        machine.file("/etc/multipath/conf.d/a.conf", "blacklist {\n devnode sd\n}\n")
+        (finding,) = judged(machine, "maps_at_boot", NAMED).values()
+        assert finding.status == "fail"
+
+    @pytest.mark.parametrize("word", ["multipath=off", "nompath"])
+    def test_the_kernel_parameter(self, word):
+        machine = recorded().file("/proc/cmdline", f"root=/dev/vda1 ro {word} quiet\n")
+        (finding,) = judged(machine, "maps_at_boot", NAMED).values()
+        assert finding.status == "fail"
+        assert f"remove {word} from the kernel command line" in finding.fix
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'blacklist {\n devnode "(s+)+d"\n}\n',
+            'blacklist {\n devnode "[[:alpha:]]"\n}\n',
+            'blacklist {\n protocol "scsi:fcp"\n}\n',
+            "blacklist {\n devnode sd\n",
+            'blacklist {\n devnode "' + "x" * 300 + '"\n}\n',
+        ],
+    )
+    def test_what_cannot_be_evaluated_is_unknown(self, text):
+        (finding,) = judged(recorded().file(CONF, text), "maps_at_boot", NAMED).values()
+        assert finding.status == "error"
+
+    def test_only_the_lines_of_blacklists_are_recorded(self):
+        text = 'defaults {\n reservation_key 0x123abc\n}\nblacklist {\n devnode "^sd"\n}\n'
+        kept = multipath_conf.kept(text)
+        assert "0x123abc" not in kept
+        assert multipath_conf.parse(kept) == multipath_conf.parse(text)
+
+
+def test_a_section_without_an_end():
+    with pytest.raises(ParseError, match="the section blacklist does not end"):
+        multipath_conf.parse("blacklist {\n")
