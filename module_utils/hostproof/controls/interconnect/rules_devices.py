@@ -132,7 +132,7 @@ def jumbo_frames(device: Device, _facts: Facts, policy: Policy) -> Verdict:
     each=DEVICES,
 )
 def arp(device: Device, _facts: Facts, _policy: Policy) -> Verdict:
-    # What is known to be wrong is wrong whatever the other value is.
+    # A known wrong value counts, whatever the other value is.
     flags = if_known(device.flags, _USUAL)
     ignored = if_known(device.arp_ignore, 0)
     if flags & (_NOARP | _USUAL) == _USUAL and ignored < _NO_ANSWER:
