@@ -160,7 +160,7 @@ def _is_wanted(host: Host, policy: Policy) -> bool:
     software = releases.read_software(host)
     # One of them is enough: the other can be unknown.
     signs = attempt(host.processes, "tnslsnr", listeners.TNSLSNR, identity.ORACLE)
-    if if_known(signs, []) or if_known(software.monitors, []) or if_known(software.homes, {}):
+    if if_known(signs, []) or if_known(software.monitors, []):
         return True
     if isinstance(software.monitors, HostproofError) and oracle_homes.are_listed(host):
         return True

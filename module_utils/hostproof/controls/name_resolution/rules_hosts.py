@@ -54,7 +54,7 @@ def hosts_file(facts: Facts, policy: Policy) -> Verdict:
         also = [("cloud-init", answer)]
         if if_known(answer, ""):
             remarks.append(known(answer))
-            steps += _in_template(known(template))
+            steps += [] if not isinstance(template, Template) else _in_template(template)
     has_loopback = attempt(_has_loopback, facts)
     here = "is on lo" if if_known(has_loopback, True) else "is missing"
     wrong = [] if if_known(has_loopback, True) else [f"no loopback interface has {LOOPBACK}/8"]

@@ -43,7 +43,7 @@ def database(facts: Facts, _policy: Policy) -> Verdict:
     problems = [clean(line) for line in package_db.complaints[:3]]
     problems += [f"{clean(package.name)} is {clean(package.state)}" for package in broken[:10]]
     # A package with pending triggers is whole, and each later run of dpkg processes them.
-    is_bad = package_db.complaints or any(
+    is_bad = bool(package_db.complaints) or any(
         not package.state.startswith("triggers-") for package in broken
     )
     return Verdict(
