@@ -5,14 +5,15 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 name: from_oracle_net
 short_description: The parameters of an Oracle Net file as data
+version_added: "0.1.0"
 description:
   - Parses the text of a C(listener.ora), C(sqlnet.ora), C(tnsnames.ora), C(cman.ora) or
     C(ldap.ora).
   - Supports nested parentheses, continuation lines, comments anywhere, quotes, escaped characters,
     CRLF, tabs and names in any case. A syntax error is reported with line, column and the expected
     characters.
-  - Does not read files that IFILE includes, because they are not on the controller. RV(_value)
-    contains their paths.
+  - Does not read files that IFILE includes, because they are not on the controller.
+    RV(_value.included) contains their paths.
 positional: _input
 options:
   _input:
@@ -31,26 +32,43 @@ EXAMPLES = r"""
 - name: Show the rate limit of each endpoint of LISTENER
   ansible.builtin.debug:
     msg: >-
-      {{ listener_ora.content | b64decode | from_oracle_net
-         | community.general.json_query("addresses[?parameter=='LISTENER'].[PORT, RATE_LIMIT]") }}
+      {{ (listener_ora.content | b64decode | hostproof.hostproof.from_oracle_net).addresses
+         | selectattr('RATE_LIMIT', 'defined')
+         | items2dict(key_name='PORT', value_name='RATE_LIMIT') }}
 
 - name: Show the naming methods of a client
   ansible.builtin.debug:
-    msg: "{{ (lookup('file', 'sqlnet.ora') | from_oracle_net).by_name['NAMES.DIRECTORY_PATH'] }}"
+    msg: "{{ (lookup('ansible.builtin.file', 'sqlnet.ora')
+      | hostproof.hostproof.from_oracle_net).by_name['NAMES.DIRECTORY_PATH'] }}"
 """
 
 RETURN = r"""
 _value:
-  description:
-    - RV(_value.parameters) is the tree in the order of the file. Each node has C(name) (capitals),
-      C(line), and one of C(value), C(list) (several values) and C(pairs) (nodes inside).
-    - RV(_value.by_name) contains the same parameters by name. Each value is a list, because a name
-      can occur more than once.
-    - RV(_value.addresses) contains every C(ADDRESS) at any depth, with its C(parameter), its
-      C(line) and its content.
-    - RV(_value.repeated) contains the names of parameters that occur more than once.
-      RV(_value.included) contains the paths of C(IFILE).
+  description: The parameters of the text.
   type: dict
+  contains:
+    parameters:
+      description: The tree in the order of the file. Each node has C(name) (capitals), C(line), and
+        one of C(value), C(list) (several values) and C(pairs) (nodes inside).
+      type: list
+      elements: dict
+    by_name:
+      description: The same parameters by name. Each value is a list, because a name can occur more
+        than once.
+      type: dict
+    addresses:
+      description: Every C(ADDRESS) at any depth, with its C(parameter), its C(line) and its
+        content. Addresses without a port, such as those of IPC, have no C(PORT).
+      type: list
+      elements: dict
+    repeated:
+      description: The names of parameters that occur more than once.
+      type: list
+      elements: str
+    included:
+      description: The paths of C(IFILE).
+      type: list
+      elements: str
 """
 
 from pathlib import Path

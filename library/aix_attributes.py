@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: aix_attributes
 short_description: Read or change attributes of an AIX device
+version_added: "0.1.0"
 description:
   - Changes any attribute that C(chdev) can change. Uses one C(chdev) call for each device, so that
     all changes take effect or none.
@@ -17,7 +18,8 @@ description:
     old values are restored and the task fails.
   - C(maxpout) and C(minpout) of C(sys0) must be a valid pair in each layer; an invalid pair, in the
     database or in the kernel, is rejected before any change.
-  - Each change is recorded in the change journal first. M(revert_control) restores it with the
+  - Each change is recorded in the change journal first. M(hostproof.hostproof.revert_control)
+    restores it with the
     control C(aix_attributes). RV(prior) has the old values, so a task can do that, too.
 options:
   device:
@@ -58,13 +60,13 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Read the I/O pacing of this host
-  aix_attributes:
+  hostproof.hostproof.aix_attributes:
     device: sys0
     names: [maxpout, minpout]
   register: pacing
 
 - name: Increase the number of processes per user, now and after reboot
-  aix_attributes:
+  hostproof.hostproof.aix_attributes:
     device: sys0
     attributes:
       maxuproc: 16384
@@ -72,12 +74,12 @@ EXAMPLES = r"""
   register: changed
 
 - name: Restore the previous values
-  aix_attributes:
+  hostproof.hostproof.aix_attributes:
     device: sys0
     attributes: "{{ changed.prior }}"
 
 - name: Enable flow control of an adapter in use after reboot
-  aix_attributes:
+  hostproof.hostproof.aix_attributes:
     device: ent0
     attributes:
       flow_ctrl: "yes"

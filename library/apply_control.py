@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: apply_control
 short_description: Apply the policy of one control to a host
+version_added: "0.1.0"
 description:
   - Creates a plan from the host state and the policy, rejects a plan that would harm the host, and
     records the previous state in the change journal before writing.
@@ -44,7 +45,7 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Set the huge page pool of the policy
-  apply_control:
+  hostproof.hostproof.apply_control:
     control: hugepages
 """
 

@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: change_journal
 short_description: List changes by Hostproof that are not reverted
+version_added: "0.1.0"
 description:
   - Reads the change journal of the host. Has no effect.
   - The gate compares two of these lists to determine the changes of one apply.
@@ -20,7 +21,7 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Read the change journal
-  change_journal:
+  hostproof.hostproof.change_journal:
   register: journal
 """
 

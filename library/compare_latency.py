@@ -7,8 +7,9 @@ DOCUMENTATION = r"""
 ---
 module: compare_latency
 short_description: Compare latency before and after a change, per host and for all hosts
+version_added: "0.1.0"
 description:
-  - Runs on the controller, on two directories that M(latency_baseline) wrote.
+  - Runs on the controller, on two directories that M(hostproof.hostproof.latency_baseline) wrote.
   - Rates each figure as slower, faster, unchanged or inconclusive. A figure that is missing on one
     side is an error.
 options:
@@ -56,7 +57,7 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Compare
-  compare_latency:
+  hostproof.hostproof.compare_latency:
     before: baselines/before
     after: baselines/after
     hosts: "{{ ansible_play_hosts_all }}"

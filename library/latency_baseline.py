@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: latency_baseline
 short_description: Store or read a latency baseline of a host
+version_added: "0.1.0"
 description:
   - Runs on the controller. Writes one JSON file per host, readable by its owner only.
   - The file contains the measurement settings, so that the measurement can be repeated.
@@ -25,24 +26,28 @@ options:
     choices: [present, read]
     default: present
   probes:
-    description: Probes passed to M(measure_latency). Required with V(present).
+    description: Probes passed to M(hostproof.hostproof.measure_latency). Required with V(present).
     type: list
     elements: dict
   rounds:
-    description: C(windows) passed to M(measure_latency). Required with V(present).
+    description: C(windows) passed to M(hostproof.hostproof.measure_latency). Required with
+      V(present).
     type: int
   seconds:
-    description: C(seconds) passed to M(measure_latency). Required with V(present).
+    description: C(seconds) passed to M(hostproof.hostproof.measure_latency). Required with
+      V(present).
     type: float
   pause:
-    description: C(pause) passed to M(measure_latency). Required with V(present).
+    description: C(pause) passed to M(hostproof.hostproof.measure_latency). Required with
+      V(present).
     type: float
   windows:
-    description: Windows that M(measure_latency) returned. Required with V(present).
+    description: Windows that M(hostproof.hostproof.measure_latency) returned. Required with
+      V(present).
     type: list
     elements: dict
   remarks:
-    description: Remarks that M(measure_latency) returned.
+    description: Remarks that M(hostproof.hostproof.measure_latency) returned.
     type: list
     elements: str
     default: []
@@ -55,7 +60,7 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Save the measurement
-  latency_baseline:
+  hostproof.hostproof.latency_baseline:
     folder: baselines/before
     host: "{{ inventory_hostname }}"
     probes: [{probe: disk}]

@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: latency_disk
 short_description: Measure disk latency from kernel counters or with test reads
+version_added: "0.1.0"
 description:
   - V(passive) reads the kernel's counters at intervals. It makes no I/O and needs no privilege.
   - V(active) reads a file or device with direct I/O and also returns the counters of the device
@@ -97,11 +98,11 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Measure the current disk load for one minute
-  latency_disk:
+  hostproof.hostproof.latency_disk:
   register: passive
 
 - name: Read a data file in ten windows
-  latency_disk:
+  hostproof.hostproof.latency_disk:
     mode: active
     path: /u02/oradata/SALES/users01.dbf
     windows: 10

@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: latency_gate
 short_description: Run one step of a gated change
+version_added: "0.1.0"
 description:
   - Runs on the controller. The ledger is written before each step and denies by default, so an
     interrupted gate never counts as passed.
@@ -82,7 +83,8 @@ options:
     default: []
   journal:
     description:
-      - Current C(applies) of M(change_journal) for each host. A value that is not a list means
+      - Current C(applies) of M(hostproof.hostproof.change_journal) for each host. A value that is
+        not a list means
         that the journal was not read.
     type: dict
     default: {}
@@ -103,7 +105,7 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Plan the batches
-  latency_gate:
+  hostproof.hostproof.latency_gate:
     state: planned
     folder: baselines/20261121T180000Z-1a2b
     hosts: "{{ ansible_play_hosts_all }}"
@@ -136,7 +138,7 @@ batches:
   type: list
   elements: dict
 judged:
-  description: Findings by host, as M(compare_latency) returns them.
+  description: Findings by host, as M(hostproof.hostproof.compare_latency) returns them.
   returned: success
   type: list
   elements: dict

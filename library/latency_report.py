@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: latency_report
 short_description: Extract latencies from AWR and other reports
+version_added: "0.1.0"
 description:
   - Reads latencies from a report in text form. Returns windows in the form of the probes
     C(latency_tcp) and C(latency_disk).
@@ -35,6 +36,7 @@ options:
       - awr
       - awr_global
       - devio_stats
+      - fio
       - iolstats
       - oratcptest
       - orion
@@ -71,12 +73,12 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Read commits and single-block reads from an AWR report
-  latency_report:
+  hostproof.hostproof.latency_report:
     path: /home/oracle/awrrpt_1_411_412.txt
     events: ["log file sync", "db file sequential read"]
 
 - name: Read the output of oratcptest from a file on the controller
-  latency_report:
+  hostproof.hostproof.latency_report:
     path: "{{ playbook_dir }}/oratcptest.txt"
   delegate_to: localhost
 """

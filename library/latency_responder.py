@@ -7,8 +7,10 @@ DOCUMENTATION = r"""
 ---
 module: latency_responder
 short_description: Start a responder for request-response measurements with a time limit
+version_added: "0.1.0"
 description:
-  - Starts a small server that answers the requests of M(latency_tcp), and returns its port. The
+  - Starts a small server that answers the requests of M(hostproof.hostproof.latency_tcp), and
+    returns its port. The
     responder needs no privilege, writes no file, and runs under the account of the task.
   - The responder listens on one address, answers only O(clients) and transfers at most
     O(most_bytes). The kernel ends it after O(seconds), even without a request.
@@ -56,7 +58,7 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Start a responder on db02 for db01 for ten minutes
-  latency_responder:
+  hostproof.hostproof.latency_responder:
     address: 192.0.2.12
     clients: [192.0.2.11]
     seconds: 600
@@ -64,13 +66,13 @@ EXAMPLES = r"""
   register: responder
 
 - name: Measure round trips to the responder
-  latency_tcp:
+  hostproof.hostproof.latency_tcp:
     host: "{{ responder.address }}"
     port: "{{ responder.port }}"
     mode: request_response
 
 - name: End the responder
-  latency_responder:
+  hostproof.hostproof.latency_responder:
     state: absent
     port: "{{ responder.port }}"
   delegate_to: db02

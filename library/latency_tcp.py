@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: latency_tcp
 short_description: Measure TCP round-trip time, separated into network and host
+version_added: "0.1.0"
 description:
   - Measures from this host to another host, without privileges. Returns windows, so that
     measurements before and after a change can be compared.
@@ -29,7 +30,8 @@ options:
         for a listener.
       - V(tns_ping) connects and pings a listener, which logs the ping. A TCPS endpoint does not
         answer.
-      - V(request_response) exchanges requests with a responder (M(latency_responder)) on one
+      - V(request_response) exchanges requests with a responder
+        (M(hostproof.hostproof.latency_responder)) on one
         connection. Use it for many samples.
     type: str
     choices: [handshake, tns_ping, request_response]
@@ -108,14 +110,14 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Measure the round trip to the listener, and its response time
-  latency_tcp:
+  hostproof.hostproof.latency_tcp:
     host: db02.example.com
     port: 1521
     mode: tns_ping
   register: listener
 
 - name: Measure ten windows of 2000 requests
-  latency_tcp:
+  hostproof.hostproof.latency_tcp:
     host: 192.0.2.12
     port: 7521
     mode: request_response
@@ -126,7 +128,7 @@ EXAMPLES = r"""
   register: network
 
 - name: Measure round trips with the request sizes of the current sessions
-  latency_tcp:
+  hostproof.hostproof.latency_tcp:
     host: 192.0.2.12
     port: 7521
     mode: request_response

@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: listener_probe
 short_description: Ping a listener and check that it delays a burst instead of rejecting it
+version_added: "0.1.0"
 description:
   - Sends TNS pings, as C(tnsping) does, and returns the result and the time of each ping.
   - A burst sends pings at the same time. A rate-limited listener answers all of them at its rate.
@@ -60,7 +61,7 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Test that the limit of 10 per second is enforced without rejections
-  listener_probe:
+  hostproof.hostproof.listener_probe:
     host: "{{ ansible_host }}"
     port: 1521
     burst: 50

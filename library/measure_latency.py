@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: measure_latency
 short_description: Measure latency windows of several probes, in rounds
+version_added: "0.1.0"
 description:
   - Runs a list of probes as the policy V(latency_probes) does. Returns windows, so that
     measurements before and after a change can be compared.
@@ -26,12 +27,13 @@ options:
         (default, 8192 and 1048576). C(reads) is the number of reads of each size in a window. It
         never writes.
       - C(tcp) measures round trips to C(host) and C(port). C(mode) is V(handshake), V(tns_ping) of
-        a listener, or V(request_response) with a responder (M(latency_responder)). C(samples) is
+        a listener, or V(request_response) with a responder
+        (M(hostproof.hostproof.latency_responder)). C(samples) is
         the number in each window. C(request_size) and C(reply_size) are bytes, up to 65536.
       - The limits of C(tcp) for a target are 10 connections per second, 2000 connections in all
         windows, and 1 GiB of requests and responses.
       - C(pool) measures checkouts of C(data_source) of a WildFly or JBoss EAP, with the options of
-        M(pool_latency).
+        M(hostproof.hostproof.pool_latency).
       - The defaults are passive. C(disk_read) makes I/O, C(tcp) and C(pool) send traffic.
     type: list
     elements: dict
@@ -59,14 +61,14 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Ten minutes of what disks and NFS mounts do anyway
-  measure_latency:
+  hostproof.hostproof.measure_latency:
     windows: 10
     seconds: 30
     pause: 30
   register: before
 
 - name: Reads of a data file, and round trips to the standby
-  measure_latency:
+  hostproof.hostproof.measure_latency:
     probes:
       - {probe: disk_read, path: /u02/oradata/SALES/users01.dbf}
       - {probe: tcp, host: db02.example.com, port: 1521, mode: tns_ping}
@@ -82,8 +84,9 @@ windows:
     - C(disk), C(layer) is C(read) or C(write), C(p50) the median of the intervals' means.
     - C(nfs), C(subject) is the mount and the operation, C(layer) C(server) (until the reply),
       C(user) (until the end) or C(host) (the difference).
-    - C(disk_read), C(tcp) and C(pool) as returned by M(latency_disk), M(latency_tcp) and
-      M(pool_latency).
+    - C(disk_read), C(tcp) and C(pool) as returned by M(hostproof.hostproof.latency_disk),
+      M(hostproof.hostproof.latency_tcp) and
+      M(hostproof.hostproof.pool_latency).
   returned: success
   type: list
   elements: dict

@@ -7,12 +7,14 @@ DOCUMENTATION = r"""
 ---
 module: oracle_parameter
 short_description: Read or set initialization parameters of a local Oracle instance
+version_added: "0.1.0"
 description:
   - Queries the instance with C(sqlplus / as sysdba) as its owner. No password or listener is
     required. The instance audits each login.
   - Can also read a text parameter file (O(pfile)) or a server parameter file (O(spfile)) without
     the instance. Only the instance writes an spfile.
-  - Each change is recorded in the change journal and read back. M(revert_control) restores it with
+  - Each change is recorded in the change journal and read back.
+    M(hostproof.hostproof.revert_control) restores it with
     the control C(oracle_parameter). No instance is ever restarted.
 options:
   sid:
@@ -77,14 +79,14 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Read the running values of ORCL and the values of its next start
-  oracle_parameter:
+  hostproof.hostproof.oracle_parameter:
     sid: ORCL
     oracle_home: /u01/app/oracle/product/19.0.0/dbhome_1
     names: [pre_page_sga, use_large_pages]
   register: parameters
 
 - name: Require huge pages at the next start
-  oracle_parameter:
+  hostproof.hostproof.oracle_parameter:
     sid: ORCL
     oracle_home: /u01/app/oracle/product/19.0.0/dbhome_1
     state: present
@@ -92,7 +94,7 @@ EXAMPLES = r"""
     value: ONLY
 
 - name: Read the spfile of an instance that is down
-  oracle_parameter:
+  hostproof.hostproof.oracle_parameter:
     sid: ORCL
     spfile: /u01/app/oracle/product/19.0.0/dbhome_1/dbs/spfileORCL.ora
     names: [pre_page_sga]

@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: packet_path
 short_description: Verify that packets of full MTU reach other hosts and return
+version_added: "0.1.0"
 description:
   - Sends ICMP echo requests of O(mtu) bytes to each peer with fragmentation disabled. Accepts only
     identical replies.
@@ -32,7 +33,7 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Send packets of 9000 bytes to the other nodes
-  packet_path:
+  hostproof.hostproof.packet_path:
     peers: [192.168.10.2, 192.168.10.3]
     mtu: 9000
   register: sent

@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: pool_latency
 short_description: Measure connection pool checkout time
+version_added: "0.1.0"
 description:
   - Measures the checkout time of a data source of a standalone WildFly or JBoss EAP on the host.
     Uses the management interface with the account of the server. A validation at checkout is
@@ -65,7 +66,7 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Measure the wait of a request for a connection
-  pool_latency:
+  hostproof.hostproof.pool_latency:
     home: /opt/wildfly
     user: wildfly
     data_source: SALES

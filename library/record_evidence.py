@@ -7,12 +7,14 @@ DOCUMENTATION = r"""
 ---
 module: record_evidence
 short_description: Record the data that the checks read
+version_added: "0.1.0"
 description:
   - Returns everything that the checks read on a host, verbatim, with time and command.
-  - M(verify_controls) can check the record later, with the policy that is set then.
+  - M(hostproof.hostproof.verify_controls) can check the record later, with the policy that is set
+    then.
 options:
   controls:
-    description: Controls whose data is recorded, as in M(verify_controls).
+    description: Controls whose data is recorded, as in M(hostproof.hostproof.verify_controls).
     type: raw
   secrets:
     description:
@@ -31,7 +33,7 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Record the data of the control hugepages
-  record_evidence:
+  hostproof.hostproof.record_evidence:
     controls: [hugepages]
 """
 

@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: render_report
 short_description: Create the report of a run
+version_added: "0.1.0"
 description:
   - Reads C(findings.jsonl) of a report directory and writes C(report.json), C(report.xml) (JUnit),
     C(report.prom) (Prometheus) and C(report.html) there.
@@ -43,7 +44,7 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Render the report
-  render_report:
+  hostproof.hostproof.render_report:
     folder: reports/20261121T031500Z-1a2b
   delegate_to: localhost
   run_once: true

@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: revert_control
 short_description: Revert changes by Hostproof
+version_added: "0.1.0"
 description:
   - Restores the state in the change journal, newest change first, and reads each state back.
   - Also works after a crash during apply and after a reboot.
@@ -25,14 +26,16 @@ options:
     default: false
   keep:
     description:
-      - Applies to keep, by their names in M(change_journal). Rejected if one of them is newer than
+      - Applies to keep, by their names in M(hostproof.hostproof.change_journal). Rejected if one of
+        them is newer than
         an apply to revert.
     type: list
     elements: str
     default: []
   only:
     description:
-      - The only applies to revert, by their names in M(change_journal). Rejected if a later apply
+      - The only applies to revert, by their names in M(hostproof.hostproof.change_journal).
+        Rejected if a later apply
         would remain.
     type: list
     elements: str
@@ -48,7 +51,7 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Revert the changes of the hugepages role
-  revert_control:
+  hostproof.hostproof.revert_control:
     control: hugepages
 """
 

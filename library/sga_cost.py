@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: sga_cost
 short_description: Measure attach time and page tables of an SGA with 4 KiB and huge pages
+version_added: "0.1.0"
 description:
   - Creates a System V segment of the size of an SGA, limited by the free memory, and touches each
     page. Then 1, 2, 4 ... processes attach it and write to each page, as logins with pre_page_sga
@@ -42,7 +43,7 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Measure an SGA of 60 GiB
-  sga_cost:
+  hostproof.hostproof.sga_cost:
     size: 60G
   register: cost
 

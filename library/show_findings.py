@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: show_findings
 short_description: Print the findings of a control
+version_added: "0.1.0"
 description:
   - Prints the counts and each finding that is not V(pass) or V(skip), with the required value, the
     actual value and the fix. Prints at most 36 lines for a host.

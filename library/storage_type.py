@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: storage_type
 short_description: Identify storage systems over SNMP and their Oracle features
+version_added: "0.1.0"
 description:
   - Identifies storage by its SNMP agent (vendor, product, model, version, serial number, role),
     with the certainty and the OID. Reports whether Hybrid Columnar Compression, OISP and Direct
@@ -104,10 +105,10 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Identify the NFS servers of this host
-  storage_type:
+  hostproof.hostproof.storage_type:
 
 - name: Query two filers as an SNMPv3 user
-  storage_type:
+  hostproof.hostproof.storage_type:
     addresses: [filer1.example.com, "10.0.0.20:1161"]
     version: "3"
     user: monitor
@@ -117,7 +118,7 @@ EXAMPLES = r"""
     priv_passphrase: "{{ vault_snmp_priv }}"
 
 - name: Query filers with different credentials
-  storage_type:
+  hostproof.hostproof.storage_type:
     addresses:
       - filer1.example.com
       - {address: array1.example.com, port: 1161, credentials: arrays}

@@ -7,6 +7,7 @@ DOCUMENTATION = r"""
 ---
 module: verify_controls
 short_description: Run checks on a host
+version_added: "0.1.0"
 description:
   - Reads a host once and runs the checks of any number of controls, without changing anything.
   - The findings have the form of C(docs/finding.schema.json).
@@ -48,7 +49,8 @@ options:
     description:
       - Result of the task. V(counts) returns no findings and no evidence, which saves memory.
       - V(listed) returns the findings without evidence, and does not fail because of a finding.
-        M(show_findings) prints such a result, and fails if RV(failing) is not empty.
+        M(hostproof.hostproof.show_findings) prints such a result, and fails if RV(failing) is not
+        empty.
       - All of them write all findings to C(findings.jsonl) of the report.
     type: str
     choices: [findings, listed, counts]
@@ -70,7 +72,7 @@ author: Hostproof contributors (!UNKNOWN)
 
 EXAMPLES = r"""
 - name: Check the huge pages of this host
-  verify_controls:
+  hostproof.hostproof.verify_controls:
     controls: [hugepages]
     fail_on: fail
 """

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ansible.module_utils.hostproof import VERSION
 from hostproof_controller.cli import build_collection as collection
 from hostproof_controller.cli import command
 from machines.needs import ROOT
@@ -87,12 +88,30 @@ def built(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def project(built, tmp_path_factory):
+def repository(folder):
+    """A Git repository with the files of this checkout."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    names = [name for name in listed.stdout.split("\0") if name and (ROOT / name).exists()]
+    wanted = [name for name in names if not name.startswith(("tests/", "docs/", "molecule/"))]
+    for name in wanted:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    author = ["-c", "user.name=A", "-c", "user.email=a@example.com"]
+    for words in (["init", "-q"], ["add", "-A", "-f"], [*author, "commit", "-q", "-m", "A"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    return f"git+file://{folder}"
+
+
+@pytest.fixture(scope="module", params=["file", "git"])
+def project(request, built, tmp_path_factory):
     folder = tmp_path_factory.mktemp("project")
     (folder / "home").mkdir()
+    source = str(built) if request.param == "file" else repository(folder / "checkout")
+    options = ["--offline"] if request.param == "file" else []
     done = run(
-        *("ansible-galaxy", "collection", "install", str(built), "--offline", "-p", "collections"),
+        *("ansible-galaxy", "collection", "install", source, *options, "-p", "collections"),
         cwd=folder,
         home=folder / "home",
     )
@@ -143,12 +162,23 @@ def test_nothing_is_written_to_what_is_installed(project):
     assert not {".cache", "reports", "baselines"} & names
 
 
+def test_one_file_describes_the_collection():
+    described = yaml.safe_load((ROOT / "galaxy.yml").read_text())
+    assert described["version"] == VERSION
+    assert "invalid" not in json.dumps(described)
+    runtime = yaml.safe_load((ROOT / "meta/runtime.yml").read_text())
+    modules = sorted(path.stem for path in (ROOT / "library").glob("*.py"))
+    assert runtime["action_groups"]["all"] == modules
+    for link in (ROOT / "plugins").iterdir():
+        assert link.resolve().is_relative_to(ROOT) and link.resolve().is_dir()
+
+
 def test_what_is_in_it(built):
     with tarfile.open(built) as archive:
         names = archive.getnames()
     for path in ("meta/runtime.yml", "LICENSE", "README.md", "plugins/modules/storage_type.py"):
         assert path in names
-    unwanted = re.compile(r"__pycache__|^tests/(?!config.yml$|sanity(/|$))")
+    unwanted = re.compile(r"__pycache__|^tests/")
     assert not [name for name in names if unwanted.search(name)]
 
 

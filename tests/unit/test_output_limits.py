@@ -146,3 +146,16 @@ def test_what_others_started_stays(other):
     with pytest.raises(output_limits.LimitExceeded), output_limits.limit_output(connection, 1.0):
         connection.exec_command()
     assert runs(pid)
+
+
+def test_what_is_read_between_commands_is_not_output_of_the_host(monkeypatch):
+    """Ansible reads the sources of a module before it sends it."""
+    monkeypatch.setattr(output_limits, "MOST_OUTPUT", 1 << 20)
+    monkeypatch.setattr(output_limits, "_TICK", 0.01)
+    connection = Connection("echo x")
+    with output_limits.limit_output(connection, 60.0), open("/dev/zero", "rb", 0) as stream:
+        for _ in range(50):
+            stream.read(1 << 20)
+        connection.exec_command()
+        for _ in range(50):
+            stream.read(1 << 20)

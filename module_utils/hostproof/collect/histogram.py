@@ -79,7 +79,8 @@ class Histogram:
         """
         if not self.count:
             return None
-        assert self._lowest is not None and self._highest is not None
+        if self._lowest is None or self._highest is None:
+            raise AssertionError
         rank = max(1, -int(-share * self.count // 1))
         passed = 0
         for index in sorted(self.counts):

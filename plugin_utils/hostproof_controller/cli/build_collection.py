@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import yaml
 from ansible.module_utils.hostproof import VERSION
 
 from ..layout import IS_COLLECTION
@@ -40,28 +39,21 @@ FOLDERS = {
     "playbooks": "playbooks",
     "roles": "roles",
     "docs": "docs",
-    "tests/sanity": "tests/sanity",
 }
-FILES = ("LICENSE", "README.md", "CHANGELOG.md", "tests/config.yml")
+FILES = (
+    "LICENSE",
+    "CHANGELOG.md",
+    "galaxy.yml",
+    "requirements.txt",
+    "meta/runtime.yml",
+    "tests/config.yml",
+)
+#: Its README, and a link in it to another page.
+README = "docs/collection.md"
+_TO_PAGE = re.compile(r"(?<=\]\()(?=[\w./-]+\.(?:md|yml)\b)")
 
 #: Of another installation: links to directories of the checkout, what Python and we keep.
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".cache", "images")
-
-#: A module of ours in the documentation of another.
-_MENTIONED = re.compile(r"\bM\((\w+)\)")
-
-GALAXY = {
-    "namespace": "hostproof",
-    "name": "hostproof",
-    "version": VERSION,
-    "readme": "README.md",
-    "authors": ["Hostproof contributors"],
-    "description": "Makes hosts ready for an Oracle database, and proves it",
-    "license_file": "LICENSE",
-    "tags": ["oracle", "database", "linux", "aix", "storage", "networking"],
-    "repository": "https://hostproof.invalid/hostproof",
-    "build_ignore": [],
-}
 
 
 @options.command("build-collection")
@@ -104,20 +96,18 @@ def lay_out(folder: Path) -> None:
     for name in FILES:
         # The installed package has no tests.
         if (ROOT / name).exists():
+            (folder / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(ROOT / name, folder / name)
+    text = (ROOT / README).read_text(encoding="utf-8")
+    (folder / "README.md").write_text(_TO_PAGE.sub("docs/", text), encoding="utf-8")
     modules = sorted(path.stem for path in (folder / "plugins/modules").glob("*.py"))
     roles = sorted(path.name for path in (folder / "roles").iterdir())
     for path in (folder / "plugins/modules").glob("*.py"):
         text = path.read_text(encoding="utf-8")
         text = text.replace("ansible.module_utils.hostproof", f"{OF_COLLECTION}hostproof")
-        path.write_text(_MENTIONED.sub(rf"M({NAME}.\1)", text), encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     for path in [*(folder / "playbooks").rglob("*.yml"), *(folder / "roles").rglob("tasks/*.yml")]:
         path.write_text(by_whole_names(path.read_text(encoding="utf-8"), modules, roles))
-    (folder / "meta").mkdir()
-    runtime = {"requires_ansible": ">=2.16.0", "action_groups": {"all": modules}}
-    for name, content in (("galaxy.yml", GALAXY), ("meta/runtime.yml", runtime)):
-        text = yaml.safe_dump(content, sort_keys=False, explicit_start=True)
-        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -194,7 +194,8 @@ def _of_host(
 def _of_one_side(host: str, old: HostState | None, new: HostState | None) -> Iterator[Difference]:
     """A host that only one of the reports has."""
     if new is None:
-        assert old is not None
+        if old is None:
+            raise AssertionError
         text = f"{len(old.findings)} findings: host is missing in the second report"
         if not host.startswith("("):
             yield Difference(GONE, host, ALL, "", host_verdict(old.findings), None, text)
@@ -257,7 +258,8 @@ def _difference(
     kind: str, host: str, old: dict[str, Any] | None, new: dict[str, Any] | None
 ) -> Difference:
     finding = new or old
-    assert finding is not None
+    if finding is None:
+        raise AssertionError
     return Difference(
         kind,
         host,
@@ -272,7 +274,8 @@ def _difference(
 def _text(old: dict[str, Any] | None, new: dict[str, Any] | None) -> str:
     """The problem, and what is found now, or what was where nothing is."""
     finding = new or old
-    assert finding is not None
+    if finding is None:
+        raise AssertionError
     layer = actual_layer(finding)
     actual = finding[layer] if layer else None
     was = old[layer] if old and new and layer else None

@@ -42,9 +42,12 @@ class State(Protocol):
     """A host of a report (report/store.py)."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the host."""
+
     @property
-    def findings(self) -> list[dict[str, Any]]: ...
+    def findings(self) -> list[dict[str, Any]]:
+        """Its findings."""
 
 
 class Verdict(NamedTuple):

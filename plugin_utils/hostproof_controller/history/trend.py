@@ -149,9 +149,9 @@ class _Known:
                 self.fixed.append(max(0.0, seconds(at) - seconds(was.since)))
             elif was and finding["status"] in _OTHERWISE:
                 del self.failing[key]
-            else:
+            elif was and finding["status"] != ERROR:
                 # An error says nothing of whether it is fixed.
-                assert was is None or finding["status"] == ERROR
+                raise AssertionError(finding["status"])
         for key in [key for key in self.failing if key[0] == host and key not in seen]:
             if key[1].partition(".")[0] in by_control:
                 # The instance or mount no longer exists: this is not a fix.

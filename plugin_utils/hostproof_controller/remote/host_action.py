@@ -23,7 +23,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.hostproof.errors import HostproofError
 
 from .. import commands, custom_checks, policies, runs, selection, variable_names
-from ..layout import COLLECTION, LIBRARY
+from ..layout import COLLECTION, LIBRARY, ROOT
 from ..report import text
 from . import output_limits, payload, response_validation, transport
 from .access import no_access
@@ -175,6 +175,7 @@ class PayloadAction(transport.Task):
         return self.ask_module(params)
 
     def ask_module(self, params: dict[str, Any]) -> dict[str, Any]:
+        transport.send_also(str(ROOT / "module_utils"))
         return self.run_module(COLLECTION + self.task_name, params)
 
     def module_output(self, output: dict[str, Any]) -> str:
@@ -348,7 +349,8 @@ def validator_of_user_module(module: str) -> ArgumentSpecValidator:
     Paths stay as they are: the host completes them.
     """
     found = importlib.util.spec_from_file_location(f"_module_{module}", LIBRARY / f"{module}.py")
-    assert found is not None and found.loader is not None
+    if found is None or found.loader is None:
+        raise AssertionError
     imported = importlib.util.module_from_spec(found)
     found.loader.exec_module(imported)
     options = {
@@ -365,7 +367,8 @@ def argument_spec(module: str) -> dict[str, Any]:
     for node in tree.body:
         names = node.targets if isinstance(node, ast.Assign) else []
         if any(isinstance(target, ast.Name) and target.id == "ARGUMENT_SPEC" for target in names):
-            assert isinstance(node, ast.Assign)
+            if not isinstance(node, ast.Assign):
+                raise AssertionError
             spec: dict[str, Any] = ast.literal_eval(node.value)
             return spec
     raise LookupError(f"library/{module}.py has no ARGUMENT_SPEC")

@@ -53,14 +53,22 @@ _PRINTED = f"the host printed more than {MOST_OUTPUT >> 20} MiB; nothing of it w
 @contextlib.contextmanager
 def limit_output(connection: Any, seconds: float) -> Iterator[None]:
     """LimitExceeded where what goes through the connection takes more than memory or time allow."""
-    most, most_read = _memory() + MOST_GROWTH, _read() + MOST_OUTPUT
+    most = _memory() + MOST_GROWTH
+    # Between commands Ansible reads what it sends: for one module several times its sources.
+    most_read: int | None = None
+
+    def begin() -> None:
+        nonlocal most_read
+        most_read = _read() + MOST_OUTPUT
 
     def check_size(size: int) -> None:
+        nonlocal most_read
+        most_read = None
         if size > MOST_OUTPUT:
             raise LimitExceeded(_PRINTED)
 
     def check(passed: float) -> None:
-        if _memory() > most or _read() > most_read:
+        if _memory() > most or (most_read is not None and _read() > most_read):
             raise _LimitReached(_PRINTED)
         if passed > seconds:
             raise _LimitReached(
@@ -69,7 +77,7 @@ def limit_output(connection: Any, seconds: float) -> Iterator[None]:
             )
 
     try:
-        with watched_output(connection, check_size), shared_alarm(check, _TICK):
+        with watched_output(connection, begin, check_size), shared_alarm(check, _TICK):
             yield
     except _LimitReached as problem:
         # The program that was waited for is in the frame where the wait was interrupted.

@@ -247,7 +247,8 @@ def _span(node: ast.stmt, instead: str) -> _Change:
 
 
 def _end(node: ast.expr | ast.stmt) -> tuple[int, int]:
-    assert node.end_lineno is not None and node.end_col_offset is not None
+    if node.end_lineno is None or node.end_col_offset is None:
+        raise AssertionError
     return node.end_lineno, node.end_col_offset
 
 

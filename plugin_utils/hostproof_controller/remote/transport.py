@@ -66,6 +66,13 @@ def verbosity() -> int:
     return int(Display().verbosity)
 
 
+def send_also(module_utils: str) -> None:
+    """Let modules import what is in this directory, as the ``module_utils`` of ansible.cfg does."""
+    from ansible.plugins.loader import module_utils_loader
+
+    module_utils_loader.add_directory(module_utils)
+
+
 def warn(text: str) -> None:
     """Print a warning, also from a worker."""
     from ansible.utils.display import Display
@@ -243,11 +250,15 @@ def freeze_memory() -> None:
 
 
 @contextlib.contextmanager
-def watched_output(connection: Any, check: Callable[[int], None]) -> Iterator[None]:
-    """Call ``check`` with the bytes that each command of the connection has printed."""
+def watched_output(
+    connection: Any, begin: Callable[[], None], check: Callable[[int], None]
+) -> Iterator[None]:
+    """Call ``begin`` before each command of the connection, and ``check`` with the bytes that it
+    has printed."""
     plain = connection.exec_command
 
     def counted(*arguments: Any, **named: Any) -> Any:
+        begin()
         answer = plain(*arguments, **named)
         check(sum(len(stream) for stream in answer[1:]))
         return answer

@@ -194,7 +194,8 @@ def _drawings(figure: Figure) -> list[Any]:
 
 
 def _overlay(pair: Pair) -> Any:
-    assert pair.before is not None and pair.after is not None
+    if pair.before is None or pair.after is None:
+        raise AssertionError
     # The drawing escapes what it names itself.
     return Markup(overlay(pair.name, pair.before, pair.after))
 
@@ -204,7 +205,8 @@ def _is_passive(series: Series) -> bool:
 
 
 def _change(pair: Pair) -> float:
-    assert pair.before is not None and pair.after is not None
+    if pair.before is None or pair.after is None:
+        raise AssertionError
     before, after = summary(pair.before), summary(pair.after)
     ratios = [
         abs(math.log(late / early))

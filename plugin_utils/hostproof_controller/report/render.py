@@ -61,9 +61,14 @@ class Rendered(NamedTuple):
 class Form(Protocol):
     """A form of the report that is written state by state."""
 
-    def begin(self) -> str: ...
-    def add(self, state: HostState) -> str: ...
-    def end(self) -> str: ...
+    def begin(self) -> str:
+        """What is before the hosts."""
+
+    def add(self, state: HostState) -> str:
+        """What is written about a host."""
+
+    def end(self) -> str:
+        """What is after the hosts."""
 
 
 @contextmanager

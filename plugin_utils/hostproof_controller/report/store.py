@@ -252,7 +252,8 @@ class Entry:
         """The line."""
         if self._line is not None:
             return self._line
-        assert self._place is not None
+        if self._place is None:
+            raise AssertionError
         kept, start, size = self._place
         return kept.line(start, size)
 
@@ -357,9 +358,12 @@ class Hosts(Sequence[HostState]):
         return len(self._hosts)
 
     @overload
-    def __getitem__(self, place: int) -> HostState: ...
+    def __getitem__(self, place: int) -> HostState:
+        pass
+
     @overload
-    def __getitem__(self, place: slice) -> list[HostState]: ...
+    def __getitem__(self, place: slice) -> list[HostState]:
+        pass
 
     def __getitem__(self, place: int | slice) -> HostState | list[HostState]:
         if isinstance(place, slice):
@@ -379,9 +383,12 @@ class States(Sequence[HostState]):
         return len(self._hosts) + len(self._about)
 
     @overload
-    def __getitem__(self, place: int) -> HostState: ...
+    def __getitem__(self, place: int) -> HostState:
+        pass
+
     @overload
-    def __getitem__(self, place: slice) -> list[HostState]: ...
+    def __getitem__(self, place: slice) -> list[HostState]:
+        pass
 
     def __getitem__(self, place: int | slice) -> HostState | list[HostState]:
         if isinstance(place, slice):
@@ -441,7 +448,8 @@ class Results:
         """What the findings amount to."""
         if self._tally is None:
             self.show()
-        assert self._tally is not None
+        if self._tally is None:
+            raise AssertionError
         return self._tally
 
     @property
@@ -464,7 +472,8 @@ class Results:
 class Reader(Protocol):
     """An object that receives every host state of a report and collects data from it."""
 
-    def add(self, state: HostState) -> Any: ...
+    def add(self, state: HostState) -> Any:
+        """Take a host."""
 
 
 def read_entries(paths: Iterable[str], notes: list[str] | None = None) -> list[Entry]:

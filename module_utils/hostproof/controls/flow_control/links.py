@@ -261,12 +261,14 @@ def _unknown_mode(near: Side, far: Side) -> Verdict:
 
 def _agreement(near: Side, far: Side) -> str:
     """Why the cable passes. Settings without effect are included."""
-    assert near.pause is not None and far.pause is not None
+    if near.pause is None or far.pause is None:
+        raise AssertionError
     if not any(near.pause + far.pause):
         return "Neither end sends or obeys PAUSE."
     sentences = []
     for sender, receiver in ((near, far), (far, near)):
-        assert sender.pause is not None and receiver.pause is not None
+        if sender.pause is None or receiver.pause is None:
+            raise AssertionError
         if sender.pause.tx:
             sentences.append(f"{receiver.name} obeys what {sender.name} sends.")
         elif receiver.pause.rx:

@@ -213,8 +213,10 @@ def _transport(words: List[str]) -> Transport:
     if proto not in _PLACES:
         raise ValueError(proto)
     port, connects, sends, receives, bad_xids, backlog, max_slots = _PLACES[proto]
-    assert sends is not None and receives is not None
-    assert bad_xids is not None and backlog is not None
+    if sends is None or receives is None:
+        raise AssertionError
+    if bad_xids is None or backlog is None:
+        raise AssertionError
     return Transport(
         proto=proto,
         port=0 if port is None else counts[port],

@@ -329,7 +329,8 @@ def _pieces(file: DirectFile, size: int, counted: float = 0.0) -> int:
     A request has a maximum size and a maximum number of memory segments. Contiguous pages are one
     segment, but the kernel does not report which pages are contiguous, so the counters decide.
     """
-    assert file.device is not None
+    if file.device is None:
+        raise AssertionError
     by_size = _queue_limit(file.device, "max_sectors_kb", 1024)
     by_memory = _queue_limit(file.device, "max_segments", mmap.PAGESIZE)
     fewest = -(-size // by_size) if by_size else 1
