@@ -66,6 +66,7 @@ _OF_SYSTEM = (
     r"ip link set dev lo mtu <number>",
     r"ip link set dev <device> (arp|multicast) on",
     r"ip route del 169\.254\.0\.0/16 scope link proto boot",
+    r"journalctl -k --no-pager -n <number>",
     r"ln -sfn <library> <library>",
     r"mkdir -p <path>",
     r"mount( -o <options>)? <path>",

@@ -26,6 +26,9 @@ def mounted(machine: packs.Machine, extra: str = "", fstab: str = FSTAB) -> pack
     machine.file("/proc/self/mountinfo", MOUNTS + extra).file("/etc/fstab", fstab)
     machine.folder("/usr", "/etc", "/var", "/tmp", "/var/tmp", "/dev/shm")
     machine.link("/sbin", "/usr/sbin").folder("/usr/sbin")
+    for unit in ("u01", "u02", "tmp", "scratch"):
+        for suffix in ("mount", "automount"):
+            machine.command(f"systemctl is-enabled {unit}.{suffix}", "disabled\n", 1)
     machine.modes.update({"/tmp": 0o1777, "/var/tmp": 0o1777, "/dev/shm": 0o1777, "/var": 0o755})
     return usage(machine, "/", 40 * GIB)
 

@@ -36,6 +36,7 @@ SINCE = (
     ("command:stat -L -c %F *", "0.3.0"),
     ("command:stat -L -c %u %a */bin/oradism", "0.3.0"),
     ("command:systemctl is-enabled avahi-daemon.*", "0.3.0"),
+    ("command:systemctl is-enabled *mount", "0.3.0"),
     ("command:systemctl is-enabled proxyt.service", "0.3.0"),
     ("command:systemctl show --property=*.slice", "0.3.0"),
     ("command:systemctl show -p Id -p UnitFileState -p ActiveState *", "0.3.0"),

@@ -134,7 +134,7 @@ class TestMapsAtBoot:
     def test_real_files(self, name, line):
         text = (FIXTURES / "multipath_conf" / name).read_text()
         (finding,) = judged(recorded().file(CONF, text), "maps_at_boot", NAMED).values()
-        assert finding.status == ("pass" if line is None else "fail")
+        assert finding.status == ("pass" if line is None else "fail"), finding.why
         assert finding.persisted == (line or "no path is excluded")
 
     def test_without_a_file_and_with_a_file_of_the_directory(self):

@@ -169,6 +169,73 @@ class TestMountOptions:
         machine = usage(mounted(packs.linux(), extra), "/var", 10 * GIB)
         finding = judge(machine)["mount_options", "/var"]
         assert (finding.status, "mounted with ro" in finding.why) == ("fail", True)
+        assert finding.fix.startswith("find in the kernel log why; then if the kernel reported")
+        assert "fstab" not in finding.fix
+        assert finding.commands == ("journalctl -k --no-pager -n 200",)
+
+    def test_the_fix_names_the_places_of_the_wrong_layer(self, judge):
+        lines = {"": "/dev/vdc /u01 xfs defaults 0 0\n", "noexec": "/dev/vdc /u01 xfs noexec 0 0\n"}
+        for now in ("rw", "rw,noexec"):
+            for then, line in lines.items():
+                extra = f"31 27 254:2 / /u01 {now} - xfs /dev/vdc rw\n"
+                machine = with_home(mounted(packs.linux(), extra, FSTAB + line))
+                fix = judge(usage(machine, "/u01", 9 * GIB), "none")["mount_options", "/u01"].fix
+                assert ("remove noexec from the line" in (fix or "")) == bool(then)
+                assert ("mount it again without them" in (fix or "")) == (now != "rw")
+
+
+class TestMountedAtBoot:
+    EXTRA = "31 27 254:2 / /u01 rw - xfs /dev/vdc rw\n"
+
+    def machine(self, line, extra=""):
+        mounts = extra + self.EXTRA
+        return usage(with_home(mounted(packs.linux(), mounts, FSTAB + line)), "/u01", 9 * GIB)
+
+    @pytest.mark.parametrize(
+        ("line", "status"),
+        [
+            ("/dev/vdc /u01 xfs defaults 0 0\n", "pass"),
+            ("/dev/vdc /u01 xfs\n", "pass"),
+            ("/dev/vdc /u01 xfs noauto 0 0\n", "fail"),
+            ("/dev/vdc /u01/ xfs rw,noauto,nofail 0 0\n", "fail"),
+            ("/dev/vdc /u01 xfs noauto,x-systemd.automount 0 0\n", "pass"),
+            ("", "fail"),
+            ("#/dev/vdc /u01 xfs defaults 0 0\n", "fail"),
+            ("/dev/vdc /u02 xfs defaults 0 0\n", "fail"),
+        ],
+    )
+    def test_fstab(self, judge, line, status):
+        finding = judge(self.machine(line), "none")["mounted_at_boot", "/u01"]
+        assert finding.status == status
+        if status == "fail":
+            assert finding.failing_layer == "persisted"
+            wanted = "remove noauto" if "noauto" in line else "/dev/vdc /u01 xfs defaults 0 0"
+            assert wanted in finding.fix
+
+    @pytest.mark.parametrize(
+        ("unit", "state", "status"),
+        [
+            ("u01.mount", "enabled", "pass"),
+            ("u01.automount", "enabled", "pass"),
+            ("u01.mount", "disabled", "fail"),
+            ("u01.mount", "masked", "fail"),
+            ("u01.mount", "generated", "fail"),
+            ("u01.mount", "enabled-runtime", "fail"),
+        ],
+    )
+    def test_units(self, judge, unit, state, status):
+        machine = self.machine("").command(f"systemctl is-enabled {unit}", state + "\n")
+        assert judge(machine, "none")["mounted_at_boot", "/u01"].status == status
+
+    def test_an_automounter_and_the_root_file_system(self, judge):
+        machine = self.machine("", "30 27 0:55 / /u01 rw - autofs systemd-1 rw\n")
+        assert judge(machine, "none")["mounted_at_boot", "/u01"].status == "pass"
+        machine = with_home(mounted(packs.linux()))
+        assert judge(machine, "none")["mounted_at_boot", ""].status == "skip"
+
+    def test_an_unreadable_fstab(self, judge):
+        machine = self.machine("").deny("/etc/fstab")
+        assert judge(machine, "none")["mounted_at_boot", "/u01"].status == "error"
 
 
 class TestShm:
@@ -304,4 +371,7 @@ def test_a_line_that_mounts_shm_read_only(judge):
 def test_tmp_is_a_link_to_another_file_system(judge):
     machine = mounted(packs.linux(), "40 27 254:9 / /scratch rw - xfs /dev/vdb rw\n")
     usage(machine.folder("/scratch/tmp").link("/tmp", "/scratch/tmp"), "/scratch", 9 * GIB)
+    assert judge(machine)["tmp", ""].status == "warn"
+    machine.evidence.clear()
+    machine.file("/etc/fstab", FSTAB + "/dev/vdb /scratch xfs defaults 0 0\n")
     assert judge(machine)["tmp", ""].status == "pass"

@@ -157,6 +157,10 @@ class TestTmp:
     def test_its_own(self, judge):
         machine = mounted(packs.linux(), "33 27 0:60 / /tmp rw,nosuid - tmpfs tmpfs rw\n")
         finding = judge(machine, "tmp")
+        assert (finding.status, finding.failing_layer) == ("warn", "persisted")
+        machine.evidence.clear()
+        machine.command("systemctl is-enabled tmp.mount", "static\n")
+        finding = judge(machine, "tmp")
         assert (finding.status, finding.running) == ("pass", "tmpfs, rw,nosuid")
 
     def test_unknown(self, judge):

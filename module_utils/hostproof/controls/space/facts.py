@@ -4,12 +4,14 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent, unless_newer
+from ...collect.command import Output
 from ...collect.host import Host, Stat
 from ...errors import Absent, HostproofError, ParseError, Unanswered
 from ...parsers.nfs import fstab, mountinfo
 from ...parsers.number import integer
 from ...parsers.oracle import oracle_inventory
+from ...parsers.systemd import systemd_unit
 from ...probes.oracle import clusterware, oracle_homes, processes
 from . import demands
 from .demands import Demand
@@ -17,6 +19,7 @@ from .policy import Policy
 
 MOUNTINFO = "/proc/self/mountinfo"
 FSTAB = "/etc/fstab"
+TMP = "/tmp"
 STATFS = ["stat", "-f", "-c", "%S %b %a %c %d"]
 #: Time limit in seconds, because the command hangs if a file server does not respond.
 _TIMEOUT = 5.0
@@ -42,7 +45,7 @@ ADR = ("alert", "cdump", "incident", "incpkg", "lck", "log", "metadata", "stage"
 HOSTNAME = "/proc/sys/kernel/hostname"
 _BASE = r"^ORACLE_BASE=/"
 _STAT = ["stat", "-L", "-c", "%u %a"]
-_NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "glusterfs", "lustre", "gpfs", "afs")
+NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "glusterfs", "lustre", "gpfs", "afs")
 _AUTOMOUNT = "autofs"
 _LONGEST = 64
 
@@ -96,7 +99,8 @@ class Facts(NamedTuple):
 
     ``usage`` is by mount point, ``directories`` by path. ``inventory`` is None where there is none.
     ``oradism`` is by home, ``sockets`` a number, or None while Oracle processes run.
-    ``startup`` is None where Clusterware is not configured.
+    ``startup`` is None where Clusterware is not configured. ``units`` are the systemd units that
+    mount a mount point at boot, where fstab does not.
     """
 
     mounts: Answer[List[mountinfo.Mount]]
@@ -111,6 +115,7 @@ class Facts(NamedTuple):
     startup: Answer[Optional[Startup]]
     grid: Answer[Optional[Grid]]
     planned: Dict[str, Answer[Existing]]
+    units: Dict[str, Answer[List[str]]] = {}
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -132,9 +137,10 @@ def read(host: Host, policy: Policy) -> Facts:
             if not isinstance(place, HostproofError) and place not in usage:
                 usage[place] = attempt(_usage_of, host, by_path[place])
         directories = {path: attempt(_stat_of, host, mounts, path) for path in DIRECTORIES}
+    entries = attempt(lambda: fstab.parse(host.read_text(FSTAB, record=fstab.kept)))
     return Facts(
         mounts=mounts,
-        fstab=attempt(lambda: fstab.parse(host.read_text(FSTAB, record=fstab.kept))),
+        fstab=entries,
         homes=homes,
         inventory=inventory,
         places=places,
@@ -153,7 +159,38 @@ def read(host: Host, policy: Policy) -> Facts:
             for entry in policy.planned
             if not isinstance(mounts, HostproofError)
         },
+        units={
+            path: attempt(_read_units, host, path)
+            for path in sorted({TMP, *(if_known(place, "/") for place in places.values())})
+            if path != "/" and not _is_mounted_by_fstab(if_known(entries, []), path)
+        },
     )
+
+
+def _is_mounted_by_fstab(entries: List[fstab.Entry], path: str) -> bool:
+    options = options_of(entries, path)
+    return bool(options) and ("noauto" not in options or "x-systemd.automount" in options)
+
+
+def options_of(entries: List[fstab.Entry], path: str) -> Tuple[str, ...]:
+    """The options of the last entry of fstab for a mount point; () without one."""
+    options: Tuple[str, ...] = ()
+    for entry in entries:
+        if entry.path == path:
+            options = tuple((entry.options or "defaults").split(","))
+    return options
+
+
+def _read_units(host: Host, path: str) -> List[str]:
+    """The units that mount it at boot. One that only another unit starts is not among them."""
+    units = []
+    for suffix in ("mount", "automount"):
+        name = systemd_unit.unit_name(path, "." + suffix)
+        output = attempt(host.run, ["systemctl", "is-enabled", name])
+        state = unless_newer(output, Output(1, "", "")).stdout.strip()
+        if state in ("enabled", "alias", "static"):
+            units.append(name)
+    return units
 
 
 def _read_inventory(host: Host) -> Optional[str]:
@@ -165,7 +202,7 @@ def _read_inventory(host: Host) -> Optional[str]:
 
 
 def _stat_of(host: Host, mounts: List[mountinfo.Mount], path: str) -> Stat:
-    if mount_of(mounts, path).fstype in (*_NETWORK, _AUTOMOUNT):
+    if mount_of(mounts, path).fstype in (*NETWORK, _AUTOMOUNT):
         raise Unanswered(
             "stat:" + path, f"{path} is on a network file system, which is not touched"
         )
@@ -178,7 +215,7 @@ def _read_oradism(host: Host, mounts: List[mountinfo.Mount], home: str) -> Progr
     kind = mount_of(mounts, path).fstype
     if kind == _AUTOMOUNT:
         raise Unanswered("stat:" + path, f"{home} is on an automount that is not mounted")
-    if kind not in _NETWORK:
+    if kind not in NETWORK:
         stat = host.stat(path)
         return Program(stat.uid, stat.mode, "stat:" + path)
     key = "command:" + " ".join([*_STAT, path])
@@ -248,7 +285,7 @@ def _count_sockets(host: Host, mounts: List[mountinfo.Mount]) -> Optional[int]:
         return None
     count = 0
     for path in SOCKETS:
-        if mount_of(mounts, path).fstype in (*_NETWORK, _AUTOMOUNT):
+        if mount_of(mounts, path).fstype in (*NETWORK, _AUTOMOUNT):
             raise Unanswered("dir:" + path, f"{path} is on a network file system")
         count += len(unless_absent(attempt(host.list_dir, path), []))
     return count
@@ -258,7 +295,7 @@ def _place_of(host: Host, mounts: List[mountinfo.Mount], path: str) -> str:
     """The mount point of a path, or of the directory in which it would be created."""
     for above in _and_parents(path):
         mount = mount_of(mounts, above)
-        if mount.fstype in _NETWORK or mount.fstype == _AUTOMOUNT:
+        if mount.fstype in NETWORK or mount.fstype == _AUTOMOUNT:
             return mount.path
         target = attempt(host.real_path, above)
         if not isinstance(target, Absent):

@@ -4,14 +4,16 @@
 
 from typing import List, Optional, Sequence
 
-from ...collect.answer import known
+from ...collect.answer import if_known, known
 from ...errors import Absent
-from ...evaluate.checking import Rules, Skip, Subjects, Verdict, failing
+from ...evaluate.advice import Advice, Ask, Edit, Run, Step, Wait
+from ...evaluate.checking import Layer, Rules, Skip, Subjects, Verdict, failing, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs.mountinfo import Mount
+from ...parsers.systemd import systemd_unit
 from .facts import DIRECTORIES, FSTAB, Facts
 from .policy import NAME, Policy
-from .subjects import EVIDENCE, FILE_SYSTEMS, FileSystem, at_boot
+from .subjects import EVIDENCE, FILE_SYSTEMS, WITH_SOFTWARE, FileSystem, at_boot
 
 rules = Rules(NAME)
 
@@ -51,15 +53,92 @@ def mount_options(file_system: FileSystem, facts: Facts, _policy: Policy) -> Ver
     sentences = [f"It is mounted with {', '.join(now)}."] if now else []
     if then:
         sentences.append(f"{FSTAB} sets {', '.join(then)} for the next mount.")
-    return Verdict(
-        FAIL if now else WARN if then else PASS,
-        " ".join([*sentences, f"Paths: {', '.join(each.path for each in file_system.demands)}."]),
-        fix=f"remove the options from {FSTAB} or from the mount unit, and remount",
+    return layered(
+        persisted=Layer(",".join(persisted), WARN if then else PASS) if persisted else None,
+        running=Layer(file_system.mount.options, FAIL if now else PASS),
+        advice=_steps_of_options(file_system.mount.path, now, then),
+        why=" ".join(
+            [*sentences, f"Paths: {', '.join(each.path for each in file_system.demands)}."]
+        ),
         desired=f"none of {', '.join(unwanted)}" if unwanted else None,
-        persisted=",".join(persisted) or None,
-        running=file_system.mount.options,
         evidence=EVIDENCE,
-        failing_layer=failing(running=bool(now), persisted=bool(then)),
+    )
+
+
+def _steps_of_options(path: str, now: List[str], then: List[str]) -> Advice:
+    """A file system that became read-only has errors: writing to it can destroy more."""
+    edit = Edit(FSTAB, what=f"remove {', '.join(then)} from the line of {path} in {FSTAB}")
+    opposite = {value: key for key, value in _OPPOSITES.items()}
+    others = [option for option in now if option != "ro"]
+    remount: List[Step] = []
+    if others:
+        options = ",".join(["remount", *(opposite[option] for option in others)])
+        remount = [Run("mount", "-o", options, path, text="mount it again without them")]
+    broken: List[Step] = []
+    if "ro" in now and "ro" not in then:
+        broken = [
+            Run("journalctl", "-k", "--no-pager", "-n", "200", text="find in the kernel log why"),
+            Ask(
+                f"if the kernel reported an error of {path}, stop what uses it, unmount it, and "
+                "check it (xfs_repair -n, fsck -n) before it is mounted for writing again"
+            ),
+        ]
+    elif "ro" in now:
+        remount = [Wait("remount", path)]
+    return Advice(
+        both=[edit, *broken, *remount],
+        persisted=[edit],
+        running=[
+            *broken,
+            *(
+                [Ask(f"find what mounts {path} with {', '.join(others)}: a mount unit or a script")]
+                if others
+                else []
+            ),
+            *remount,
+        ],
+    )
+
+
+@rules.check(
+    "space.mounted_at_boot",
+    "File system of a home is mounted at boot",
+    "File system of a home is not mounted at boot",
+    severity="critical",
+    takes_effect="reboot",
+    why="After a reboot the home is not there, and no database, listener or Clusterware starts.",
+    reference="fstab(5), noauto; systemd.mount(5)",
+    each=WITH_SOFTWARE,
+)
+def mounted_at_boot(file_system: FileSystem, facts: Facts, _policy: Policy) -> Verdict:
+    path = file_system.mount.path
+    options = at_boot(facts, path)
+    units = known(facts.units[path]) if path in facts.units else []
+    above = [mount for mount in known(facts.mounts) if mount.fstype == "autofs"]
+    by_automount = any(
+        mount.path == path or path.startswith(mount.path.rstrip("/") + "/") for mount in above
+    )
+    by_fstab = path not in facts.units
+    if by_fstab:
+        text = f"{FSTAB}: {','.join(options)}"
+    elif units:
+        text = ", ".join(units)
+    elif by_automount:
+        text = "an automount"
+    else:
+        text = f"{FSTAB}: {','.join(options)}" if options else f"no line of {FSTAB}"
+    is_right = by_fstab or bool(units) or by_automount
+    name = systemd_unit.unit_name(path)
+    line = f"{file_system.mount.source} {path} {file_system.mount.fstype} defaults 0 0"
+    edit = Edit(FSTAB, what=f"remove noauto from the line of {path} in {FSTAB}")
+    return layered(
+        persisted=Layer(text, PASS if is_right else FAIL),
+        running=Layer("mounted", PASS),
+        advice=Advice(persisted=[edit if options else Edit(FSTAB, line)]),
+        why=f"{path} has {'noauto' if options else 'no line'} in {FSTAB}, and no enabled unit is "
+        f"known that mounts it. Paths: {', '.join(each.path for each in file_system.demands)}.",
+        desired="a line of fstab without noauto, an enabled mount unit or an automount",
+        evidence=[*EVIDENCE, f"command:systemctl is-enabled {name}"],
     )
 
 
@@ -127,17 +206,34 @@ def _mounted(facts: Facts, path: str) -> Optional[Mount]:
     reference="ORAchk, /tmp on dedicated filesystem",
 )
 def tmp(facts: Facts, _policy: Policy) -> Verdict:
-    mount, root = _mounted(facts, known(facts.places[_TMP])), _mounted(facts, "/")
-    persisted = at_boot(facts, _TMP)
+    place = known(facts.places[_TMP])
+    mount, root = _mounted(facts, place), _mounted(facts, "/")
+    # /tmp may be a link to a directory of another file system.
+    path = _TMP if place == "/" else place
+    persisted = at_boot(facts, path)
     # A bind mount or a subvolume of the root file system shares its space.
     is_separate = mount and not (root and root.device == mount.device)
-    return Verdict(
-        PASS if is_separate else WARN,
-        "It is part of another file system.",
-        fix=f"mount a file system or a tmpfs of at least 1 GiB at {_TMP}",
+    units = if_known(facts.units.get(path, []), [])
+    later = ",".join(persisted) or ", ".join(units)
+    line = f"tmpfs {_TMP} tmpfs rw,nosuid,nodev,size=2g 0 0"
+    return layered(
+        persisted=Layer(
+            later or f"no line of {FSTAB}, no enabled tmp.mount", PASS if later else WARN
+        ),
+        running=Layer(
+            f"{mount.fstype}, {mount.options}" if mount and is_separate else "not mounted",
+            PASS if is_separate else WARN,
+        ),
+        advice=Advice(
+            both=[Ask(f"mount a file system or a tmpfs of at least 1 GiB at {_TMP} at boot")],
+            persisted=[Edit(FSTAB, line)]
+            if mount and mount.fstype == "tmpfs"
+            else [Ask(f"add the file system of {_TMP} to {FSTAB}")],
+        ),
+        why="It is part of another file system."
+        if not is_separate
+        else f"Neither {FSTAB} nor tmp.mount mounts it after a reboot.",
         desired="a mount point",
-        persisted=",".join(persisted) or None,
-        running=f"{mount.fstype}, {mount.options}" if mount and is_separate else "not mounted",
         evidence=EVIDENCE,
     )
 

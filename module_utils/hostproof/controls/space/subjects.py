@@ -10,8 +10,11 @@ from ...evaluate.checking import Skip, Subjects
 from ...parsers.nfs.mountinfo import Mount
 from . import demands
 from .demands import Demand
-from .facts import FSTAB, MOUNTINFO, Facts
+from .facts import FSTAB, MOUNTINFO, NETWORK, Facts, options_of
 from .policy import Policy
+
+#: File systems that Clusterware, ZFS or an automounter mounts, each by its own configuration.
+MOUNTED_BY_OTHERS = ("acfs", "zfs", "autofs", "overlay")
 
 
 class FileSystem(NamedTuple):
@@ -72,11 +75,28 @@ FILE_SYSTEMS = Subjects(
 
 def at_boot(facts: Facts, path: str) -> Tuple[str, ...]:
     """The options of the last entry of fstab for a mount point; () without one."""
-    options: Tuple[str, ...] = ()
-    for entry in unless_absent(facts.fstab, []):
-        if entry.path == path:
-            options = tuple((entry.options or "defaults").split(","))
-    return options
+    return options_of(unless_absent(facts.fstab, []), path)
 
 
+def _with_software(facts: Facts, policy: Policy) -> List[object]:
+    """File systems of homes, the inventory and planned paths, except / and those of a network."""
+    return [
+        system
+        for system in _file_systems(facts, policy)
+        if not isinstance(system, FileSystem)
+        or (
+            system.mount.path != "/"
+            and system.mount.fstype not in (*NETWORK, *MOUNTED_BY_OTHERS)
+            and any(demand.is_of_oracle or demand.what == "planned" for demand in system.demands)
+        )
+    ]
+
+
+WITH_SOFTWARE = Subjects(
+    _with_software,
+    name=lambda file_system: file_system.mount.path,
+    none="All paths of Oracle are on the root file system or on a network.",
+    evidence=lambda _one: ("file:" + MOUNTINFO, "file:" + FSTAB),
+    unknown="file system",
+)
 EVIDENCE = ("file:" + MOUNTINFO, "file:" + FSTAB)
