@@ -38,8 +38,12 @@ options:
       - devio_stats
       - fio
       - iolstats
+      - iostat
+      - nfsiostat
       - oratcptest
       - orion
+      - ping
+      - sadf
       - slob_awr_info
       - slob_db_stats
       - slob_grep
