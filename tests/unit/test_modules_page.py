@@ -1,5 +1,6 @@
 """docs/modules.md has every tool, and its examples are tasks with options that exist."""
 
+import base64
 import json
 import os
 import re
@@ -8,8 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import jmespath
 import pytest
 import yaml
+from ansible.module_utils.hostproof.parsers.oracle import oracle_net, oracle_net_data
 
 ROOT = Path(__file__).resolve().parents[2]
 # What a page says.
@@ -67,3 +70,37 @@ def test_examples_of_a_module_have_options_that_exist(module):
 @pytest.mark.parametrize("name", FILTERS)
 def test_a_filter_has_an_example(name):
     assert [task for task in examples() if re.search(rf"\|\s*{name}\b", json.dumps(task))]
+
+
+LISTENER = """\
+LISTENER =
+  (DESCRIPTION_LIST =
+    (DESCRIPTION =
+      (ADDRESS = (PROTOCOL = TCP)(HOST = db01)(PORT = 1521))
+      (ADDRESS = (PROTOCOL = IPC)(KEY = EXTPROC1521))
+    )
+  )
+"""
+
+
+def test_both_examples_of_the_filter_work_with_an_address_of_ipc(tmp_path):
+    (message,) = (
+        task["ansible.builtin.debug"]["msg"]
+        for task in examples()
+        if "from_oracle_net" in json.dumps(task)
+    )
+    (query,) = re.findall(r"`(addresses\[.*?)`", PAGE.read_text())
+    data = oracle_net_data.as_data(oracle_net.parse(LISTENER))
+    assert jmespath.search(query, data) == ["1521"]
+    content = base64.b64encode(LISTENER.encode()).decode()
+    done = subprocess.run(
+        [
+            *(Path(sys.executable).with_name("ansible"), "localhost", "-m", "debug"),
+            *("-a", json.dumps({"msg": message})),
+            *("-e", json.dumps({"listener_ora": {"content": content}})),
+        ],
+        env={**os.environ, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")},
+        capture_output=True,
+        text=True,
+    )
+    assert re.search(r'"msg": \[\s*"1521"\s*\]', done.stdout), done.stdout + done.stderr
