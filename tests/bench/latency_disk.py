@@ -150,7 +150,7 @@ def compare_size(
     counts: list[tuple[int, int]] = []
     awaits: list[float] = []
 
-    def by_fio() -> fio_json.Reads:
+    def by_fio() -> fio_json.Requests:
         before = disk_latency._counters(file)
         job = run_fio(file, size, count)
         after = disk_latency._counters(file)
@@ -209,7 +209,7 @@ def tell_counts(
     score.expect("the passive probe's counter has the same requests as fio", word)
 
 
-def run_fio(file: direct_file.DirectFile, size: int, count: int) -> fio_json.Reads:
+def run_fio(file: direct_file.DirectFile, size: int, count: int) -> fio_json.Requests:
     """fio with one read under way, by the engine that does as the probe: pread."""
 
     def run(argv: list[str]) -> tuple[int, str, str]:

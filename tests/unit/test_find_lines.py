@@ -170,9 +170,9 @@ def test_a_script_is_read_with_what_calls_it_as_the_one_who_named_it(root, monke
     named: dict[str, tuple[str, ...]] = {}
     real = guarded_read.read
 
-    def watched(path, step, named_by=()):
+    def watched(path, step, named_by, kept):
         named[path] = named_by
-        return real(path, step, named_by)
+        return real(path, step, named_by, kept)
 
     monkeypatch.setattr(guarded_read, "read", watched)
     host._find_lines([f"{root}/units/*.service"], "sysctl")

@@ -170,7 +170,7 @@ _OF_CHECK = re.compile(r"\((?P<check>[a-z_]+\.[a-z0-9_]+)\)$")
 
 
 def _is_of_another(clause: str, finding: dict[str, Any], open_checks: set[str]) -> bool:
-    """Whether a clause only names another check, which has a separate step."""
+    """Whether a clause only names another check, and that check has its own step."""
     named = _OF_CHECK.search(clause)
     return named is not None and named["check"] in open_checks - {finding["check"]}
 

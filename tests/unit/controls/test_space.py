@@ -183,6 +183,20 @@ class TestMountOptions:
                 assert ("remove noexec from the line" in (fix or "")) == bool(then)
                 assert ("mount it again without them" in (fix or "")) == (now != "rw")
 
+    def test_a_broken_file_system_is_not_mounted_for_writing(self, judge):
+        extra = "31 27 254:2 / /u01 ro,noexec - xfs /dev/vdc ro\n"
+        line = "/dev/vdc /u01 xfs defaults,user 0 0\n"
+        machine = usage(with_home(mounted(packs.linux(), extra, FSTAB + line)), "/u01", 9 * GIB)
+        finding = judge(machine, "none")["mount_options", "/u01"]
+        assert not [line for line in finding.commands if line.startswith("mount")]
+        assert finding.fix.index("kernel log") < finding.fix.index("remove user from the line")
+
+    def test_an_unreadable_fstab_hides_no_option_of_now(self, judge):
+        extra = "31 27 254:2 / /u01 rw,noexec - xfs /dev/vdc rw\n"
+        machine = usage(with_home(mounted(packs.linux(), extra)), "/u01", 9 * GIB)
+        finding = judge(machine.deny("/etc/fstab"), "none")["mount_options", "/u01"]
+        assert (finding.status, finding.failing_layer) == ("fail", "running")
+
 
 class TestMountedAtBoot:
     EXTRA = "31 27 254:2 / /u01 rw - xfs /dev/vdc rw\n"
@@ -199,6 +213,8 @@ class TestMountedAtBoot:
             ("/dev/vdc /u01 xfs noauto 0 0\n", "fail"),
             ("/dev/vdc /u01/ xfs rw,noauto,nofail 0 0\n", "fail"),
             ("/dev/vdc /u01 xfs noauto,x-systemd.automount 0 0\n", "pass"),
+            ("/dev/vdc /u01 xfs noauto,auto 0 0\n", "pass"),
+            ("/dev/vdc /u01 xfs auto,noauto 0 0\n", "fail"),
             ("", "fail"),
             ("#/dev/vdc /u01 xfs defaults 0 0\n", "fail"),
             ("/dev/vdc /u02 xfs defaults 0 0\n", "fail"),
@@ -209,7 +225,9 @@ class TestMountedAtBoot:
         assert finding.status == status
         if status == "fail":
             assert finding.failing_layer == "persisted"
-            wanted = "remove noauto" if "noauto" in line else "/dev/vdc /u01 xfs defaults 0 0"
+            wanted = (
+                "remove noauto" if "noauto" in line else "the UUID of /dev/vdc (blkid /dev/vdc)"
+            )
             assert wanted in finding.fix
 
     @pytest.mark.parametrize(

@@ -77,8 +77,8 @@ class TestGetent:
     def test_users(self):
         text = "root:x:0:0:root:/root:/bin/bash\noracle:x:54321:54322::/home/oracle:/bin/bash\n"
         assert getent.parse_passwd(text) == [
-            ("root", 0, 0, "/root", "/bin/bash"),
-            ("oracle", 54321, 54322, "/home/oracle", "/bin/bash"),
+            ("root", 0, 0, "/root", "/bin/bash", "root"),
+            ("oracle", 54321, 54322, "/home/oracle", "/bin/bash", ""),
         ]
 
     def test_groups(self):

@@ -119,7 +119,7 @@ def maps_at_boot(disk: Disk, facts: Facts, _policy: object) -> Verdict:
     is_wrong = bool(texts)
     steps: List[Step] = []
     if off:
-        steps.append(Ask(f"remove {off} from the kernel command line of the boot loader"))
+        steps.append(Ask(f"remove {off} from the kernel command line of the bootloader"))
     if rows:
         line = ", ".join(sorted({f"'{entry.text()}'" for _name, entry in rows}))
         steps.append(

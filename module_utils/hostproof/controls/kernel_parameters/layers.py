@@ -6,7 +6,7 @@ it."""
 from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
-from ...errors import Absent, HostproofError, NotRecorded, Unanswered
+from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.checking import Layer, Skip, Verdict, layered
 from ...evaluate.comparing import Numbers, text_of, words
 from ...evaluate.finding import FAIL, PASS, WARN
@@ -119,11 +119,7 @@ def _applies(
     """
     if parameter.key in policy.unmanaged:
         raise Skip("kernel_parameters_unmanaged names it.")
-    reading = facts.running[parameter.key]
-    if isinstance(reading, NotRecorded):
-        # A parameter that an older release did not check does not change its verdict.
-        raise Skip(f"{reading}.", ["file:" + parameter.file])
-    if isinstance(reading, Absent):
+    if isinstance(facts.running[parameter.key], Absent):
         raise Skip(f"This kernel has no {parameter.name}.", ["file:" + parameter.file])
     instead = counts_instead_now(parameter, facts)
     later = attempt(counts_instead_at_boot, parameter, facts)

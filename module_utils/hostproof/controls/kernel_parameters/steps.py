@@ -6,7 +6,7 @@ from typing import List, NamedTuple, Optional
 
 from ...apply.change import Refusal, ValueChange
 from ...collect.answer import attempt, if_known, known
-from ...errors import Absent, HostproofError, NotRecorded
+from ...errors import Absent, HostproofError
 from ...evaluate.advice import Advice, Apply, Ask, Step, Wait
 from ...evaluate.comparing import Numbers, numbers, text_of, to_write
 from ...probes.systemd import boot as boot_probe
@@ -35,7 +35,7 @@ def is_managed(parameter: Parameter, facts: Facts, policy: Policy) -> bool:
     """Whether the parameter can be set: the kernel has it, and the policy does not exclude it."""
     return (
         parameter.key not in policy.unmanaged
-        and not isinstance(facts.running[parameter.key], (Absent, NotRecorded))
+        and not isinstance(facts.running[parameter.key], Absent)
         and counts_instead(parameter, facts) is None
     )
 

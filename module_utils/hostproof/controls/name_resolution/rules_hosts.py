@@ -31,7 +31,7 @@ _UNUSED = ipaddress.ip_network("fe00::/16")
 @rules.check(
     "name_resolution.hosts_file",
     "/etc/hosts is valid, and localhost is the loopback",
-    "/etc/hosts has errors or does not last, or localhost is not the loopback",
+    "/etc/hosts has errors or does not last, or localhost is not loopback",
     severity="high",
     takes_effect="now",
     why="The installer and Clusterware connect to localhost. If /etc/hosts has two addresses for "

@@ -4,8 +4,7 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import Answer, attempt, if_known, known, unless_absent, unless_newer
-from ...collect.command import Output
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host, Stat
 from ...errors import Absent, HostproofError, ParseError, Unanswered
 from ...parsers.nfs import fstab, mountinfo
@@ -162,14 +161,17 @@ def read(host: Host, policy: Policy) -> Facts:
         units={
             path: attempt(_read_units, host, path)
             for path in sorted({TMP, *(if_known(place, "/") for place in places.values())})
-            if path != "/" and not _is_mounted_by_fstab(if_known(entries, []), path)
+            if path != "/"
+            and not isinstance(mounts, HostproofError)
+            and not _is_mounted_by_fstab(if_known(entries, []), path)
         },
     )
 
 
 def _is_mounted_by_fstab(entries: List[fstab.Entry], path: str) -> bool:
     options = options_of(entries, path)
-    return bool(options) and ("noauto" not in options or "x-systemd.automount" in options)
+    last = [option for option in options if option in ("auto", "noauto")][-1:]
+    return bool(options) and (last != ["noauto"] or "x-systemd.automount" in options)
 
 
 def options_of(entries: List[fstab.Entry], path: str) -> Tuple[str, ...]:
@@ -186,8 +188,7 @@ def _read_units(host: Host, path: str) -> List[str]:
     units = []
     for suffix in ("mount", "automount"):
         name = systemd_unit.unit_name(path, "." + suffix)
-        output = attempt(host.run, ["systemctl", "is-enabled", name])
-        state = unless_newer(output, Output(1, "", "")).stdout.strip()
+        state = host.run(["systemctl", "is-enabled", name]).stdout.strip()
         if state in ("enabled", "alias", "static"):
             units.append(name)
     return units

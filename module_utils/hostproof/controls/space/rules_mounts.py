@@ -4,8 +4,8 @@
 
 from typing import List, Optional, Sequence
 
-from ...collect.answer import if_known, known
-from ...errors import Absent
+from ...collect.answer import Answer, attempt, if_known, known, unless_newer
+from ...errors import Absent, HostproofError
 from ...evaluate.advice import Advice, Ask, Edit, Run, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Subjects, Verdict, failing, layered
 from ...evaluate.finding import FAIL, PASS, WARN
@@ -46,7 +46,8 @@ _OTHERS_WRITE = 0o022
 def mount_options(file_system: FileSystem, facts: Facts, _policy: Policy) -> Verdict:
     unwanted = sorted({option for demand in file_system.demands for option in demand.blocking})
     running = file_system.mount.options.split(",") + file_system.mount.super_options.split(",")
-    persisted = at_boot(facts, file_system.mount.path)
+    at_next = attempt(at_boot, facts, file_system.mount.path)
+    persisted = if_known(at_next, ())
     effective = _effective(persisted)
     now = [option for option in unwanted if option in running]
     then = [option for option in unwanted if option in effective]
@@ -54,9 +55,14 @@ def mount_options(file_system: FileSystem, facts: Facts, _policy: Policy) -> Ver
     if then:
         sentences.append(f"{FSTAB} sets {', '.join(then)} for the next mount.")
     return layered(
-        persisted=Layer(",".join(persisted), WARN if then else PASS) if persisted else None,
+        persisted=Layer(
+            at_next if isinstance(at_next, HostproofError) else ",".join(persisted),
+            WARN if then else PASS,
+        )
+        if persisted or isinstance(at_next, HostproofError)
+        else None,
         running=Layer(file_system.mount.options, FAIL if now else PASS),
-        advice=_steps_of_options(file_system.mount.path, now, then),
+        advice=_steps_of_options(file_system.mount.path, now, persisted, then),
         why=" ".join(
             [*sentences, f"Paths: {', '.join(each.path for each in file_system.demands)}."]
         ),
@@ -65,13 +71,17 @@ def mount_options(file_system: FileSystem, facts: Facts, _policy: Policy) -> Ver
     )
 
 
-def _steps_of_options(path: str, now: List[str], then: List[str]) -> Advice:
+def _steps_of_options(
+    path: str, now: List[str], persisted: Sequence[str], then: List[str]
+) -> Advice:
     """A file system that became read-only has errors: writing to it can destroy more."""
-    edit = Edit(FSTAB, what=f"remove {', '.join(then)} from the line of {path} in {FSTAB}")
+    # Some options imply others: name the words of the line.
+    words = [word for word in persisted if {*then} & {*_IMPLIED.get(word, (word,))}]
+    edit = Edit(FSTAB, what=f"remove {', '.join(words)} from the line of {path} in {FSTAB}")
     opposite = {value: key for key, value in _OPPOSITES.items()}
     others = [option for option in now if option != "ro"]
     remount: List[Step] = []
-    if others:
+    if others and not ("ro" in now and "ro" not in then):
         options = ",".join(["remount", *(opposite[option] for option in others)])
         remount = [Run("mount", "-o", options, path, text="mount it again without them")]
     broken: List[Step] = []
@@ -86,7 +96,7 @@ def _steps_of_options(path: str, now: List[str], then: List[str]) -> Advice:
     elif "ro" in now:
         remount = [Wait("remount", path)]
     return Advice(
-        both=[edit, *broken, *remount],
+        both=[*broken, edit, *remount],
         persisted=[edit],
         running=[
             *broken,
@@ -113,7 +123,7 @@ def _steps_of_options(path: str, now: List[str], then: List[str]) -> Advice:
 def mounted_at_boot(file_system: FileSystem, facts: Facts, _policy: Policy) -> Verdict:
     path = file_system.mount.path
     options = at_boot(facts, path)
-    units = known(facts.units[path]) if path in facts.units else []
+    units = unless_newer(facts.units.get(path, []), [])
     above = [mount for mount in known(facts.mounts) if mount.fstype == "autofs"]
     by_automount = any(
         mount.path == path or path.startswith(mount.path.rstrip("/") + "/") for mount in above
@@ -129,12 +139,18 @@ def mounted_at_boot(file_system: FileSystem, facts: Facts, _policy: Policy) -> V
         text = f"{FSTAB}: {','.join(options)}" if options else f"no line of {FSTAB}"
     is_right = by_fstab or bool(units) or by_automount
     name = systemd_unit.unit_name(path)
-    line = f"{file_system.mount.source} {path} {file_system.mount.fstype} defaults 0 0"
-    edit = Edit(FSTAB, what=f"remove noauto from the line of {path} in {FSTAB}")
+    source = file_system.mount.source
+    edit: Step = Edit(FSTAB, what=f"remove noauto from the line of {path} in {FSTAB}")
+    if not options:
+        # A reboot can change the name of a disk.
+        edit = Ask(
+            f"add a line for {path} to {FSTAB}: the UUID of {source} (blkid {source}), its type "
+            f"{file_system.mount.fstype} and its options, with _netdev if the disk is on a network"
+        )
     return layered(
         persisted=Layer(text, PASS if is_right else FAIL),
         running=Layer("mounted", PASS),
-        advice=Advice(persisted=[edit if options else Edit(FSTAB, line)]),
+        advice=Advice(persisted=[edit]),
         why=f"{path} has {'noauto' if options else 'no line'} in {FSTAB}, and no enabled unit is "
         f"known that mounts it. Paths: {', '.join(each.path for each in file_system.demands)}.",
         desired="a line of fstab without noauto, an enabled mount unit or an automount",
@@ -213,13 +229,15 @@ def tmp(facts: Facts, _policy: Policy) -> Verdict:
     persisted = at_boot(facts, path)
     # A bind mount or a subvolume of the root file system shares its space.
     is_separate = mount and not (root and root.device == mount.device)
-    units = if_known(facts.units.get(path, []), [])
-    later = ",".join(persisted) or ", ".join(units)
+    units = facts.units.get(path, [])
+    later = ",".join(persisted) or ", ".join(if_known(units, []))
+    nothing = f"no line of {FSTAB}, no enabled tmp.mount"
+    persisted_text: Answer[str] = later or nothing
+    if isinstance(units, HostproofError) and not later:
+        persisted_text = units
     line = f"tmpfs {_TMP} tmpfs rw,nosuid,nodev,size=2g 0 0"
     return layered(
-        persisted=Layer(
-            later or f"no line of {FSTAB}, no enabled tmp.mount", PASS if later else WARN
-        ),
+        persisted=Layer(persisted_text, PASS if later else WARN),
         running=Layer(
             f"{mount.fstype}, {mount.options}" if mount and is_separate else "not mounted",
             PASS if is_separate else WARN,

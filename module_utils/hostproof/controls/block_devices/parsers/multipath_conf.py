@@ -41,7 +41,7 @@ class Entry(NamedTuple):
 
 
 class Blacklist(NamedTuple):
-    """What is excluded, and what is not although it is."""
+    """Lines that exclude a device, and those that allow it again."""
 
     entries: List[Entry]
     exceptions: List[Entry]
