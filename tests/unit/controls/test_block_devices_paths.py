@@ -166,6 +166,11 @@ class TestMapsAtBoot:
         (finding,) = judged(recorded().file(CONF, text), "maps_at_boot", NAMED).values()
         assert finding.status == "error"
 
+    @pytest.mark.parametrize("path", ["/proc/cmdline", CONF])
+    def test_what_cannot_be_read_is_unknown(self, path):
+        (finding,) = judged(recorded().deny(path), "maps_at_boot", NAMED).values()
+        assert finding.status == "error"
+
     def test_only_the_lines_of_blacklists_are_recorded(self):
         text = 'defaults {\n reservation_key 0x123abc\n}\nblacklist {\n devnode "^sd"\n}\n'
         kept = multipath_conf.kept(text)

@@ -110,9 +110,10 @@ def _steps(used: Used) -> List[Step]:
 def maps_at_boot(disk: Disk, facts: Facts, _policy: object) -> Verdict:
     if not disk.slaves:
         raise Skip("It has no path.")
-    off = _switched_off(facts)
+    switched_off = attempt(_switched_off, facts)
     excluded = attempt(_excluded, disk, facts)
-    rows = if_known(excluded, [])
+    off, rows = if_known(switched_off, None), if_known(excluded, [])
+    unknown = [one for one in (excluded, switched_off) if isinstance(one, HostproofError)]
     texts = [f"the kernel parameter {off} switches it off"] if off else []
     texts += [f"{entry.text()} excludes {name}" for name, entry in rows]
     persisted = "; ".join(texts) or "no path is excluded"
@@ -132,7 +133,7 @@ def maps_at_boot(disk: Disk, facts: Facts, _policy: object) -> Verdict:
         steps.append(Run("multipath", "-t", text="check the merged configuration"))
     return layered(
         persisted=Layer(
-            excluded if isinstance(excluded, HostproofError) and not is_wrong else persisted,
+            unknown[0] if unknown and not is_wrong else persisted,
             FAIL if is_wrong else PASS,
             "after a reboot",
         ),
@@ -144,8 +145,7 @@ def maps_at_boot(disk: Disk, facts: Facts, _policy: object) -> Verdict:
 
 
 def _switched_off(facts: Facts) -> Optional[str]:
-    words = if_known(facts.cmdline, [])
-    for name, value in words:
+    for name, value in known(facts.cmdline):
         text = name if value is None else f"{name}={value}"
         if text in _OFF:
             return text
