@@ -64,7 +64,8 @@ QUIET = (JUDGE, RECORD, REPORT, VALIDATE, *TELL, SET_STATS, "meta", "ansible.bui
 
 
 #: Seconds between two lines of progress where no terminal is, and their width.
-EVERY, LOG_WIDTH = 30, 120
+EVERY = 30
+LOG_WIDTH = 120
 
 #: The colour codes of Ansible.
 COLOUR = re.compile("(\x1b\\[[0-9;]*m)")

@@ -104,16 +104,16 @@ class TestTheCommands:
             assert capsys.readouterr().out == printed
 
     def test_help_has_an_example_of_each_command_with_options_that_exist(self, capsys):
-        assert set(examples.EXAMPLES) == set(commands())
+        assert set(examples.OF_COMMANDS) == set(commands())
         group_examples = [example.removeprefix("./hostproof ") for _, example in command.GROUPS]
-        for typed in (*examples.EXAMPLES.values(), *group_examples):
+        for typed in (*examples.OF_COMMANDS.values(), *group_examples):
             words = shlex.split(typed.partition(" -- ")[0])
             name = next(
                 name for name in commands() if typed.split()[: len(name.split())] == name.split()
             )
             assert {word for word in words if word.startswith("-")} <= {*options_of(name)}
         assert command.main(["waive", "--help"]) == 0
-        assert examples.EXAMPLES["waive"] in " ".join(capsys.readouterr().out.split())
+        assert examples.OF_COMMANDS["waive"] in " ".join(capsys.readouterr().out.split())
 
     @pytest.mark.parametrize(
         "words", [["help", "diff"], ["--help", "diff"], ["-h", "diff"], ["diff", "-h"]]

@@ -3,7 +3,7 @@
 """The examples in the help of commands."""
 
 #: One example for the help of each command, without ``./hostproof``.
-EXAMPLES = {
+OF_COMMANDS = {
     "audit": "audit -i inventories/mine --become --limit db01.example.com",
     "record": "record -i inventories/mine --become",
     "detect-storage": "detect-storage -i inventories/mine",

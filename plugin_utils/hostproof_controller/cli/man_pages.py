@@ -17,7 +17,7 @@ from ansible.module_utils.hostproof import VERSION
 from click_man.man import ManPage
 
 from .command import COMMANDS, VARIABLES, every_command, hostproof
-from .examples import EXAMPLES
+from .examples import OF_COMMANDS
 from .help import context_of
 from .options import Command
 
@@ -37,8 +37,8 @@ def pages() -> Iterator[tuple[str, str]]:
         if isinstance(command, Command):
             codes = {str(code): meaning for code, meaning in command.exits.items()}
             page += _section("EXIT STATUS", codes)
-        if words in EXAMPLES:
-            page += f".SH EXAMPLE\n{_roff('./hostproof ' + EXAMPLES[words])}\n"
+        if words in OF_COMMANDS:
+            page += f".SH EXAMPLE\n{_roff('./hostproof ' + OF_COMMANDS[words])}\n"
         yield f"hostproof-{words.replace(' ', '-')}.1", page
 
 

@@ -69,12 +69,12 @@ class Command(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
-        from .examples import EXAMPLES
+        from .examples import OF_COMMANDS
 
         words = ctx.command_path.partition(" ")[2]
-        if words in EXAMPLES:
+        if words in OF_COMMANDS:
             with formatter.section("Example"):
-                formatter.write_text(f"./hostproof {EXAMPLES[words]}")
+                formatter.write_text(f"./hostproof {OF_COMMANDS[words]}")
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(code), meaning) for code, meaning in self.exits.items()])
 

@@ -995,7 +995,7 @@ class TestSockets:
     )
     def test_the_script_of_tmpwatch_s_package(self, judge, tmp, var_tmp, wanted):
         """tmpwatch.daily of EL 6 and 7."""
-        script = (packs.FIXTURES / "temp_cleaners/rhel-6-tmpwatch.sh").read_text()
+        script = (packs.FIXTURES / "temp_cleaners/rhel-6-tmpwatch.txt").read_text()
         script = script.replace("10d /tmp", f"{tmp} 10d /tmp")
         script = script.replace("30d /var/tmp", f"{var_tmp} 30d /var/tmp")
         kept = "x /tmp/.oracle*\nx /var/tmp/.oracle*\n"
@@ -1008,7 +1008,7 @@ class TestSockets:
     )
     def test_a_program_in_a_variable(self, judge, line):
         """A public script: whether it reaches the sockets is not in the line of the program."""
-        script = (packs.FIXTURES / "temp_cleaners/variable-tmpwatch.sh").read_text()
+        script = (packs.FIXTURES / "temp_cleaners/variable-tmpwatch.txt").read_text()
         kept = "x /tmp/.oracle*\nx /var/tmp/.oracle*\n"
         machine = with_oracle().file("/etc/tmpfiles.d/oracle.conf", kept)
         machine.file("/etc/cron.daily/clean", script.replace("$(which tmpwatch)", line))

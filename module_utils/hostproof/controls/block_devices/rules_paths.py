@@ -125,9 +125,9 @@ def maps_at_boot(disk: Disk, facts: Facts, _policy: object) -> Verdict:
         line = ", ".join(sorted({f"'{entry.text()}'" for _name, entry in rows}))
         steps.append(
             Ask(
-                f"remove {line} from the blacklist in {MULTIPATH_CONF} or its conf.d, or add the "
-                f"WWID {disk.dm_uuid.replace('mpath-', '', 1)} to blacklist_exceptions with the "
-                "same keyword; then make the initramfs again if the host boots from such a disk"
+                f"remove {line} from the blacklist in {MULTIPATH_CONF} or its conf.d, or add an "
+                "exception with the same keyword to blacklist_exceptions; then make the initramfs "
+                "again if the host boots from such a disk"
             )
         )
         steps.append(Run("multipath", "-t", text="check the merged configuration"))
