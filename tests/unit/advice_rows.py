@@ -19,6 +19,8 @@ Rows = dict[str, set[Advice]]
 #: Control characters and other hostile names do not belong into a file that people review.
 _STRANGE = re.compile(r"[^\x20-\x7e]+")
 #: Numbers, also within names: ora1, 19c, eth0, 10.0.0.1.
+#: Characters of a fix that are stored.
+LONGEST = 400
 _NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
@@ -29,7 +31,7 @@ _WITH_ROOT = "rerun with --become (requires root)"
 
 def _plain(text: str) -> str:
     text = _READING.sub("REASON", _STRANGE.sub("?", text))
-    return _NUMBERS.sub("#", text).strip()[:400]
+    return _NUMBERS.sub("#", text).strip()[:LONGEST]
 
 
 def row_of(finding: Finding) -> tuple[str, Advice] | None:
