@@ -44,7 +44,8 @@ _FAILURE = re.compile(
 )
 _SYSTEM_ERROR = re.compile(r"^[\w ./-]{1,40} Error: \d{1,4}: ")
 _AMM = re.compile(
-    r"MEMORY_TARGET feature.*? at least (\d{1,20}) bytes\b.*?Current available is (\d{1,20})\b"
+    r"MEMORY_TARGET feature.{0,300}? at least (\d{1,20}) bytes\b"
+    r".{0,300}?Current available is (\d{1,20})\b"
 )
 #: Characters of a message.
 _LONGEST = 160

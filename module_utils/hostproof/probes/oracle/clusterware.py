@@ -32,7 +32,9 @@ _DAEMONS = r"(^|/)(crsd|octssd)\.bin$"
 #: Background processes that only instances of a cluster have (Database Reference, Background
 #: Processes: LMON and LMSn are those of Oracle RAC).
 _OF_RAC = r"^(ora|db|asm)_(lmon|lms\w{1,2})_\S+$"
-_LOCAL_ONLY = re.compile(r"^\s*local_only\s*=\s*(true|false)\s*$", re.IGNORECASE | re.MULTILINE)
+_LOCAL_ONLY = re.compile(
+    r"^[ \t]*local_only[ \t]*=[ \t]*(true|false)[ \t]*$", re.IGNORECASE | re.MULTILINE
+)
 
 
 def read_home(host: Host) -> Optional[str]:

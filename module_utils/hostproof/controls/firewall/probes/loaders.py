@@ -38,7 +38,7 @@ _CHANGES = (
     r"^(?!\s*Exec(?:Stop|Reload))[^#\n]*(?<![\w.-])"
     r"(?:iptables(?:-legacy|-nft)?(?:-restore)?(?![\w.-])|nft\s+(?:-f|--file|add|insert|flush))"
 )
-_LISTS = re.compile(r"iptables\S*\s+(?:-[nvxtw]\w*\s+)*(?:-[LSV]|--list|--version)")
+_LISTS = re.compile(r"iptables[\w.-]{0,20}\s+(?:-[nvxtw]\w*\s+)*(?:-[LSV]|--list|--version)")
 LINES_KEY = "lines:packet_filters"
 
 

@@ -56,11 +56,12 @@ _SIGNS: Tuple[Tuple[str, Pattern[str]], ...] = (
     (
         "iostat",
         re.compile(
-            r"^Device:?\s.*\br/s\s|^\s*(?:device\s+)?r/s\s+w/s\s+kr/s\s.*svc_t", re.MULTILINE
+            r"^Device:?\s.*\br/s\s|^[ \t]*(?:device[ \t]+)?r/s[ \t]+w/s[ \t]+kr/s[ \t].*svc_t",
+            re.MULTILINE,
         ),
     ),
     ("sadf", re.compile(r"\A\s*\{\s*\"sysstat\"\s*:")),
-    ("fio", re.compile(r"^\s*\"fio version\"\s*:", re.MULTILINE)),
+    ("fio", re.compile(r"^[ \t]*\"fio version\"[ \t]*:", re.MULTILINE)),
     ("slob_awr_info", re.compile(r"\A\s*FILE\|SESSIONS\|")),
     ("slob_db_stats", re.compile(r"\A\s*\d+\|\d+\|\d+\|[\d.]+\|\s*$", re.MULTILINE)),
     ("slob_grep", re.compile(r"\A\s*[^\s:]*awr[^\s:]*:.")),

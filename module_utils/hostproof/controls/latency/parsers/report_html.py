@@ -63,7 +63,7 @@ _IN_CLUSTER = (
 )
 _RATES = "System Statistics - Per Second"
 #: An average of 12.2 and later has its unit.
-_WITH_UNIT = re.compile(r"^([0-9,]*\.?[0-9]+) ?(us|ms|s)$")
+_WITH_UNIT = re.compile(r"^([0-9][0-9,]*(?:\.[0-9]+)?|\.[0-9]+) ?(us|ms|s)$")
 _MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
 _STATISTICS = ("Statistic", "Total", "per Second", "per Trans")
 _PARAMETERS = ("Parameter Name", "Begin value", "(if different)")

@@ -21,7 +21,7 @@ _USER_DATA = "/var/lib/cloud/instance/cloud-config.txt"
 _OFF = "/etc/cloud/cloud-init.disabled"
 _TEMPLATES = "/etc/cloud/templates"
 _SETTING = re.compile(
-    r"""^\s*manage_etc_hosts\s*:\s*["']?([A-Za-z0-9]*)""", re.MULTILINE | re.IGNORECASE
+    r"""^[ \t]*manage_etc_hosts[ \t]*:[ \t]*["']?([A-Za-z0-9]*)""", re.MULTILINE | re.IGNORECASE
 )
 #: The header of the templates names the file.
 _MASTER = re.compile(r"^#.*?(/etc/cloud/templates/hosts\.[a-z]{1,20}\.tmpl)", re.MULTILINE)

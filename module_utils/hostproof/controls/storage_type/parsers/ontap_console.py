@@ -20,7 +20,9 @@ _COMMAND = re.compile(_PROMPT + r"\s*(\S.*?)\s*\Z")
 _NO_COMMAND = re.compile(r"(?:" + _PROMPT + r")?\s*\Z")
 _VOL_OPTIONS = re.compile(r"vol options ([A-Za-z_][A-Za-z0-9_]{0,202})\Z")
 _DF_AGGREGATES = re.compile(r"df (?:-A -?[gmkth]|-[gmkth] ?-A|-A[gmkth]?|-[gmkth]A)(?: \S+)*\Z")
-_DF_VOLUMES = re.compile(r"df(?: -[gmkth])?(?: [^-\s]\S*| -vol\S* \S+| -vserver \S+)*\Z")
+_DF_VOLUMES = re.compile(
+    r"df(?: -[gmkth])?(?: [^-\s]\S{0,200}| -vol\S{0,9} \S{1,200}| -vserver \S{1,200}){0,20}\Z"
+)
 _OPTION = re.compile(r"([a-z][a-z0-9_]{0,60})=([^\s,]{1,200})\Z")
 _SIZE = r"[0-9]{1,15}(?:\.[0-9]{1,3})?(?:[KMGTP]?B)?"
 _USE = rf"({_SIZE})\s+({_SIZE})\s+-?{_SIZE}\s+([0-9]{{1,3}}|---)%"
