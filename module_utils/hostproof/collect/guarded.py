@@ -397,7 +397,7 @@ class OpenFolders:
 
     def keep(self, parts: Sequence[str], way: List[int], names: List[str], open_to: bool) -> None:
         """Keep the directory to which the parts led."""
-        if len(self._ways) < self._most and tuple(parts) not in self._ways:
+        if len(self._handles) < self._most and tuple(parts) not in self._ways:
             self._ways[tuple(parts)] = list(way), list(names), open_to
             self._handles.update(way)
 

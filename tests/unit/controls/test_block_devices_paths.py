@@ -157,6 +157,11 @@ class TestMapsAtBoot:
         [
             'blacklist {\n devnode "(s+)+d"\n}\n',
             'blacklist {\n devnode "[[:alpha:]]"\n}\n',
+            # Each of them takes hours on a name that does not match.
+            'blacklist {\n wwid "' + ".*" * 20 + 'x"\n}\n',
+            'blacklist {\n wwid "' + "1?" * 60 + "1" * 60 + '"\n}\n',
+            'blacklist {\n wwid "' + "[a-z_]+" * 12 + '!"\n}\n',
+            'blacklist {\n wwid ".{0,99}.{0,99}.{0,99}x"\n}\n',
             'blacklist {\n protocol "scsi:fcp"\n}\n',
             "blacklist {\n devnode sd\n",
             'blacklist {\n devnode "' + "x" * 300 + '"\n}\n',

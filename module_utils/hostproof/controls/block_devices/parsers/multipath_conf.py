@@ -18,9 +18,14 @@ _BLACKLIST, _EXCEPTIONS = "blacklist", "blacklist_exceptions"
 _SECTIONS = (_BLACKLIST, _EXCEPTIONS)
 _KEYS = ("devnode", "wwid", "property", "protocol")
 _PARTS = ("vendor", "product")
+#: Escaped characters and sets, in which the signs of repetition are plain characters.
+_PLAIN = re.compile(r"\\.|\[[^\[\]]*\]")
+_REPEATED = re.compile(r"[*+?{]")
 #: A pattern without repeated groups, classes by name and references.
 _BOUNDED = re.compile(r"(?:[^\\()*+?{}\[\]]|\\[^0-9]|\[[^\[\]]+\]|\)(?![*+?{])|\(|[*+?])*\Z")
 _LONGEST = 200
+#: Repetitions in a pattern: all, and those without an end. More could take time without an end.
+_MOST_REPEATED, _MOST_ENDLESS = 4, 2
 
 
 class Entry(NamedTuple):
@@ -157,8 +162,14 @@ def _found(pattern: str, text: str) -> bool:
     """regexec(3) anywhere in the text; an exclamation mark before the pattern inverts it."""
     inverted = pattern.startswith("!")
     pattern = pattern[1:] if inverted else pattern
-    if len(pattern) > _LONGEST or not _BOUNDED.match(pattern):
-        raise NotBounded(_WHAT, "a pattern is not evaluated: it is too long or repeats a group")
+    repeated = _REPEATED.findall(_PLAIN.sub("", pattern))
+    if (
+        len(pattern) > _LONGEST
+        or not _BOUNDED.match(pattern)
+        or len(repeated) > _MOST_REPEATED
+        or len([sign for sign in repeated if sign != "?"]) > _MOST_ENDLESS
+    ):
+        raise NotBounded(_WHAT, "a pattern is not evaluated: it is too long or repeats too much")
     # A star at the beginning is a character of the text in POSIX; multipath.conf has "*" for all.
     pattern = "." + pattern if pattern.startswith("*") else pattern
     try:
