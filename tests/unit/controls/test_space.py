@@ -237,13 +237,32 @@ class TestMountedAtBoot:
             ("u01.automount", "enabled", "pass"),
             ("u01.mount", "disabled", "fail"),
             ("u01.mount", "masked", "fail"),
-            ("u01.mount", "generated", "fail"),
+            # Another unit can start these, and other generators than that of fstab make units.
+            ("u01.mount", "generated", "error"),
+            ("u01.mount", "static", "error"),
             ("u01.mount", "enabled-runtime", "fail"),
         ],
     )
     def test_units(self, judge, unit, state, status):
         machine = self.machine("").command(f"systemctl is-enabled {unit}", state + "\n")
         assert judge(machine, "none")["mounted_at_boot", "/u01"].status == status
+
+    def test_a_line_with_noauto_generates_a_unit(self, judge):
+        machine = self.machine("/dev/vdc /u01 xfs noauto 0 0\n")
+        machine.command("systemctl is-enabled u01.mount", "generated\n")
+        assert judge(machine, "none")["mounted_at_boot", "/u01"].status == "fail"
+
+    def test_a_host_without_systemd(self, judge):
+        machine = self.machine("")
+        for suffix in ("mount", "automount"):
+            del machine.commands[f"systemctl is-enabled u01.{suffix}"]
+            machine.evidence[f"command:systemctl is-enabled u01.{suffix}"] = {
+                "kind": "command",
+                "at": "2026-11-21T03:15:00Z",
+                "error": "absent",
+                "message": "systemctl is not installed",
+            }
+        assert judge(machine, "none")["mounted_at_boot", "/u01"].status == "fail"
 
     def test_an_automounter_and_the_root_file_system(self, judge):
         machine = self.machine("", "30 27 0:55 / /u01 rw - autofs systemd-1 rw\n")

@@ -159,7 +159,7 @@ def read(host: Host, policy: Policy) -> Facts:
             if not isinstance(mounts, HostproofError)
         },
         units={
-            path: attempt(_read_units, host, path)
+            path: attempt(_read_units, host, path, bool(options_of(if_known(entries, []), path)))
             for path in sorted({TMP, *(if_known(place, "/") for place in places.values())})
             if path != "/"
             and not isinstance(mounts, HostproofError)
@@ -183,14 +183,23 @@ def options_of(entries: List[fstab.Entry], path: str) -> Tuple[str, ...]:
     return options
 
 
-def _read_units(host: Host, path: str) -> List[str]:
-    """The units that mount it at boot. One that only another unit starts is not among them."""
+def _read_units(host: Host, path: str, is_listed: bool) -> List[str]:
+    """The units that mount it at boot, none without systemd.
+
+    basic.target starts a static tmp.mount (systemd.special(7)). Whether something starts another
+    static or generated unit is not known; fstab generates one for a line with noauto, too.
+    """
     units = []
     for suffix in ("mount", "automount"):
         name = systemd_unit.unit_name(path, "." + suffix)
-        state = host.run(["systemctl", "is-enabled", name]).stdout.strip()
-        if state in ("enabled", "alias", "static"):
+        argv = ["systemctl", "is-enabled", name]
+        output = attempt(host.run, argv)
+        state = "" if isinstance(output, Absent) else known(output).stdout.strip()
+        if state in ("enabled", "alias") or (state == "static" and path == TMP):
             units.append(name)
+        elif state == "static" or (state == "generated" and not is_listed):
+            key = "command:" + " ".join(argv)
+            raise Unanswered(key, f"{name} is {state}: what starts it at boot is not known")
     return units
 
 
