@@ -1,7 +1,7 @@
-"""The command blocks of README and docs: each runs in a bare Debian, or its page says why not.
+"""Run the command blocks of README and docs in a minimal Debian.
 
-A block without a comment ``not run: REASON`` before it is run as it stands, a section of a page in
-a shell of its own, in a root that has only Python, git and ssh. What it shows below is compared.
+A block with a comment ``not run: REASON`` before it is skipped. The blocks of one section share a
+shell, in a root that has only Python, git and ssh. The output that the page shows is compared.
 """
 
 import os
@@ -23,7 +23,7 @@ from machines import images, needs  # noqa: E402 (the folder is none of pytest's
 #: No ansible-core has a part in it but the pinned one, which the first start installs.
 pytestmark = pytest.mark.one_core
 
-#: Pages with a test of their own, which runs all of their blocks.
+#: Pages that another test covers. It runs all of their blocks.
 ELSEWHERE = {"docs/tour.md": "tests/delivery/test_tour.py"}
 #: The page that makes the checkout is the first.
 PAGES = [ROOT / "docs/installation.md", ROOT / "README.md"]
@@ -34,7 +34,7 @@ BLOCK = re.compile(
     r"(?:```(?P<kind>sh|text)\n(?P<text>.*?)^```$|(?P<lines>(?:    \./hostproof [^\n]*\n)+)))",
     re.MULTILINE | re.DOTALL,
 )
-#: What an audit of this machine may end with.
+#: The exit codes that an audit of this machine may have.
 VERDICTS = {0, 2, 3, 4, 5}
 BARE = ("python3-venv", "git", "ca-certificates", "openssh-client")
 ENTER = """
@@ -44,7 +44,7 @@ mount -t proc proc "$1/proc"
 exec chroot "$1" /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/root \
   "$@" bash /root/run
 """
-#: What pip needs to reach an index from here.
+#: The variables with which pip reaches an index.
 PASSED = re.compile(r"PIP_\w+|\w+_(?:proxy|PROXY)|SSL_CERT_FILE|SSL_CERT_DIR|REQUESTS_CA_BUNDLE")
 COPIED = ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt")
 

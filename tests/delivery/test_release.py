@@ -72,8 +72,8 @@ def test_a_release_is_a_commit_with_a_tag(clone):
 @pytest.mark.parametrize(
     ("version", "said"),
     [
-        (VERSION, f"{VERSION} is no version later than"),
-        ("next", "next is no version later than"),
+        (VERSION, f"{VERSION} is not a later version than"),
+        ("next", "next is not a later version than"),
         ("98.0.0", f"docs/upgrading.md has no section '## From {VERSION} to 98.0.0'"),
     ],
 )

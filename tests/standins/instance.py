@@ -146,7 +146,7 @@ def remove_program():
 
 
 def check_limit(arguments):
-    """The check of the database itself: the kernel asks members of the group for no limit."""
+    """The check of the database itself: the kernel applies no limit to members of the group."""
     soft = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
     if arguments.only and soft != resource.RLIM_INFINITY and soft < arguments.sga:
         sys.exit(f"ORA-27106: locked memory is {soft} bytes, the SGA {arguments.sga}")

@@ -208,7 +208,7 @@ class TestTime:
             return Measured([], [], {})
 
         def listening(host: Any) -> None:
-            group_packets.listen(host, [], ["192.0.2.1", "192.0.2.2"], 1.0)
+            group_packets.listen(host, [], ["192.0.2.1", "192.0.2.2"], 1.5)
             host.read_text("/proc/self/status")
 
         monkeypatch.setattr(group_packets, "_measure", measure)

@@ -394,7 +394,7 @@ def test_a_search_opens_each_directory_once(tree: Path, monkeypatch: pytest.Monk
     with guarded.OpenFolders() as kept:
         for path in ("a/b/file", "a/above", "a/b/up", "absolute/b/file", "theirs/file"):
             guarded_read.read(f"{tree}/{path}", guarded_read.text, (), kept)
-    assert opened.count(f"{tree}/a/b") <= 2  # by its own name, and by the name of the link
+    assert opened.count(f"{tree}/a/b") <= 2  # by its path, and by the path of the link
     assert opened.count(str(tree)) <= 2
 
 

@@ -1,8 +1,7 @@
-"""Each printed command of an example is carried out: it changes what the finding says, or the
-command is rejected with the reason.
+"""Run each command that a finding of an example prints.
 
-A plan is carried out on the recorded readings: a stand-in for the host, which a test must not
-change.
+The command must change the finding, or be rejected with a reason. A plan is applied to the recorded
+readings. They stand in for the host, which a test must not change.
 """
 
 import copy

@@ -90,7 +90,7 @@ def test_the_fix_starts_it(lab, foretold):
         f"systemctl daemon-reload && systemctl start {UNIT} && sleep 2"
     )
     assert lab.run(f"systemctl is-active {UNIT}").strip() == "active"
-    # The stand-in has no SQL*Plus that tells its next start: down, its files do.
+    # The stand-in has no SQL*Plus. After a stop the next start is read from its files.
     lab.run(f"systemctl stop {UNIT}")
     finding = judged(lab)
     assert (finding["status"], finding["persisted"]) == ("pass", f"33554432 bytes ({UNIT})")

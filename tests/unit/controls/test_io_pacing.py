@@ -848,7 +848,7 @@ class TestBufferedWriters:
         finding = judge(machine)["buffered_writers"]
         assert finding.status == "warn"
         assert "vm.dirty_ratio is 20 now and 5 after a reboot" in finding.why
-        # What runs is within the limit: a reboot must keep it.
+        # The running value is within the limit. A reboot must keep it.
         assert finding.fix == "put vm.dirty_ratio = 20 in place of /etc/sysctl.d/90-dirty.conf:1"
         assert (finding.failing_layer, finding.commands) == ("persisted", ())
 

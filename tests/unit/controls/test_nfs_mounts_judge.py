@@ -1427,7 +1427,7 @@ def local_only(value: str) -> Callable[[NfsMachine], Any]:
     return lambda machine: machine.file("/etc/oracle/olr.loc", f"local_only={value}\n")
 
 
-#: What shows whether the host is a node of a cluster, and whether its files may be cached then.
+#: The readings that identify a node of a cluster, and whether its files may be cached then.
 SIGNS = {
     "nothing": ([], {}, None),
     "Oracle Restart": (

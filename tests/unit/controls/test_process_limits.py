@@ -822,7 +822,7 @@ class TestUnlimitedFiles:
             ('ID="rhel"\nVERSION_ID="7.6"\n', None, "fail"),
             ('ID="ol"\nVERSION_ID="8.9"\n', None, "pass"),
             ('ID="sles"\nVERSION_ID="15.5"\n', None, "pass"),
-            # Without os-release the kernel tells the release.
+            # Without os-release the release follows from the kernel's version.
             (None, "2.6.32-754.el6.x86_64", "fail"),
             (None, "3.10.0-1160.el7.x86_64", "fail"),
             (None, "4.18.0-553.el8_10.x86_64", "pass"),

@@ -484,7 +484,7 @@ def test_without_answers_there_is_no_round_trip():
     assert "run it with -mode=sync" in report.remarks[0]
 
 
-#: Of each device, mount or target: milliseconds of its median, or of its mean where there is none.
+#: Milliseconds of each device, mount or target: its median, or its mean if it has no median.
 HOST_TOOLS = {
     "iostat-sysstat-12.6-three.txt": {"vda device": 0.438},
     "iostat-sysstat-9-el6.txt": {

@@ -87,7 +87,7 @@ FS = "Filesystem total used avail capacity Mounted on\n"
             "c1::> df -g\n" + FS.strip() + " Vserver\n/vol/a/ 5GB 4GB 1GB 80% /a svm1\n",
             [("/vol/a", 80)],
         ),
-        # A long name has a line of its own.
+        # A long name fills a separate line.
         (
             "$ df -h -volume ora* -vserver svm1\n" + FS + "/vol/ora_with_a_long_name/\n"
             "       8192MB 316KB 8191MB 0% /ora\n/vol/ora_with_a_long_name/.snapshot\n"
