@@ -520,6 +520,8 @@ finally:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        # Tests that nohup started ignore this signal.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     noted = standin.folder / "pids"
     until = time.monotonic() + 120
