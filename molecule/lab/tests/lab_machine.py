@@ -12,6 +12,11 @@ from machines.needs import ROOT
 LOGIN = "su - oracle -c"
 
 
+def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
+    """The paths of ``Machine.files`` that were written, created or removed."""
+    return {path for path in before | after if before.get(path) != after.get(path)}
+
+
 class LabMachine(Machine):
     """Hostproof is run here with one control alone."""
 

@@ -9,10 +9,16 @@ files. tests/run_lab --short leaves out the steps marked ``long``, the reboot am
 import re
 
 import pytest
+from lab_machine import changed
 from machines import vm
 
 #: 256M and 128M in pages of 2M, and 4 more for each instance.
 POOL = 132 + 68
+
+#: The files that an apply writes.
+SYSCTL = "/etc/sysctl.d/99-zz-hostproof-hugepages.conf"
+LIMITS = "/etc/security/limits.d/zz-hostproof-hugepages.conf"
+TMPFILES = "/etc/tmpfiles.d/hostproof-hugepages.conf"
 
 #: Far more than the machine has.
 BEYOND_MEMORY = [{"sid": "LAB1", "sga": "16G"}]
@@ -116,7 +122,7 @@ def test_apply_makes_the_pool(lab, host, by_reboot):
     assert host.sysctl("vm.nr_hugepages") == POOL
     assert host.sysctl("vm.hugetlb_shm_group") == 54321
     assert host.file("/sys/kernel/mm/transparent_hugepage/enabled").contains(r"\[never\]")
-    limits = host.file("/etc/security/limits.d/zz-hostproof-hugepages.conf")
+    limits = host.file(LIMITS)
     assert (limits.mode, limits.group) == (0o640, "oinstall")
     assert host.file("/var/lib/hostproof/journal").mode == 0o700
     # Its files are those that lasted through the reboot of the other way, if that step ran.
@@ -184,9 +190,15 @@ def test_more_than_the_machine_has_is_refused_whatever_is_accepted(lab, untouche
 
 
 def only_the_pool_is_as_it_was(lab, untouched):
-    """A refusal of the pool does not block the limits and transparent huge pages."""
-    assert lab.values()["pool"] == untouched["values"]["pool"]
-    assert "nr_hugepages" not in lab.run("grep -rsh hugepages /etc/sysctl.d/*hostproof* || true")
+    """A rejected pool does not block the group, the limits and transparent huge pages."""
+    assert lab.values() == {
+        "pool": untouched["values"]["pool"],
+        "group": "54321",
+        "transparent": "always madvise [never]",
+    }
+    assert changed(untouched["files"], lab.files()) == {SYSCTL, LIMITS, TMPFILES}
+    settings = lab.run(f"grep -hv '^#' {SYSCTL}").split("\n")
+    assert settings == ["vm.hugetlb_shm_group = 54321", ""]
     lab.revert()
     assert lab.files() == untouched["files"]
     assert lab.values() == untouched["values"]

@@ -14,12 +14,13 @@ The story begins where test_hugepages_aborted.py ended, and leaves the machine a
 from typing import NamedTuple
 
 import pytest
-from lab_machine import HugePagesLab
+from lab_machine import HugePagesLab, changed
 from machines import vm
 
 #: What an apply for LAB1 and LAB2 asks for, and what it has left behind here.
 POOL, GROUP = 200, 54321
 DROP_IN = "/etc/sysctl.d/99-zz-hostproof-hugepages.conf"
+LIMITS = "/etc/security/limits.d/zz-hostproof-hugepages.conf"
 OWN_HEADER = "# Written by Hostproof (role hugepages): change the policy, not this file."
 
 SYSCTL_CONF = "/etc/sysctl.conf"
@@ -164,14 +165,16 @@ def test_what_looks_as_if_it_decided_is_named_as_what_loses(foretold):
 
 
 def test_an_apply_that_would_lose_to_tuned_is_refused(lab, settings):
+    """A rejected pool does not block the limits. A revert restores the state."""
     refused = lab.apply(hugepages_group="")
     assert refused.rc == 2
     output = " ".join(refused.output.split())
     assert f"{DROP_IN} would not win at boot, {SYSCTL_CONF}:" in output
     assert "(vm.nr_hugepages = 40) comes later: TuneD applies it after its own values" in output
-    # Changes that do not depend on the pool are made.
-    if state(lab) != settings:
-        lab.revert()
+    after = state(lab)
+    assert changed(settings["files"], after["files"]) == {LIMITS}
+    assert after == {**settings, "files": after["files"]}
+    lab.revert()
     assert state(lab) == settings
 
 
@@ -183,8 +186,6 @@ def test_an_apply_that_the_unit_could_undo_is_refused_and_writes_nothing(lab, se
     assert f"{LOADED}:1 may set vm.hugetlb_shm_group to 54322" in output
     assert f"{UNIT}:7" in output
     assert "it is unknown which one is applied last" in output
-    if state(lab) != settings:
-        lab.revert()
     assert state(lab) == settings
 
 
