@@ -151,7 +151,7 @@ FAULTS = (
         GOOD + ",nconnect=4",
         {"nconnect": "warn"},
         {"persisted": "nconnect=4", "in_use": "1 connection"},
-        "unmount every mount of filer, then mount them with nconnect=4",
+        "unmount all of them, then mount them with nconnect=4",
     ),
     Fault(
         "/f/version",
