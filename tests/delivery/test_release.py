@@ -62,6 +62,7 @@ def test_a_release_is_a_commit_with_a_tag(clone):
     assert done.returncode == 0, done.stderr
     assert git(clone, "tag", "--points-at", "HEAD").split() == [f"v{NEW}"]
     assert f'VERSION = "{NEW}"' in (clone / "module_utils/hostproof/__init__.py").read_text()
+    assert f"\nversion: {NEW}\n" in (clone / "galaxy.yml").read_text()
     text = (clone / "CHANGELOG.md").read_text()
     assert f"## v{NEW}\n" in text
     assert "* of this test - a change, *and* `hugepages_pages`." in text
