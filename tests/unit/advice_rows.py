@@ -18,8 +18,6 @@ Rows = dict[str, set[Advice]]
 
 #: Control characters and other hostile names do not belong into a file that people review.
 _STRANGE = re.compile(r"[^\x20-\x7e]+")
-#: Characters of a fix that are stored.
-LONGEST = 400
 #: Directories of pytest: their names differ by user, run and worker.
 _TEMPORARY = re.compile(r"/[^\s:]*?/?pytest-of-[^/\s]+/pytest-\d+/(?:popen-gw\d+/)?")
 #: Numbers, also within names: ora1, 19c, eth0, 10.0.0.1.
@@ -34,7 +32,7 @@ _WITH_ROOT = "rerun with --become (requires root)"
 def _plain(text: str) -> str:
     text = _READING.sub("REASON", _STRANGE.sub("?", text))
     text = _TEMPORARY.sub("/tmp/", text)
-    return _NUMBERS.sub("#", text).strip()[:LONGEST]
+    return _NUMBERS.sub("#", text).strip()
 
 
 def row_of(finding: Finding) -> tuple[str, Advice] | None:
