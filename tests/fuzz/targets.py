@@ -110,6 +110,14 @@ from ansible.module_utils.hostproof.parsers.kernel import (
     sysctl_number,
     sysvipc_shm,
 )
+from ansible.module_utils.hostproof.parsers.mounts import (
+    aix_filesystems,
+    aix_mount_options,
+    fstab,
+    mount_command,
+    mountinfo,
+    vfstab,
+)
 from ansible.module_utils.hostproof.parsers.net import (
     bonding,
     ethtool_pause,
@@ -123,17 +131,11 @@ from ansible.module_utils.hostproof.parsers.net import (
     socket_info,
 )
 from ansible.module_utils.hostproof.parsers.nfs import (
-    aix_filesystems,
-    aix_mount_options,
     autofs_map,
-    fstab,
-    mount_command,
-    mountinfo,
     mountstats,
     nfs_options,
     nfsmount_conf,
     proc_net_rpc_nfs,
-    vfstab,
 )
 from ansible.module_utils.hostproof.parsers.oracle import (
     alert_log,

@@ -17,7 +17,8 @@ from ansible.module_utils.hostproof.controls.time_sync.parsers import (
 )
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.evaluate import audit
-from ansible.module_utils.hostproof.parsers.nfs import autofs_map, fstab
+from ansible.module_utils.hostproof.parsers.mounts import fstab
+from ansible.module_utils.hostproof.parsers.nfs import autofs_map
 from ansible.module_utils.hostproof.parsers.oracle import (
     crsconfig_params,
     oracle_net,

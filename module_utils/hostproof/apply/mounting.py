@@ -14,7 +14,8 @@ from ..collect import guarded, identity
 from ..collect.answer import attempt, unless_absent
 from ..collect.host import LiveHost
 from ..errors import HostproofError
-from ..parsers.nfs import mountinfo, nfs_options
+from ..parsers.mounts import mountinfo
+from ..parsers.nfs import nfs_options
 from ..parsers.number import clipped
 from ..parsers.systemd import systemd_unit
 from ..probes.nfs import direct_nfs_processes, nfs_mounted

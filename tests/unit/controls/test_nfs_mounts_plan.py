@@ -9,7 +9,8 @@ from ansible.module_utils.hostproof.apply.change import FileChange, MountChange,
 from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.parsers.nfs import fstab, nfs_options
+from ansible.module_utils.hostproof.parsers.mounts import fstab
+from ansible.module_utils.hostproof.parsers.nfs import nfs_options
 from nfs_packs import (
     DATAFILES,
     FSTAB,

@@ -9,7 +9,7 @@ from ansible.module_utils.hostproof.controls.io_pacing.parsers import (
     oslevel,
 )
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.nfs import aix_mount_options
+from ansible.module_utils.hostproof.parsers.mounts import aix_mount_options
 from ansible.module_utils.hostproof.parsers.unix import ioo, lsattr
 
 

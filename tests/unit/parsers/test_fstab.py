@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.nfs import fstab
+from ansible.module_utils.hostproof.parsers.mounts import fstab
 from ansible.module_utils.hostproof.parsers.systemd import systemd_unit
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

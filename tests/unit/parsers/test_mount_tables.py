@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.nfs import aix_filesystems, vfstab
+from ansible.module_utils.hostproof.parsers.mounts import aix_filesystems, vfstab
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 

@@ -2,7 +2,7 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.nfs import mount_command, mountinfo
+from ansible.module_utils.hostproof.parsers.mounts import mount_command, mountinfo
 from ansible.module_utils.hostproof.parsers.nfs.nfs_options import AIX, HPUX, SOLARIS
 
 ROOT = "25 1 253:0 / / rw,relatime shared:1 - xfs /dev/mapper/ol-root rw,seclabel\n"

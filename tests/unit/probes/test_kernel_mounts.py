@@ -3,7 +3,7 @@
 import packs
 import pytest
 from ansible.module_utils.hostproof.errors import Absent, HostproofError, ParseError
-from ansible.module_utils.hostproof.parsers.nfs import mount_command, mountinfo
+from ansible.module_utils.hostproof.parsers.mounts import mount_command, mountinfo
 from ansible.module_utils.hostproof.probes.kernel import mounts
 from ansible.module_utils.hostproof.probes.nfs import nfs_mounted
 

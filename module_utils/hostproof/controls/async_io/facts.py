@@ -10,7 +10,7 @@ from ...collect.held import Holders
 from ...collect.host import Host
 from ...errors import Absent, Unanswered
 from ...parsers.kernel import kernel_release, meminfo
-from ...parsers.nfs import mount_command, mountinfo
+from ...parsers.mounts import mount_command, mountinfo
 from ...parsers.nfs.nfs_options import AIX, LINUX
 from ...parsers.unix import lsattr
 from ...probes.kernel import mounts as mount_table

@@ -9,7 +9,7 @@ from ...collect.shell import line
 from ...errors import HostproofError
 from ...evaluate.checking import Rules, Skip, Verdict, judged
 from ...evaluate.finding import FAIL, PASS, WARN
-from ...parsers.nfs import aix_mount_options, mount_command
+from ...parsers.mounts import aix_mount_options, mount_command
 from ...probes.unix import aix_said
 from .facts import AIO_DEVICE, AIO_NAMES, DISK_NAMES, MOUNT, Aix, Facts, Subject
 from .policy import NAME, Policy

@@ -10,7 +10,7 @@ from ...collect.shell import line
 from ...errors import HostproofError, Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
-from ...parsers.nfs import mountinfo
+from ...parsers.mounts import mountinfo
 from .facts import SILENCE, Facts, Linux, Subject
 from .parsers import io_messages
 from .parsers.io_messages import Message

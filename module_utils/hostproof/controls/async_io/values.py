@@ -7,7 +7,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ...collect.answer import Answer, if_known, known
 from ...errors import HostproofError, Unanswered
 from ...evaluate.checking import Skip
-from ...parsers.nfs import mountinfo
+from ...parsers.mounts import mountinfo
 from ...parsers.oracle import pfile
 from ...parsers.size import human
 from ...probes.oracle import io_writers

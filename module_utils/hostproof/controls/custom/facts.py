@@ -12,7 +12,7 @@ from ...collect.host import Host
 from ...collect.masking import masked
 from ...collect.masking_rules import BLANK
 from ...errors import Absent, Unanswered
-from ...parsers.nfs import fstab, mountinfo
+from ...parsers.mounts import fstab, mountinfo
 from ...parsers.systemd import sysctl_d
 from ...probes.systemd import boot as boot_probe
 from ...probes.unix import package_database

@@ -11,7 +11,7 @@ from ...collect.answer import Answer, attempt, known, unless_absent
 from ...collect.host import Host
 from ...errors import Absent, HostproofError, ParseError, Unanswered, kind_of
 from ...parsers.kernel import meminfo
-from ...parsers.nfs import aix_filesystems, aix_mount_options, mount_command
+from ...parsers.mounts import aix_filesystems, aix_mount_options, mount_command
 from ...parsers.nfs.nfs_options import AIX, LINUX
 from ...parsers.number import clipped
 from ...probes.nfs import nfs_mounted

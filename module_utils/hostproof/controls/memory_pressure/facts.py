@@ -8,7 +8,7 @@ from ...collect.answer import Answer, attempt, known, unless_absent
 from ...collect.host import Host
 from ...errors import Absent, Unanswered
 from ...parsers.kernel import kernel_cmdline, meminfo, proc_status
-from ...parsers.nfs import fstab, mountinfo
+from ...parsers.mounts import fstab, mountinfo
 from ...probes.kernel import mounts as mount_table
 from ...probes.kernel import numa
 from ...probes.oracle import next_start, oracle_homes, processes, releases, will_start

@@ -14,7 +14,7 @@ from ...collect.answer import Answer, attempt, if_known, known, unless_newer
 from ...collect.host import FoundLines, Host
 from ...errors import Absent, Denied, HostproofError, NotRecorded, Unanswered
 from ...parsers import kept_lines
-from ...parsers.nfs import fstab
+from ...parsers.mounts import fstab
 from ...parsers.systemd import systemd_unit
 from ...probes.nfs.mount_needs import why_no_fstab
 from ...probes.systemd import boot_scripts, boot_services, unit_files

@@ -8,7 +8,7 @@ from ...collect import identity
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent, unless_newer
 from ...collect.host import Host, OpenFiles
 from ...errors import Absent, HostproofError, Unanswered
-from ...parsers.nfs import mountinfo
+from ...parsers.mounts import mountinfo
 from ...probes.kernel import mounts as mount_table
 from ...probes.nfs import nfs_files, nfs_mounted, nfs_persisted, nfs_traffic
 from ...probes.oracle import clusterware

@@ -25,7 +25,8 @@ from ...collect.shell import line
 from ...errors import Absent, HostproofError
 from ...evaluate.checking import Skip
 from ...evaluate.finding import PASS
-from ...parsers.nfs import fstab, nfs_options
+from ...parsers.mounts import fstab
+from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.systemd import systemd_unit
 from ...probes.nfs import nfs_persisted

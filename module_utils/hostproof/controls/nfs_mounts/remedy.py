@@ -10,7 +10,8 @@ from ...collect.shell import line, written
 from ...errors import HostproofError
 from ...evaluate.advice import apply_line
 from ...evaluate.checking import Verdict
-from ...parsers.nfs import fstab, nfs_options
+from ...parsers.mounts import fstab
+from ...parsers.nfs import nfs_options
 from ...parsers.systemd import systemd_unit
 from ...probes.nfs import nfs_persisted
 from . import options_table

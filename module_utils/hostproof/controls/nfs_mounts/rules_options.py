@@ -10,7 +10,8 @@ from ...collect.answer import if_known, known, unless_absent
 from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
-from ...parsers.nfs import fstab, nfs_options
+from ...parsers.mounts import fstab
+from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...probes.kernel.mounts import MOUNTINFO
 from ...probes.nfs import nfs_persisted

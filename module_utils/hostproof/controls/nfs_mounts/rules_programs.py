@@ -17,7 +17,8 @@ from ...errors import Absent, HostproofError
 from ...evaluate.advice import Advice, Ask, Edit, Run, Step
 from ...evaluate.checking import Layer, Rules, Skip, Subjects, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
-from ...parsers.nfs import mountinfo, nfs_options
+from ...parsers.mounts import mountinfo
+from ...parsers.nfs import nfs_options
 from ...probes.nfs import nfs_mounted
 from ...probes.nfs.nfs_persisted import Entry
 from .facts import Facts, is_beneath

@@ -7,7 +7,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host, Stat
 from ...errors import Absent, HostproofError, ParseError, Unanswered
-from ...parsers.nfs import fstab, mountinfo
+from ...parsers.mounts import fstab, mountinfo
 from ...parsers.number import integer
 from ...parsers.oracle import oracle_inventory
 from ...parsers.systemd import systemd_unit

@@ -9,7 +9,7 @@ from ...errors import Absent, HostproofError
 from ...evaluate.advice import Advice, Ask, Edit, Run, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Subjects, Verdict, failing, layered
 from ...evaluate.finding import FAIL, PASS, WARN
-from ...parsers.nfs.mountinfo import Mount
+from ...parsers.mounts.mountinfo import Mount
 from ...parsers.systemd import systemd_unit
 from .facts import DIRECTORIES, FSTAB, Facts
 from .policy import NAME, Policy

@@ -7,7 +7,7 @@ from typing import Dict, List, NamedTuple, Tuple
 from ...collect.answer import if_known, known, unless_absent
 from ...errors import Absent, HostproofError
 from ...evaluate.checking import Skip, Subjects
-from ...parsers.nfs.mountinfo import Mount
+from ...parsers.mounts.mountinfo import Mount
 from . import demands
 from .demands import Demand
 from .facts import FSTAB, MOUNTINFO, NETWORK, Facts, options_of

@@ -11,8 +11,8 @@ import re
 from typing import Dict, List, Match, NamedTuple, Optional, Tuple
 
 from ...errors import ParseError, kind_of
+from ..mounts.mountinfo import unescape
 from ..number import integer
-from .mountinfo import unescape
 
 _WHAT = "mountstats"
 _DEVICE = re.compile(

@@ -14,7 +14,7 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 from ...collect.answer import attempt, known
 from ...collect.host import Host
 from ...errors import Absent, Unanswered
-from ...parsers.nfs import mountinfo
+from ...parsers.mounts import mountinfo
 from . import mounts as mount_table
 
 HDD, SSD, NVME, VIRTUAL, NFS, OTHER = "hdd", "ssd", "nvme", "virtual", "nfs", "other"

@@ -11,7 +11,7 @@ from typing import Callable, List, NamedTuple, Tuple
 from ...collect.answer import attempt
 from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
-from ...parsers.nfs import mount_command, mountinfo
+from ...parsers.mounts import mount_command, mountinfo
 from ...parsers.nfs.nfs_options import LINUX
 
 MOUNTINFO = "/proc/self/mountinfo"

@@ -12,7 +12,7 @@ from typing import List, NamedTuple, Optional, Tuple
 from ...collect.answer import attempt, known
 from ...collect.host import Host
 from ...errors import Absent, ParseError, Unanswered
-from ...parsers.nfs import mount_command, mountinfo
+from ...parsers.mounts import mount_command, mountinfo
 from ...parsers.nfs.nfs_options import AIX, HPUX, LINUX, SOLARIS
 from ..kernel import mounts as mount_table
 

@@ -13,7 +13,8 @@ from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.kernel import kernel_release
-from ...parsers.nfs import aix_filesystems, fstab, nfs_options, nfsmount_conf, vfstab
+from ...parsers.mounts import aix_filesystems, fstab, vfstab
+from ...parsers.nfs import nfs_options, nfsmount_conf
 from ...parsers.systemd import systemd_unit
 from ..systemd import unit_files
 from . import mount_needs, mount_units, nfs_files

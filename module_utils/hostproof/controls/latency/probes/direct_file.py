@@ -15,7 +15,7 @@ import stat
 from typing import Callable, List, NamedTuple, Optional, Tuple
 
 from ....errors import HostproofError
-from ....parsers.nfs import mountinfo
+from ....parsers.mounts import mountinfo
 from ....parsers.size import human
 
 #: Reads begin and end at multiples of this: the largest block of a disk that is in use.

@@ -5,7 +5,7 @@
 from typing import List, NamedTuple
 
 from ....errors import ParseError, kind_of
-from ....parsers.nfs.mountinfo import unescape
+from ....parsers.mounts.mountinfo import unescape
 from ....parsers.number import integer
 
 _WHAT = "/proc/swaps"

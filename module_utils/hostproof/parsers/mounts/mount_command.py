@@ -13,7 +13,7 @@ import re
 from typing import Callable, List, NamedTuple, Pattern
 
 from ...errors import ParseError, kind_of
-from .nfs_options import AIX, HPUX, LINUX, SOLARIS
+from ..nfs.nfs_options import AIX, HPUX, LINUX, SOLARIS
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DAY = re.compile(r"\d{1,2}\Z")
