@@ -18,7 +18,7 @@ importlib.import_module("conftest")  # puts the code where Ansible puts it
 
 import family  # noqa: E402
 from attack_names import line_of  # noqa: E402
-from hostproof_controller.cli import report_formats  # noqa: E402
+from hostproof_controller.report import formats  # noqa: E402
 from hostproof_controller.report.store import merge  # noqa: E402
 
 SHARE = 10
@@ -58,7 +58,7 @@ def strike(form: str, evil: str) -> bool:
     line = line_of("db01")
     for name in ("title", "why", "fix", "running"):
         line["findings"][0][name] = evil
-    text = report_formats.text_of(merge([line]), form, strict=False)
+    text = formats.text_of(merge([line]), form, strict=False)
     if form == "csv":
         return is_calculated(text) or "\u202e" in text
     if form == "sarif":

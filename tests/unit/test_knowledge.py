@@ -11,6 +11,8 @@ from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.controls.registry import CONTROLS, check_ids
 from ansible.module_utils.hostproof.evaluate.profiles import PROFILES
 from hostproof_controller.cli import checks, command, explain, releases, terminal
+from hostproof_controller.report.csv import as_csv
+from hostproof_controller.report.markdown import as_markdown
 
 #: The rules under test are ours; other files show how each ansible-core runs them.
 pytestmark = pytest.mark.one_core
@@ -243,7 +245,7 @@ class TestSince:
 class TestTexts:
     @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", '=HYPERLINK("http://x")'])
     def test_a_spreadsheet_calculates_nothing(self, text):
-        ((cell,),) = list(csv.reader(io.StringIO(terminal.as_csv(["a"], [[text]]))))[1:]
+        ((cell,),) = list(csv.reader(io.StringIO(as_csv(["a"], [[text]]))))[1:]
         assert cell[0] == "'"
 
     @pytest.mark.parametrize(
@@ -260,7 +262,7 @@ class TestTexts:
         ],
     )
     def test_markdown_stays_a_row_of_text(self, text):
-        row = terminal.as_markdown(["a", "b"], [[text, "end"]]).splitlines()[2]
+        row = as_markdown(["a", "b"], [[text, "end"]]).splitlines()[2]
         assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 3
         assert not re.search(r"(?<!\\)[<`\[]", row)
         assert "://" not in row

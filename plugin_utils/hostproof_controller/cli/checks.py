@@ -14,6 +14,8 @@ from ansible.module_utils.hostproof.evaluate.policy import PROFILE_FIELD
 from ansible.module_utils.hostproof.evaluate.requirement import Requirement
 
 from ..policies import BadPolicy, controls
+from ..report.csv import as_csv
+from ..report.markdown import as_markdown
 from ..selection import SET, Selection, selection_of
 from . import options, terminal
 from .errors import Refused
@@ -135,8 +137,8 @@ def _show(
     if output_format == "json":
         print(json.dumps(records, indent=1))
     elif output_format == "csv":
-        print(terminal.as_csv(heads, rows), end="")
+        print(as_csv(heads, rows), end="")
     elif output_format == "markdown":
-        print(terminal.as_markdown(heads, rows), end="")
+        print(as_markdown(heads, rows), end="")
     else:
         terminal.table(heads, rows, wraps=wraps)

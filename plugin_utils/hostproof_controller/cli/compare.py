@@ -13,7 +13,9 @@ import click
 from ..cluster.pairs import differences
 from ..history.trend import folders
 from ..layout import WORKPLACE
+from ..report.csv import as_csv
 from ..report.host_state import HostState
+from ..report.markdown import as_markdown
 from ..report.store import Results, is_pseudo, merge, read_entries
 from . import options, terminal
 from .errors import Refused, complain
@@ -53,9 +55,9 @@ def command(first: str, second: str, reports: tuple[str, ...], output_format: st
     if output_format == "json":
         print(json.dumps([row._asdict() for row in rows], indent=1))
     elif output_format == "csv":
-        print(terminal.as_csv(heads, rows), end="")
+        print(as_csv(heads, rows), end="")
     elif output_format == "markdown":
-        print(terminal.as_markdown(heads, rows), end="")
+        print(as_markdown(heads, rows), end="")
     else:
         if rows:
             terminal.table(heads, rows, wraps=1)

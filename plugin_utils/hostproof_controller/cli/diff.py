@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import click
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, LAYERS, STATUSES, WARN
 
+from ..report.csv import as_csv
 from ..report.host_state import HostState
+from ..report.markdown import as_markdown
 from ..report.store import Results, merge, natural, read_entries
 from ..report.text import heading_of
 from ..report.verdict import actual_layer, host_verdict
@@ -96,9 +98,9 @@ def command(
     if output_format == "json":
         print(json.dumps([change._asdict() for change in changes], indent=1))
     elif output_format == "csv":
-        print(terminal.as_csv(("kind", *HEADS[1:]), rows), end="")
+        print(as_csv(("kind", *HEADS[1:]), rows), end="")
     elif output_format == "markdown":
-        print(terminal.as_markdown(("kind", *HEADS[1:]), rows), end="")
+        print(as_markdown(("kind", *HEADS[1:]), rows), end="")
     else:
         if rows:
             terminal.table(HEADS, rows)

@@ -14,6 +14,7 @@ import click
 
 from ..history.trend import SOON_DAYS, Trend, folders, lasted, seconds, trend
 from ..layout import WORKPLACE
+from ..report.csv import as_csv
 from ..report.verdict import VERDICTS
 from . import options, terminal
 from .errors import Refused, complain
@@ -62,7 +63,7 @@ def command(reports: str | None, html: str | None, last: int, output_format: str
     if output_format == "json":
         print(json.dumps(_document(history), indent=1))
     elif output_format == "csv":
-        print(terminal.as_csv(_FAILURE_HEADS, _failures(history)), end="")
+        print(as_csv(_FAILURE_HEADS, _failures(history)), end="")
     else:
         _show(history)
     if html is not None and output_format == "text":

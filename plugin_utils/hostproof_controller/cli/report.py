@@ -11,13 +11,13 @@ import sys
 import click
 from ansible.module_utils.hostproof.controls.registry import check_ids
 
+from ..report.formats import FORMATS, text_of
 from ..report.render import with_waivers, write_private
 from ..report.store import Results, merge, read_entries
 from ..report.verdict import exit_code
 from ..report.waiver_file import load_waivers
 from . import options
 from .errors import Refused, complain
-from .report_formats import FORMATS, text_of
 from .signing import MANIFEST
 
 

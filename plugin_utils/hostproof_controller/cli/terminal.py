@@ -4,10 +4,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-import re
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -18,13 +15,6 @@ from ..report.text import one_line, printable
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-#: Characters that start a formula in a spreadsheet, in any width, at the start of a CSV cell. If
-#: the list separator is a semicolon, a cell starts after each semicolon.
-_FORMULA = re.compile(
-    r"""(?:\A|[;\t\n\r])[\s"']*"""
-    "(?=[=+@\\-\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u207c\u207a\u207b\u208c\u208a\u208b\u2212])"
-)
 
 #: Where no terminal is, a row is a line, however long: programs read it by lines.
 _ENDLESS = 10_000
@@ -96,40 +86,3 @@ def _show(shown: Table) -> None:
     with terminal.capture() as captured:
         terminal.print(shown)
     print("\n".join(line.rstrip() for line in captured.get().splitlines()), flush=True)
-
-
-def as_csv(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """CSV that a spreadsheet shows and does not calculate."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(heads)
-    for row in rows:
-        writer.writerow([_cell(value) for value in row])
-    return stream.getvalue()
-
-
-def _cell(value: Any) -> str:
-    text = "" if value is None else printable(str(value))
-    # A spreadsheet may drop blanks in front, and take what follows for a formula.
-    mark = "'" if text[:1].isspace() else ""
-    return mark + _FORMULA.sub(r"\g<0>'", text)
-
-
-def as_markdown(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table of Markdown in which every cell is text, whatever is in it."""
-    lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
-    lines += ["| " + " | ".join(markdown_cell(cell) for cell in row) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
-
-
-_MARKS = str.maketrans(
-    {character: f"\\{character}" for character in "\\`*_[]<>|#~!$"} | {"&": "&amp;"}
-)
-
-
-def markdown_cell(value: Any) -> str:
-    """Text on one line that Markdown takes for text."""
-    text = one_line("" if value is None else str(value)).translate(_MARKS)
-    # What looks like an address would be made a link.
-    text = text.replace("\\](", "\\]\\(")
-    return text.replace("://", ":\u200b//").replace("www.", "www\u200b.").replace("@", "&#64;")

@@ -10,8 +10,7 @@ import stat
 
 import pytest
 from ansible.module_utils.hostproof.errors import HostproofError
-from hostproof_controller.cli import report_formats
-from hostproof_controller.report import html, many_pages
+from hostproof_controller.report import formats, html, many_pages
 from hostproof_controller.report import render as render_module
 from hostproof_controller.report.anchors import host_anchor, page_names
 from hostproof_controller.report.render import render_folder
@@ -367,7 +366,7 @@ def test_a_link_in_place_of_pages_is_not_followed_where_none_are_due(tmp_path):
 
 
 def test_a_page_that_is_printed_holds_every_host():
-    page = report_formats._rendered(merge(fleet(HOSTS, 2)), "report.html", False)
+    page = formats._rendered(merge(fleet(HOSTS, 2)), "report.html", False)
     assert page.count("<section class=h ") == HOSTS
 
 
