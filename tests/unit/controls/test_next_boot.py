@@ -201,6 +201,8 @@ LOW, ENOUGH = "LimitMEMLOCK=64K", "LimitMEMLOCK=infinity"
         # A session of PAM sets the limits of limits.d.
         ("db", f"{LOW}\nExecStart=/bin/su - oracle -c '{HOME}/bin/dbstart'", "Y", "pass"),
         ("db", f"User=oracle\nPAMName=login\n{LOW}\nExecStart={HOME}/bin/dbstart", "Y", "pass"),
+        ("db", f"User=oracle\nPAMName=own\n{LOW}\nExecStart={HOME}/bin/dbstart", "Y", "fail"),
+        ("db", f"{LOW}\nUser=54321\nExecStart={HOME}/up", "Y", "fail"),
         ("db", f"{LOW}\nExecStart=/usr/bin/setpriv --reuid oracle {HOME}/bin/dbstart", "Y", "fail"),
         ("db@ORCL", f"User=oracle\n{LOW}\nExecStart={HOME}/up %i", "N", "fail"),
         ("db@TEST", f"User=oracle\n{LOW}\nExecStart={HOME}/up %i", "N", "pass"),
@@ -229,6 +231,7 @@ def test_the_memlock_of_what_starts_an_instance(runs, unit, service, flag, statu
     machine.account("oracle", 54321, "oinstall")
     machine.file("/etc/pam.d/su", "session required pam_limits.so\n")
     machine.file("/etc/pam.d/login", "session required pam_limits.so\n")
+    machine.file("/etc/pam.d/own", "session required pam_unix.so\n")
     machine.command(
         f"systemctl show {limit_packs.SHOW_MANAGER}",
         "DefaultLimitMEMLOCK=65536\nDefaultLimitMEMLOCKSoft=65536\n",
@@ -249,6 +252,14 @@ def test_the_memlock_of_what_starts_an_instance(runs, unit, service, flag, statu
         assert found[0].fix == (
             f"systemctl edit {unit}.service: a [Service] section with LimitMEMLOCK=4194304K"
         )
+
+
+def test_the_login_of_an_owner_that_no_policy_lists():
+    """su - oradba in a script: limits.d counts, whoever the owner is."""
+    machine = down(packs.linux().account("oradba", 54330, "oinstall"), sga_target="4G")
+    machine.command(f"stat -L -c %U {HOME}/bin/sqlplus", "oradba\n")
+    finding = judged(machine, "hugepages")["oradba hugepages.memlock_persisted"]
+    assert (finding.status, finding.persisted) == ("fail", "soft not set, hard not set")
 
 
 @pytest.mark.parametrize(

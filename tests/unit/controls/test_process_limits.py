@@ -1073,3 +1073,30 @@ class TestPolicy:
 
     def test_the_drop_in_is_read_after_the_package_s(self):
         assert PACKAGE < DROP_IN
+
+
+@pytest.mark.parametrize(
+    ("service", "group", "says"),
+    [
+        ("MemoryMax=2G", "", ("warn", "MemoryMax=2G")),
+        ("MemoryHigh=90%", "", ("warn", "MemoryHigh=90%")),
+        ("Slice=ora.slice", "MemoryLimit=8G", ("warn", "MemoryLimit=8G")),
+        ("Slice=ora.slice", "MemoryMax=65G", ("pass", "MemoryMax=65G")),
+        ("ExecStart=/u01/bin/lsnrctl start\nMemoryMax=2G", "", None),
+        ("ExecStart=/u01/bin/srvctl start database -d A\nMemoryMax=2G", "", None),
+    ],
+)
+def test_a_limit_of_memory_that_the_next_boot_sets(service, group, says):
+    host = limit_packs.with_oracle()
+    limit_packs.unit(host, f"[Service]\nUser=oracle\n{service}\n")
+    host.file("/etc/systemd/system/ora.slice", f"[Slice]\n{group}\n")
+    limit_packs.tasks_of(host, "ora.slice", "infinity")
+    finding = limit_packs.judged(host).get("dbora.service: cgroup_memory")
+    assert (finding and (finding.status, finding.persisted.partition(" ")[0])) == says
+
+
+def test_clusterware_starts_what_a_unit_asks_for():
+    host = limit_packs.with_oracle()
+    text = "[Service]\nUser=oracle\nExecStart=/u01/bin/srvctl start database -d ORCL\n"
+    finding = limit_packs.judged(limit_packs.unit(host, text))["dbora.service: units"]
+    assert (finding.status, "calls srvctl" in finding.why) == ("skip", True)

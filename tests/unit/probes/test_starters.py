@@ -7,6 +7,7 @@ from ansible.module_utils.hostproof.probes.oracle import starters
 
 HOME = packs.HOME
 SYSTEM = "/etc/systemd/system"
+VENDOR = "/usr/lib/systemd/system"
 SCRIPT = "/opt/local/start-all.sh"
 
 
@@ -33,6 +34,7 @@ def found(host: packs.Machine) -> dict[str, starters.Starter]:
         ("ohasd", "ExecStart=/etc/init.d/init.ohasd run", ("clusterware",)),
         ("u", "User=%i\nExecStart=/bin/x", "none"),
         ("u@oracle", "User=%i\nExecStart=/bin/x", ()),
+        ("n", "User=54321\nExecStart=/bin/x", ()),
     ],
 )
 def test_a_unit_by_its_commands_or_its_account(name, service, starts):
@@ -80,17 +82,38 @@ def test_what_no_boot_starts():
         (f"{SYSTEM}/app.service.wants/db.service", ""),
         ("/usr/lib/systemd/system/multi-user.target.wants/db.service", ""),
         (f"{SYSTEM}/oracle.target.wants/db.service", ""),
+        (f"{SYSTEM}/app.service", "[Service]\nExecStart=/usr/bin/systemctl --no-block start db\n"),
+        (f"{SYSTEM}/app.service", f"[Service]\nExecStart={SCRIPT}\n"),
+        (f"{SYSTEM}/app.service.d/a.conf", "[Service]\nExecStartPost=/sbin/service db start\n"),
     ],
 )
 def test_a_unit_that_another_wants(file, text):
     host = machine().file(f"{SYSTEM}/app.service", "[Service]\n")
     host.link(f"{SYSTEM}/multi-user.target.wants/app.service", f"{SYSTEM}/app.service")
     host.file(f"{SYSTEM}/db.service", f"[Service]\nExecStart={HOME}/bin/dbstart\n")
+    host.file(SCRIPT, "#!/bin/sh\nsystemctl restart -q db.service\n")
     assert list(found(host.file(file, text))) == ["db.service"]
 
 
+def test_a_path_that_exists_and_rc_local_that_can_be_executed():
+    host = machine().file(f"{SYSTEM}/db.path", "[Path]\nPathExists=/u01\n")
+    host.link(f"{SYSTEM}/multi-user.target.wants/db.path", f"{SYSTEM}/db.path")
+    host.file(f"{SYSTEM}/db.service", f"[Service]\nExecStart={HOME}/bin/dbstart\n")
+    host.file("/etc/rc.d/rc.local", "#!/bin/sh\nlsnrctl start\n", mode=0o755)
+    host.file(f"{VENDOR}/rc-local.service", "[Service]\nExecStart=/etc/rc.d/rc.local start\n")
+    assert list(found(host)) == ["db.service", "rc-local.service"]
+    host.evidence.clear()
+    host.file("/etc/rc.d/rc.local", "#!/bin/sh\nlsnrctl start\n", mode=0o644)
+    host.file(f"{SYSTEM}/db.path", "[Path]\nPathChanged=/u01\n")
+    assert list(found(host)) == []
+
+
 def test_a_timer_of_the_boot_and_one_of_the_clock():
-    for line, names in (("OnBootSec=60", ["db.service"]), ("OnCalendar=daily", [])):
+    for line, names in (
+        ("OnBootSec=60", ["db.service"]),
+        ("OnActiveSec=1min", ["db.service"]),
+        ("OnCalendar=daily", []),
+    ):
         host = machine().file(f"{SYSTEM}/db.timer", f"[Timer]\n{line}\n")
         host.link(f"{SYSTEM}/timers.target.wants/db.timer", f"{SYSTEM}/db.timer")
         host.file(f"{SYSTEM}/db.service", f"[Service]\nExecStart={HOME}/bin/dbstart\n")
@@ -126,6 +149,13 @@ def test_two_units_with_one_script():
     units = found(host)
     assert list(units) == ["a.service", "b.service"]
     assert [change[:3] for change in units["b.service"].changed] == [("", "l", "unlimited")]
+
+
+def test_several_limits_of_one_ulimit():
+    host = machine().file(SCRIPT, "#!/bin/sh\nulimit -n 65536 -Hl 64 -Sl 32\ndbstart\n")
+    host = limit_packs.starter(host, "a.service", f"[Service]\nExecStart={SCRIPT}\n")
+    changes = [change[:3] for change in found(host)["a.service"].changed]
+    assert changes == [("", "n", "65536"), ("H", "l", "64"), ("S", "l", "32")]
 
 
 def test_a_script_of_sysv_becomes_a_unit():

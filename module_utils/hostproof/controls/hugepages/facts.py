@@ -74,7 +74,7 @@ def read(host: Host, policy: Policy) -> Facts:
     release = attempt(lambda: kernel_release.parse(host.read_text(RELEASE_FILE).strip()))
     running = attempt(instances_probe.find_instances, host)
     databases = attempt(_read_databases, host, policy, running)
-    accounts = attempt(limits_probe.read_accounts, host, _users(policy, running))
+    accounts = attempt(limits_probe.read_accounts, host, _users(policy, running, databases))
     return Facts(
         meminfo=memory,
         pool=pool,
@@ -174,13 +174,18 @@ def _read_gids(host: Host, user: str) -> List[int]:
     return [integer(number) for number in numbers]
 
 
-def _users(policy: Policy, running: Answer[List[Instance]]) -> List[str]:
+def _users(
+    policy: Policy, running: Answer[List[Instance]], databases: Answer[List[Database]]
+) -> List[str]:
     """Accounts whose limits are checked: those of the policy and the owners of instances."""
-    users = list(policy.users)
-    for instance in if_known(running, []):
-        if isinstance(instance.user, str) and instance.user not in users:
-            users.append(instance.user)
-    return users
+    owners = [if_known(instance.user, "") for instance in if_known(running, [])]
+    return list(dict.fromkeys([*policy.users, *filter(None, owners), *owners_of(databases)]))
+
+
+def owners_of(databases: Answer[List[Database]]) -> List[str]:
+    """The accounts that start databases, as far as they are known."""
+    targets = [if_known(database.target, None) for database in if_known(databases, [])]
+    return sorted({target.user for target in targets if target is not None and target.user})
 
 
 def _read_amm_files(host: Host) -> List[str]:

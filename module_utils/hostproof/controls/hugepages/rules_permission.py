@@ -27,7 +27,7 @@ from ...probes.oracle.will_start import By
 from ...probes.systemd import boot as boot_probe
 from ...probes.unix import limits as limits_probe
 from ...probes.unix.limits import Account
-from .facts import SHM_GROUP_FILE, Facts
+from .facts import SHM_GROUP_FILE, Facts, owners_of
 from .need import Need, need, next_starts
 from .plan import GROUP, MEMLOCK
 from .policy import NAME, Policy
@@ -63,7 +63,9 @@ def memlock_persisted(facts: Facts, policy: Policy) -> Judged:
     if database is False:
         raise Skip(NO_DATABASE)
     required = enough_memlock(facts, policy)
-    accounts = known(limits_probe.by_name(facts.accounts, policy.users))
+    users = list(dict.fromkeys([*policy.users, *owners_of(facts.databases)]))
+    accounts = known(limits_probe.by_name(facts.accounts, users))
+    accounts = {user: accounts[user] for user in users if user in accounts}
     if not accounts:
         return Verdict(
             FAIL,

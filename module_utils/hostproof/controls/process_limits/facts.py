@@ -118,7 +118,7 @@ def read(host: Host, policy: Policy) -> Facts:
         if isinstance(program.groups, dict)
     ]
     starting = attempt(starters.read, host)
-    programs = sorted({unit.session.partition(" ")[0] for unit in if_known(starting, [])})
+    programs = sorted({unit.opener for unit in if_known(starting, []) if unit.opener})
     return Facts(
         meminfo=attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo"))),
         nr_open=attempt(host.read_number, NR_OPEN),
@@ -206,14 +206,14 @@ def _read_units(
     }
     for service, unit in result.items():
         slices = slices | {starters.slice_of(service, if_known(unit.files, []))}
-    for name in sorted({above for each in slices for above in _with_parents(each)}):
+    for name in sorted({above for each in slices for above in with_parents(each)}):
         shown = attempt(show, host, ["systemctl", "show", SHOW_UNIT, name])
         if not isinstance(shown, NotRecorded):
             result[name] = _read_unit(host, names, name)
     return result
 
 
-def _with_parents(name: str) -> List[str]:
+def with_parents(name: str) -> List[str]:
     """The slice and those that contain it: "a-b.slice" is in "a.slice" (systemd.slice(5))."""
     parts = name[: -len(".slice")].split("-")
     return ["-".join(parts[:count]) + ".slice" for count in range(1, len(parts) + 1)]

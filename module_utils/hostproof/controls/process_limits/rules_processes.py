@@ -2,17 +2,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The limits of running Oracle processes, and the limits of their cgroups."""
 
+import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import Answer, known
+from ...collect.answer import Answer, if_known, known
 from ...errors import Unanswered
 from ...evaluate.advice import Advice, Ask, Wait
 from ...evaluate.checking import Rules, Subjects, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import proc_cgroup
 from ...parsers.size import human
+from ...parsers.systemd import systemd_unit
+from ...probes.oracle import starters
+from ...probes.oracle.will_start import bytes_of_unit
 from .amounts import Demand, demand_of, demands, grade, of_process, worst
-from .facts import OF_CLUSTERWARE, Facts, Running
+from .facts import OF_CLUSTERWARE, Facts, Running, with_parents
 from .policy import NAME, Policy
 from .probes import cgroups
 from .subjects import NO_PROCESS, PROCESSES
@@ -22,6 +26,8 @@ rules = Rules(NAME)
 
 #: Percent of the tasks or the memory of a group that may be used before it is wrong.
 _FULL = 90
+#: Those of version 2 of cgroups, and of version 1 (systemd.resource-control(5)).
+_MEMORY_LIMITS = ("MemoryMax", "MemoryHigh", "MemoryLimit")
 #: kB. Oracle Clusterware installation guides, postinstallation: s_crsconfig_HOST_env.txt.
 _CRS_STACK = 2048
 
@@ -105,10 +111,11 @@ def _restart(program: str) -> Wait:
 
 
 class Group(NamedTuple):
-    """A group of control with the names of the processes in it."""
+    """A group of control that has processes, or a unit with what it sets at boot time."""
 
     name: str
-    room: Answer[cgroups.Room]
+    room: Answer[Optional[cgroups.Room]]
+    setting: Optional[systemd_unit.Assignment] = None
 
 
 def _groups(facts: Facts, _policy: Policy) -> List[Group]:
@@ -121,12 +128,38 @@ def _groups(facts: Facts, _policy: Policy) -> List[Group]:
 
 
 def _group_evidence(group: Group) -> Tuple[str, ...]:
+    if group.setting is not None:
+        return ("file:" + group.setting.path, starters.KEY)
     return () if not isinstance(group.room, cgroups.Room) else group.room.evidence
 
 
 GROUPS = Subjects(
     _groups, none=NO_PROCESS, name=lambda group: str(group.name), evidence=_group_evidence
 )
+
+
+def _with_units(facts: Facts, policy: Policy) -> List[Group]:
+    """And the units that start databases at boot with a limit of memory, in no group now."""
+    groups = _groups(facts, policy)
+    units = if_known(facts.units, {})
+    for name, unit in units.items():
+        starter = unit.starter
+        if starter is None or starter.starts == (starters.LISTENER,) or starter.is_by_clusterware:
+            continue
+        above = with_parents(starters.slice_of(name, if_known(unit.files, [])))
+        for one in [unit, *(units[each] for each in above if each in units)]:
+            files = if_known(one.files, [])
+            settings = [
+                systemd_unit.last(files, section, key)
+                for section in ("Service", "Slice")
+                for key in _MEMORY_LIMITS
+            ]
+            if not any(group.name.endswith("/" + name) for group in groups):
+                groups += [Group(name, None, setting) for setting in settings if setting]
+    return groups
+
+
+WITH_UNITS = GROUPS._replace(find=_with_units)
 
 
 @rules.check(
@@ -140,7 +173,7 @@ GROUPS = Subjects(
     each=GROUPS,
 )
 def cgroup_tasks(group: Group, facts: Facts, policy: Policy) -> Verdict:
-    room = known(group.room)
+    room = _room(group)
     values: Dict[str, Optional[int]] = {"refused_forks": room.refused}
     if room.tasks is not None:
         values.update(limit=room.tasks.limit, used=room.tasks.used)
@@ -173,11 +206,12 @@ def cgroup_tasks(group: Group, facts: Facts, policy: Policy) -> Verdict:
     why="At memory.high the kernel slows the instance down, and at memory.max it kills its "
     "processes, even if the host has free memory.",
     reference="kernel Documentation/admin-guide/cgroup-v2.rst, memory.max, memory.high",
-    each=GROUPS,
+    each=WITH_UNITS,
 )
 def cgroup_memory(group: Group, facts: Facts, _policy: Policy) -> Verdict:
-    room = known(group.room)
-    bound = room.memory
+    if group.setting is not None:
+        return _memory_at_boot(group.setting, known(facts.meminfo)["MemTotal"])
+    bound = _room(group).memory
     if bound is None:
         return Verdict(PASS, desired="no limit", running="no limit")
     memory = known(facts.meminfo)["MemTotal"]
@@ -193,6 +227,26 @@ def cgroup_memory(group: Group, facts: Facts, _policy: Policy) -> Verdict:
         in_use=None if bound.used is None else human(bound.used),
         failing_layer="running",
     )
+
+
+def _memory_at_boot(setting: systemd_unit.Assignment, memory: int) -> Verdict:
+    share = re.match(r"(\d{1,3})%\Z", setting.value)
+    limit = memory * int(share.group(1)) // 100 if share else bytes_of_unit(setting.value)
+    text = f"{setting.key}={setting.value} ({setting.path}:{setting.line})"
+    return Verdict(
+        PASS if limit is None or limit >= memory else WARN,
+        why=f"After a reboot, {text} limits what it starts to {human(limit or 0)} of "
+        f"{human(memory)} memory.",
+        fix=f"remove {setting.key}= from {setting.path}, or make sure that all SGAs and PGAs fit "
+        "into it",
+        desired="no limit",
+        persisted=text,
+        failing_layer="persisted",
+    )
+
+
+def _room(group: Group) -> cgroups.Room:
+    return known(group.room)  # type: ignore[return-value]
 
 
 def _is_full(bound: Optional[cgroups.Bound]) -> bool:

@@ -101,6 +101,7 @@ def units(service: Service, facts: Facts, policy: Policy) -> Verdict:
             f"Its processes get their limits from a session of PAM ({session}): "
             "process_limits.login, process_limits.pam and process_limits.in_force check them."
         )
+    _skip_if_clusterware_starts(service)
     starter = service.unit.starter
     required = demands(facts, policy)
     if starter is not None and starter.starts == (starters.LISTENER,):
@@ -124,6 +125,12 @@ def units(service: Service, facts: Facts, policy: Policy) -> Verdict:
         advice=_advice(service, required, now, coming),
         desired="; ".join(f"{demand.row.item} {demand.text()}" for demand in required),
     )
+
+
+def _skip_if_clusterware_starts(service: Service) -> None:
+    starter = service.unit.starter
+    if starter is not None and starter.is_by_clusterware:
+        raise Skip(f"Clusterware starts it: the unit calls srvctl ({starter.why}).")
 
 
 def _layer(
@@ -180,12 +187,12 @@ def _session_of(service: Service, facts: Facts) -> Optional[str]:
     """The line that has pam_limits set the limits after systemd did (systemd.exec(5), PAMName=).
 
     None where PAM of that program is known not to set limits."""
+    starter = service.unit.starter
+    if starter is not None:
+        return starter.session if starter.session and _sets_limits(starter.opener, facts) else None
     name = systemd_unit.last(known(service.unit.files), "Service", "PAMName")
     if name is not None:
         return f"PAMName={name.value}"
-    if service.unit.starter is not None:
-        session = service.unit.starter.session
-        return session if session and _sets_limits(session.partition(" ")[0], facts) else None
     start = systemd_unit.last(known(service.unit.files), "Service", "ExecStart")
     match = None if start is None else _BY_PAM.match(start.value)
     return None if match is None else f"ExecStart= by {match.group(1)}"
@@ -195,7 +202,7 @@ def _sets_limits(program: str, facts: Facts) -> bool:
     answers = [
         answer
         for name, answer in if_known(facts.pam, {}).items()
-        if name.partition("-")[0] == program
+        if program in (name, name.partition("-")[0])
     ]
     return not answers or any(answer is not False for answer in answers)
 
@@ -269,6 +276,7 @@ def _as_changed(service: Service, demand: Demand, limit: Limit) -> Limit:
     each=UNITS,
 )
 def tasks(service: Service, facts: Facts, policy: Policy) -> Verdict:
+    _skip_if_clusterware_starts(service)
     least = next(demand_of(row, facts, policy).hard for row in ROWS if row.item == "nproc")
     loaded = known(service.unit.loaded).get("TasksMax", "")
     now = of_unit(loaded, ROWS[1]).hard or 0

@@ -20,6 +20,7 @@ from ...parsers import kept_lines
 from ...parsers.number import clipped
 from ...parsers.systemd import systemd_unit
 from ..systemd import conf_files, unit_files
+from ..unix import accounts
 from . import oracle_homes, oracle_parameters
 
 NAME = "oracle_starters"
@@ -78,7 +79,19 @@ _CRON_OF_ACCOUNTS = (
     "/var/spool/cron/tabs/*",
 )
 _CRON_UNITS = ("crond.service", "cron.service")
-_ULIMIT = re.compile(r"(?:^|[\s;&|(\"'])ulimit\s+-([HS]*)([lnsu])\s+([\w$]+)")
+_ULIMIT = re.compile(r"(?:^|[\s;&|(\"'])ulimit((?:\s+-[HS]*[a-z]\s+[\w$]+)+)")
+_OPTION = re.compile(r"-([HS]*)([a-z])\s+([\w$]+)")
+#: A unit that a script starts.
+_STARTS_UNIT = re.compile(
+    r"(?<![\w.-])(?:systemctl\s+(?:-\S+\s+){0,4}(?:start|restart|enable\s+--now)\s+(?:-\S+\s+){0,4}"
+    r"|service\s+(?=\S+\s+(?:re)?start\b))([\w@:.\\-]+)"
+)
+#: The settings by which a timer or a path starts its service after every reboot.
+_AT_BOOT = {
+    "timer": ("OnBootSec", "OnStartupSec", "OnActiveSec"),
+    "path": ("PathExists", "PathExistsGlob", "DirectoryNotEmpty"),
+}
+_RC_LOCAL = ("/etc/rc.local", "/etc/rc.d/rc.local")
 #: Commands outside the directories of packages: what a unit runs tells whose a script is.
 _OWN_COMMAND = (
     r"^[ \t]*ExecStart(?:Pre|Post)?[ \t]*=[^\n]*?"
@@ -95,7 +108,10 @@ _PATTERN = "|".join(
             r"(?:^|[\s;&|(\"'])ulimit\s+-",
             r"\bORACLE_SID[ \t]*=",
         ),
-        r"^[ \t]*(?:Wants|Requires|BindsTo|Upholds|OnBootSec|OnStartupSec|Unit)[ \t]*=",
+        r"^[ \t]*(?:Wants|Requires|BindsTo|Upholds|Unit|"
+        + "|".join(key for keys in _AT_BOOT.values() for key in keys)
+        + r")[ \t]*=",
+        _STARTS_UNIT.pattern,
     ]
 )
 
@@ -128,6 +144,17 @@ class Starter(NamedTuple):
     sids: Tuple[str, ...] = ()
     programs: Tuple[str, ...] = ()
 
+    @property
+    def opener(self) -> str:
+        """The program that opens its session, or the service that PAMName= names."""
+        word, _, service = self.session.partition(" ")[0].partition("=")
+        return service or word
+
+    @property
+    def is_by_clusterware(self) -> bool:
+        """Whether it calls srvctl alone: Clusterware starts the database, with separate limits."""
+        return self.programs == ("srvctl",) and self.starts == (DATABASE,)
+
 
 class _Line(NamedTuple):
     path: str
@@ -155,7 +182,7 @@ def read(host: Host) -> List[Starter]:
     )
     lines = {path: _lines(path, found) for path in found.lines}
     starters = []
-    for unit in sorted(_with_wanted(wanted, files, lines)):
+    for unit in sorted(_with_wanted(wanted, files, found, lines)):
         if unit.endswith(".service"):
             _check_readable(files.get(unit, []), lines, found)
             starter = _of_unit(host, unit, files.get(unit, []), found, lines, homes)
@@ -281,6 +308,7 @@ def _reading(homes: Sequence[str], line: str) -> object:
         re.search(_ORACLE, line) is not None,
         re.search(_ORACLE_IN_UNIT, line) is not None,
         _ULIMIT.findall(line),
+        _STARTS_UNIT.findall(line),
         _SID.findall(line),
         pam and (pam.group(1), [match.start() > pam.start() for match in found]),
         "<<" in line,
@@ -318,7 +346,9 @@ def _wanted(host: Host, names: Dict[str, List[str]]) -> Set[str]:
             new = by_unit.get(own, set()) - wanted
             wanted |= new
             waiting += new
-    return wanted
+    # systemd-rc-local-generator(8): started at boot time if it can be executed.
+    stats = [if_known(attempt(host.stat, path), None) for path in _RC_LOCAL]
+    return wanted | {"rc-local.service" for stat in stats if stat is not None and stat.mode & 0o111}
 
 
 def _local(names: Dict[str, List[str]]) -> Set[str]:
@@ -328,7 +358,7 @@ def _local(names: Dict[str, List[str]]) -> Set[str]:
         for folder, listed in names.items()
         if folder not in _VENDOR
         for name in listed
-        if re.search(r"[^@]\.(?:service|target|timer)$", name)
+        if re.search(r"[^@]\.(?:service|target|timer|path)$", name)
     }
 
 
@@ -358,13 +388,14 @@ def _lines(path: str, found: FoundLines) -> List[_Line]:
 
 
 def _with_wanted(
-    wanted: Set[str], files: Dict[str, List[str]], lines: Dict[str, List[_Line]]
+    wanted: Set[str], files: Dict[str, List[str]], found: FoundLines, lines: Dict[str, List[_Line]]
 ) -> Set[str]:
-    """And those that the text of one of them starts."""
+    """And those that the text of one of them, or a script that it calls, starts."""
     units, waiting = set(wanted), list(wanted)
     while waiting:
         unit = waiting.pop()
-        texts = [line.text for path in files.get(unit, []) for line in lines.get(path, [])]
+        paths = files.get(unit, [])
+        texts = [line.text for path in paths for line in lines.get(path, [])]
         pairs = [tuple(part.strip() for part in text.partition("=")[::2]) for text in texts]
         new = {
             name
@@ -372,12 +403,21 @@ def _with_wanted(
             if key in ("Wants", "Requires", "BindsTo", "Upholds")
             for name in value.split()
         }
-        if unit.endswith(".timer") and any(
-            key in ("OnBootSec", "OnStartupSec") for key, _ in pairs
-        ):
-            new |= {value for key, value in pairs if key == "Unit"} or {
-                unit[: -len(".timer")] + ".service"
-            }
+        stem, _, kind = unit.rpartition(".")
+        if any(key in _AT_BOOT.get(kind, ()) for key, _ in pairs):
+            new |= {value for key, value in pairs if key == "Unit"} or {f"{stem}.service"}
+        commands = [text for text in texts if text.startswith("ExecStart")]
+        commands += [
+            line.text
+            for path, first in found.callers.items()
+            if first in paths
+            for line in lines.get(path, [])
+        ]
+        new |= {
+            name if re.search(r"\.[a-z]+$", name) else name + ".service"
+            for text in commands
+            for name in _STARTS_UNIT.findall(text)
+        }
         waiting += new - units
         units |= new
     return units
@@ -410,7 +450,7 @@ def _of_unit(
     told = [line for path in called for line in lines.get(path, [])]
     own = [line for path in paths for line in lines.get(path, [])]
     hits = [line for line in told if _names_oracle(line.text, homes)]
-    if not hits and not any(_is_about(line.text, unit, homes) for line in own):
+    if not hits and not any(_is_about(host, line.text, unit, homes) for line in own):
         return None
     texts = [systemd_unit.parse(conf_files.text_of_link(host, path) or "", path) for path in paths]
     commands = [
@@ -422,7 +462,7 @@ def _of_unit(
         for setting in systemd_unit.all_of(texts, "Service", ("Environment",))
     ]
     account = systemd_unit.last(texts, "Service", "User")
-    user = "" if account is None else _expanded(account.value, unit)
+    user = "" if account is None else _user(host, account.value, unit)
     pam = systemd_unit.last(texts, "Service", "PAMName")
     direct = [line for line in commands if _names_oracle(line.text, homes)]
     # A script that only the end of the unit runs starts nothing.
@@ -457,10 +497,18 @@ def _words(line: _Line) -> List[str]:
     return [path for path in paths if not re.match(r"/(?:usr/)?(?:s?bin|lib(?:64|exec)?)/", path)]
 
 
-def _is_about(text: str, unit: str, homes: Dict[str, str]) -> bool:
+def _user(host: Host, value: str, unit: str) -> str:
+    """The account of User=, which may be a number."""
+    user = _expanded(value.strip(), unit)
+    return (
+        if_known(attempt(accounts.user_name, host, int(user)), user) if user.isdecimal() else user
+    )
+
+
+def _is_about(host: Host, text: str, unit: str, homes: Dict[str, str]) -> bool:
     key, _, value = text.partition("=")
     if key.strip() == "User":
-        return _expanded(value.strip(), unit) in homes.values()
+        return _user(host, value, unit) in homes.values()
     return key.strip() in _COMMANDS and _names_oracle(_expanded(text, unit), homes)
 
 
@@ -510,7 +558,8 @@ def _starter(
         changed=tuple(
             Changed(match.group(1), match.group(2), match.group(3), f"{line.path}:{line.number}")
             for line in told
-            for match in _ULIMIT.finditer(line.text)
+            for command in _ULIMIT.finditer(line.text)
+            for match in _OPTION.finditer(command.group(1))
         ),
         scripts=scripts,
         sids=tuple(sorted(set(sids))) if all(map(_IS_SID.match, sids)) else (),

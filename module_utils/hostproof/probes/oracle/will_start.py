@@ -219,9 +219,8 @@ def _given(host: Host, starter: Starter) -> By:
             for path in known(paths)
         ]
     )
-    program = starter.session.partition(" ")[0].partition("=")
     memlock: Answer[Optional[int]]
-    if starter.session and pam.sets_limits(host, program[2] or program[0]):
+    if starter.session and pam.sets_limits(host, starter.opener):
         memlock = Absent("", f"a session of PAM sets it ({starter.session})")
     else:
         memlock = attempt(lambda: _memlock(host, starter, known(files)))
@@ -252,7 +251,7 @@ def _memlock(host: Host, starter: Starter, files: List[systemd_unit.Unit]) -> Op
         shown = unit_limits.show(host, ["systemctl", "show", unit_limits.SHOW_MANAGER])
         hard_text = shown.get("DefaultLimitMEMLOCK", "")
         soft_text, colon = shown.get("DefaultLimitMEMLOCKSoft", hard_text), ":"
-    soft, hard = _bytes(soft_text), _bytes(hard_text if colon else soft_text)
+    soft, hard = bytes_of_unit(soft_text), bytes_of_unit(hard_text if colon else soft_text)
     kilobytes = [None if amount is None else amount // 1024 for amount in (soft, hard)]
     changed, _hard, place = starters.changed(starter, "l", kilobytes[0], kilobytes[1], None)
     if not place:
@@ -260,8 +259,8 @@ def _memlock(host: Host, starter: Starter, files: List[systemd_unit.Unit]) -> Op
     return None if changed is None else changed * 1024
 
 
-def _bytes(text: str) -> Optional[int]:
-    """LimitMEMLOCK= in bytes; None for infinity (systemd.exec(5))."""
+def bytes_of_unit(text: str) -> Optional[int]:
+    """An amount of a unit, such as LimitMEMLOCK=, in bytes; None for infinity (systemd.exec(5))."""
     match = re.match(r"(\d{1,18})([KMGTP]?)\Z", text.strip())
     if match is not None:
         amount = int(match.group(1)) * _SUFFIXES[match.group(2)]
@@ -281,7 +280,7 @@ def _by_clusterware(host: Host, home: Optional[str]) -> By:
         evidence = (f"file:{_OF_CLUSTERWARE} in {path}",)
         if isinstance(lines, list) and lines:
             value = lines[-1].partition("=")[2].strip()
-            memlock = None if value == "unlimited" else attempt(_bytes, value + "K")
+            memlock = None if value == "unlimited" else attempt(bytes_of_unit, value + "K")
         elif not isinstance(lines, (list, Absent, NotRecorded)):
             memlock = lines
     return By("Clusterware", "", memlock, "", evidence)

@@ -36,10 +36,10 @@ _JUMP = re.compile(
 def read_services(host: Host, programs: Sequence[str] = ()) -> Dict[str, Answer[bool]]:
     """Each installed service, and whether its sessions read limits.d.
 
-    ``programs`` are others that start databases: runuser, sudo."""
+    ``programs`` are others that start databases, runuser and sudo, and names of PAMName=."""
     services: Dict[str, Answer[bool]] = {}
-    others = [name for program in programs for name in OTHERS.get(program, ())]
-    for service in SERVICES + tuple(others):
+    others = [name for program in programs for name in OTHERS.get(program, (program,))]
+    for service in dict.fromkeys(SERVICES + tuple(others)):
         answer = attempt(_has, host, service)
         if service == "sshd" and answer is True:
             answer = attempt(_sshd_uses_pam, host)
