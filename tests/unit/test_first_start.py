@@ -81,6 +81,18 @@ case "$1" in -m) exit 1 ;; --version) echo Python 3.13.1 ;; esac
         assert not list(tmp_path.glob(".venv*/"))
 
 
+def test_a_virtualenv_of_another_checkout_is_not_cleared(tmp_path):
+    other, checkout = tmp_path / "other", tmp_path / "checkout"
+    for folder in (other, checkout):
+        folder.mkdir()
+    (other / "kept").touch()
+    (checkout / "requirements.txt").write_text("")
+    (checkout / ".venv").symlink_to(other)
+    ended = start(checkout, "version")
+    assert (ended.returncode, [path.name for path in other.iterdir()]) == (1, ["kept"])
+    assert ended.stderr.endswith("is a symbolic link to another virtualenv: remove the link\n")
+
+
 @pytest.mark.long
 def test_the_first_start_prints_one_line_and_keeps_the_errors_of_pip(tmp_path):
     requirements = tmp_path / "requirements.txt"
