@@ -1,4 +1,4 @@
-"""Imports the programs of tests/, whose names have no suffix."""
+"""Imports the programs of tests/ and tools/, whose names have no suffix."""
 
 import importlib.machinery
 import importlib.util
@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-TESTS = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
-def imported_program(name: str) -> ModuleType:
-    """tests/NAME as a module."""
+def imported_program(name: str, folder: str = "tests") -> ModuleType:
+    """FOLDER/NAME as a module."""
     module_name = "hostproof_tests_" + name.replace("/", "_")
-    loader = importlib.machinery.SourceFileLoader(module_name, str(TESTS / name))
+    loader = importlib.machinery.SourceFileLoader(module_name, str(ROOT / folder / name))
     spec = importlib.util.spec_from_loader(module_name, loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)

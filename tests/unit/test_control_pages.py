@@ -11,8 +11,8 @@ from ansible.module_utils.hostproof.evaluate.finding import Check
 from programs import imported_program
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = ROOT / "tests/control_pages"
-control_pages = imported_program("control_pages")
+PROGRAM = ROOT / "tools/control_pages"
+control_pages = imported_program("control_pages", "tools")
 
 HUGEPAGES = ROOT / "docs/controls/hugepages.md"
 
@@ -32,7 +32,7 @@ FIRST, SECOND, THIRD = CONTROLS["hugepages"].checks[:3]
     ],
 )
 def test_a_page_is_not_stale(page, text):
-    assert page.read_text() == text, f"{page.relative_to(ROOT)}: run tests/control_pages"
+    assert page.read_text() == text, f"{page.relative_to(ROOT)}: run tools/control_pages"
 
 
 def test_what_somebody_changed_by_hand_is_written_again():

@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.one_core
 
 ROOT = Path(__file__).resolve().parents[2]
-_LOADER = SourceFileLoader("coverage_page", str(ROOT / "tests/coverage_page"))
+_LOADER = SourceFileLoader("coverage_page", str(ROOT / "tools/coverage_page"))
 _SPEC = importlib.util.spec_from_loader("coverage_page", _LOADER)
 coverage_page = importlib.util.module_from_spec(_SPEC)
 _LOADER.exec_module(coverage_page)
@@ -25,7 +25,7 @@ def row(*cells: str) -> str:
 
 def test_the_page_is_current():
     expected = coverage_page.page(coverage_page.rows(TEXT))
-    assert coverage_page.PAGE.read_text() == expected, "run tests/coverage_page"
+    assert coverage_page.PAGE.read_text() == expected, "run tools/coverage_page"
 
 
 def test_every_requirement_once():

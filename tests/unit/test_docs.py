@@ -26,7 +26,7 @@ from programs import imported_program
 #: The rules under test are ours; other files show how each ansible-core runs them.
 pytestmark = pytest.mark.one_core
 
-role_files = imported_program("role_files")
+role_files = imported_program("role_files", "tools")
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Not looked into (docs/examples/evidence holds packs only).

@@ -1,5 +1,8 @@
-"""tests/role_files: the files of the roles follow from the policies of the controls."""
+"""tools/role_files: the files of the roles follow from the policies of the controls."""
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,11 +12,11 @@ from ansible.module_utils.hostproof.evaluate.fields import flag, names, one_of, 
 from programs import imported_program
 
 ROOT = Path(__file__).resolve().parents[2]
-role_files = imported_program("role_files")
+role_files = imported_program("role_files", "tools")
 
 
 def test_no_file_is_stale():
-    assert role_files.stale() == [], "run tests/role_files"
+    assert role_files.stale() == [], "run tools/role_files"
 
 
 def test_a_control_that_only_reads_has_no_tasks_that_change():
@@ -71,3 +74,14 @@ def test_texts_of_an_entry_point_are_written_by_hand_and_stay():
     written = yaml.safe_load(text)["argument_specs"]
     assert written["main"]["short_description"].startswith("X ")
     assert written["main"]["options"] == yaml.safe_load(specs)["argument_specs"]["main"]["options"]
+
+
+@pytest.mark.parametrize("name", ["control_pages", "coverage_page", "role_files"])
+def test_a_generator_without_its_packages_states_which_environment_it_needs(name):
+    program = ROOT / "tools" / name
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    advice = rf"run \.venv-dev/bin/python tools/{name}; \./hostproof test makes \.venv-dev"
+    assert re.fullmatch(rf"No module named .*: {advice}\n", done.stderr)
