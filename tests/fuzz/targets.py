@@ -152,8 +152,13 @@ from ansible.module_utils.hostproof.parsers.oracle import (
     sqlplus_rows,
     tns_packet,
 )
+from ansible.module_utils.hostproof.parsers.shell import (
+    command_effects,
+    script_lines,
+    shell_words,
+    started_commands,
+)
 from ansible.module_utils.hostproof.parsers.systemd import (
-    boot_commands,
     conf_d,
     link_file,
     sysctl_d,
@@ -458,20 +463,20 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (tuned.reapply_sysctl, "tuned/tuned-main.conf"),
     # What reads a part of another's text.
     (
-        lambda text: [boot_commands.effects(line) for line in boot_commands.joined(text)],
+        lambda text: [command_effects.effects(line) for line in shell_words.joined(text)],
         "#!/bin/sh -e\nif true; then echo 5 > /proc/sys/vm/nr_hugepages; fi\n"
         "sysctl -w a.b=1 c=2 \\\n && mount -a | tee \"$x\" 'y' >>/dev/null &\n",
     ),
     (
-        lambda text: boot_commands.reached(text.split("\n"), text.count("\n") + 1),
+        lambda text: script_lines.reached(text.split("\n"), text.count("\n") + 1),
         "#!/bin/sh -e\nsysctl -p\n",
     ),
     (
-        lambda text: boot_commands.of_exec(boot_commands.of_unit(text) or ""),
+        lambda text: started_commands.of_exec(started_commands.of_unit(text) or ""),
         "ExecStart=-/bin/sh -c 'echo 1 > /sys/x; mount -o rw /u01'",
     ),
-    (lambda text: boot_commands.of_crontab(text, True), "@reboot root sysctl -w vm.x=1"),
-    (lambda text: boot_commands.of_udev(text), 'RUN+="/sbin/x", SYSCTL{a/b}="1"'),
+    (lambda text: started_commands.of_crontab(text, True), "@reboot root sysctl -w vm.x=1"),
+    (lambda text: started_commands.of_udev(text), 'RUN+="/sbin/x", SYSCTL{a/b}="1"'),
     (
         lambda text: conf_d.effective_files(conf_d.directories("sysctl.d"), text.split("\n")),
         "/etc/sysctl.d/a.conf\n/usr/lib/sysctl.d/a.conf\n/run/sysctl.d/b.conf",

@@ -25,11 +25,8 @@ from ansible.module_utils.hostproof.parsers.oracle import (
     oracle_net_data,
     pfile,
 )
-from ansible.module_utils.hostproof.parsers.systemd import (
-    boot_commands,
-    systemd_unit,
-    udev_rules,
-)
+from ansible.module_utils.hostproof.parsers.shell import script_lines, shell_words
+from ansible.module_utils.hostproof.parsers.systemd import systemd_unit, udev_rules
 from ansible.module_utils.hostproof.probes.nfs import automounts
 from ansible.module_utils.hostproof.probes.systemd import boot_scripts
 from fuzz import judging
@@ -57,9 +54,9 @@ def of_chrony(text: str) -> Any:
 
 
 def of_script(text: str) -> Any:
-    lines = boot_commands.joined(text)
+    lines = shell_words.joined(text)
     return [
-        (number, boot_scripts._effects(line), boot_commands.reached(lines, number))
+        (number, boot_scripts._effects(line), script_lines.reached(lines, number))
         for number, line in enumerate(lines, 1)
         if boot_scripts._effects(line)
     ]
@@ -155,7 +152,7 @@ CASES: dict[str, tuple[Any, Any, str]] = {
         f"export X={SECRET}\n",
     ),
     "rc.local": (
-        boot_commands.kept,
+        script_lines.kept,
         of_script,
         f"#!/bin/sh -u\n# {SECRET}\nmount //f/s /mnt -o password={SECRET}\n"
         "sysctl -w vm.nr_hugepages=512\necho 1 \\\n  > /proc/sys/vm/overcommit_memory\n"

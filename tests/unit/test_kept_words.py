@@ -8,7 +8,7 @@ from ansible.module_utils.hostproof.controls.block_devices import facts as block
 from ansible.module_utils.hostproof.controls.memory_pressure import swap_at_boot
 from ansible.module_utils.hostproof.controls.process_limits.parsers import temp_cleaners
 from ansible.module_utils.hostproof.parsers import kept_lines
-from ansible.module_utils.hostproof.parsers.systemd import boot_commands
+from ansible.module_utils.hostproof.parsers.shell import command_effects, script_lines
 from ansible.module_utils.hostproof.probes.oracle import starters
 from ansible.module_utils.hostproof.probes.systemd import boot_scripts
 from kept_forms import FORMS
@@ -17,7 +17,7 @@ SECRET = "Ztiger0tiger9q"
 
 #: What keeps a line: a command that it keeps it for, and the text around it.
 KEPT = {
-    "rc.local": (lambda line: boot_commands.kept(line), "sysctl -w vm.nr_hugepages=512", "{}"),
+    "rc.local": (lambda line: script_lines.kept(line), "sysctl -w vm.nr_hugepages=512", "{}"),
     "crontab": (
         lambda line: boot_scripts._shortened("/etc/cron.d/x", line),
         "echo 512 > /proc/sys/vm/nr_hugepages",
@@ -34,7 +34,7 @@ KEPT = {
         'ACTION=="add", RUN+="/bin/sh -c {}"',
     ),
     "another account": (
-        lambda line: boot_commands.kept(line),
+        lambda line: script_lines.kept(line),
         "sysctl -w vm.nr_hugepages=512",
         "su - oracle -c '{}'",
     ),
@@ -88,17 +88,17 @@ def test_there_are_many_forms():
     ],
 )
 def test_what_is_needed_stays(line, kept):
-    assert boot_commands.shortened(line) == kept
-    assert boot_commands.effects(kept) == boot_commands.effects(line)
-    assert boot_commands.shortened(kept) == kept
+    assert script_lines.shortened(line) == kept
+    assert command_effects.effects(kept) == command_effects.effects(line)
+    assert script_lines.shortened(kept) == kept
 
 
 @pytest.mark.parametrize("kind", [name for name in KEPT if name not in ("swap", "disks")])
 def test_every_form_keeps_what_the_control_reads(kind):
     keep, command, around = KEPT[kind]
     readings = {
-        "rc.local": boot_commands._reading,
-        "another account": boot_commands._reading,
+        "rc.local": script_lines._reading,
+        "another account": script_lines._reading,
         "crontab": lambda line: boot_scripts._reading("/etc/cron.d/x", line),
         "unit": lambda line: boot_scripts._reading("/etc/systemd/system/x.service", line),
         "udev rule": lambda line: boot_scripts._reading("/etc/udev/rules.d/9.rules", line),

@@ -13,7 +13,8 @@ import ansible.module_utils.hostproof as code
 import pytest
 from ansible.module_utils.hostproof.collect import guarded
 from ansible.module_utils.hostproof.controls.block_devices.parsers import dm_multipath
-from ansible.module_utils.hostproof.parsers.systemd import boot_commands, tuned
+from ansible.module_utils.hostproof.parsers.shell import started_commands
+from ansible.module_utils.hostproof.parsers.systemd import tuned
 from ansible.module_utils.hostproof.probes.nfs import automounts
 from ansible.module_utils.hostproof.probes.systemd import boot_scripts
 
@@ -33,7 +34,7 @@ PIECES = ("\n", " ", " \n", "a", "1", '"')
 
 #: Tried once where a word begins; at most 4,000 characters a place.
 BOUNDED = {
-    "parsers.systemd.boot_commands._NUMBERED",
+    "parsers.shell.shell_words._NUMBERED",
     "controls.time_sync.parsers.unit_properties._ARGV",
 }
 
@@ -124,9 +125,9 @@ def test_every_pattern():
         (boot_scripts._UNSURE.search, "Before\n"),
         (guarded._INST_GROUP.search, "\n"),
         (guarded._INST_GROUP.search, "inst_group = \n"),
-        (boot_commands.of_udev, "SYSCTL{"),
-        (boot_commands.of_udev, "RUN "),
-        (boot_commands.of_udev, 'RUN+="'),
+        (started_commands.of_udev, "SYSCTL{"),
+        (started_commands.of_udev, "RUN "),
+        (started_commands.of_udev, 'RUN+="'),
         (lambda text: tuned.parse_profile(f"[main]\ninclude=a{text}b\n", "x"), " "),
     ],
 )

@@ -8,7 +8,12 @@ import pytest
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.hugepages.probes import transparent_hugepages as thp
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
-from ansible.module_utils.hostproof.parsers.systemd import boot_commands
+from ansible.module_utils.hostproof.parsers.shell import (
+    command_effects,
+    script_lines,
+    shell_words,
+    started_commands,
+)
 from ansible.module_utils.hostproof.probes.systemd import boot
 from packs import Machine
 
@@ -99,8 +104,8 @@ class TestUnits:
         is_unknown(machine, "tune@.service")
 
     def test_a_percent_sign_is_written_twice(self):
-        command = boot_commands.of_unit("ExecStart=-sysctl -w a.b=%%i%i")
-        assert command == f"sysctl -w a.b=%i{boot_commands.UNKNOWN}"
+        command = started_commands.of_unit("ExecStart=-sysctl -w a.b=%%i%i")
+        assert command == f"sysctl -w a.b=%i{shell_words.UNKNOWN}"
 
     @pytest.mark.parametrize("state", ["made-up", "enabled disabled"])
     def test_a_state_that_systemd_does_not_have(self, state):
@@ -749,10 +754,10 @@ class TestUnitsThatMayNotSetIt:
 
 def test_a_rule_that_writes_to_the_pool_of_a_node():
     rule = 'SUBSYSTEM=="node", ATTR{hugepages/hugepages-2048kB/nr_hugepages}="10"'
-    [effect] = boot_commands.effects(boot_commands.of_udev(rule))
+    [effect] = command_effects.effects(started_commands.of_udev(rule))
     assert effect.target.endswith("/node0/hugepages/hugepages-2048kB/nr_hugepages")
     assert effect.value == "10"
-    assert boot_commands.of_udev(rule.replace("}=", "}==")) == ""
+    assert started_commands.of_udev(rule.replace("}=", "}==")) == ""
 
 
 class TestSpellings:
@@ -861,5 +866,5 @@ class TestSpellings:
 
     def test_a_long_line_of_eval(self):
         line = "eval A=1 " * 5000
-        assert isinstance(boot_commands.effects(line), list)
-        assert boot_commands.calls_unread(line) is False
+        assert isinstance(command_effects.effects(line), list)
+        assert script_lines.calls_unread(line) is False

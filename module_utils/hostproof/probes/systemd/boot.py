@@ -16,7 +16,8 @@ from ...collect.host import Host
 from ...errors import Absent, HostproofError, NotRecorded, Unanswered
 from ...parsers import glob_pattern
 from ...parsers.kernel import kernel_cmdline, sysctl_number
-from ...parsers.systemd import boot_commands, conf_d, sysctl_d, tmpfiles_d, tuned
+from ...parsers.shell import command_effects, script_lines, shell_words
+from ...parsers.systemd import conf_d, sysctl_d, tmpfiles_d, tuned
 from . import boot_scripts, boot_services, conf_files, unit_files
 from .boot_scripts import Command
 
@@ -549,7 +550,7 @@ def later_writes(boot: Boot, targets: Sequence[str], tuned_vm: bool = True) -> L
 def _writes_of(boot: Boot, command: Command, targets: Sequence[str]) -> List[Write]:
     writes: List[Write] = []
     for effect in command.effects:
-        if effect.kind == boot_commands.LOAD:
+        if effect.kind == command_effects.LOAD:
             keys = [target[len(PROC_SYS) :] for target in targets if target.startswith(PROC_SYS)]
             for key in keys:
                 if effect.pattern is None or _fits(effect.pattern, key):
@@ -585,7 +586,7 @@ def _reaches(pattern: str, path: str) -> bool:
     """Whether a target of a command can be the path: it may hold wildcards and unknown parts."""
     pattern = re.sub("/node[0-9]+/", "/node0/", pattern)
     pieces = re.split("(\0|[*?]|\\[[^]]*\\])", pattern)
-    kinds = {boot_commands.UNKNOWN: ".*", "*": "[^/]*", "?": "[^/]"}
+    kinds = {shell_words.UNKNOWN: ".*", "*": "[^/]*", "?": "[^/]"}
     expression = "".join(
         kinds.get(piece, "[^/]") if number % 2 else re.escape(piece)
         for number, piece in enumerate(pieces)
@@ -599,9 +600,9 @@ def _loaded(boot: Boot, files: Sequence[str], key: str, command: Command) -> Lis
     note = _LOADED_BY + command.words()
     lines: List[sysctl_d.Assignment] = []
     for path in files:
-        if path in (boot_commands.PROCPS, boot_commands.SYSTEMD):
+        if path in (command_effects.PROCPS, command_effects.SYSTEMD):
             lines.extend(tree.assignments)
-            lines.extend(tree.unread if path == boot_commands.PROCPS else [])
+            lines.extend(tree.unread if path == command_effects.PROCPS else [])
             continue
         folder = path.rpartition("/")[0]
         is_pattern = re.search("[*?\\[]", path) is not None
@@ -885,7 +886,7 @@ def _read_tuned_scripts(
                         raise Unanswered("file:" + path, f"{path} runs a script by a variable")
                     script = os.path.normpath(os.path.join(folder, script))
                     text = unless_absent(
-                        attempt(host.read_text, script, record=boot_commands.kept), ""
+                        attempt(host.read_text, script, record=script_lines.kept), ""
                     )
                     commands.extend(boot_scripts.of_script(script, text, "TuneD"))
                     scripts.append(script)

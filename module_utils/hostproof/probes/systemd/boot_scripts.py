@@ -15,8 +15,9 @@ from ...collect.answer import attempt, if_known, known, unless_absent, unless_ne
 from ...collect.host import FoundLines, Host
 from ...errors import Absent, Denied, Unanswered
 from ...parsers import kept_lines
-from ...parsers.systemd import boot_commands, systemd_unit
-from ...parsers.systemd.boot_commands import Effect
+from ...parsers.shell import command_effects, script_lines, shell_words, started_commands
+from ...parsers.shell.command_effects import Effect
+from ...parsers.systemd import systemd_unit
 from . import conf_files, unit_files
 
 RC_LOCAL = ("/etc/rc.local", "/etc/rc.d/rc.local")
@@ -172,21 +173,21 @@ def read_rc_local(host: Host) -> List[Command]:
         if real in real_paths:
             continue
         real_paths.add(real)
-        text = boot_commands.kept(host.read_text(path, record=boot_commands.kept))
-        lines = boot_commands.joined(text)
+        text = script_lines.kept(host.read_text(path, record=script_lines.kept))
+        lines = shell_words.joined(text)
         for number, line in enumerate(lines, 1):
             effects = _effects(line) + _by_unread(line)
-            is_reached = boot_commands.reached(lines, number) if effects else None
+            is_reached = script_lines.reached(lines, number) if effects else None
             if effects and is_reached is not False:
                 place = f"{path}:{number}"
-                text = line if re.search(boot_commands.INTERESTING, line) else _UNREAD
+                text = line if re.search(script_lines.INTERESTING, line) else _UNREAD
                 commands.append(Command(text.strip(), place, path, bool(is_reached), effects))
     return commands
 
 
 def read_others(host: Host) -> List[Command]:
     """The commands of everything else that runs once the host is up, and of scripts it calls."""
-    searched = attempt(host.find_lines, "boot", PLACES, boot_commands.INTERESTING, True, _shortened)
+    searched = attempt(host.find_lines, "boot", PLACES, script_lines.INTERESTING, True, _shortened)
     search = unless_newer(searched, FoundLines({}, {}, []))
     if search.unread:
         path = sorted(search.unread)[0]
@@ -247,7 +248,7 @@ def of_script(path: str, text: str, actor: str) -> List[Command]:
     """The commands of a script that something else runs; whether it reaches them is not told."""
     return [
         Command(line.strip(), f"{path}:{number}", actor, False, found)
-        for number, line in enumerate(boot_commands.joined(boot_commands.kept(text)), 1)
+        for number, line in enumerate(shell_words.joined(script_lines.kept(text)), 1)
         for found in [_effects(line) + _by_unread(line)]
         if found
     ]
@@ -257,7 +258,7 @@ def read_called(host: Host, scripts: List[str], actor: str) -> List[Command]:
     """The commands of scripts that some scripts call; whether it reaches them is unknown."""
     name = "called by " + actor
     search = attempt(
-        host.find_lines, name, scripts, boot_commands.INTERESTING, record=_shortened_call
+        host.find_lines, name, scripts, script_lines.INTERESTING, record=_shortened_call
     )
     found = unless_newer(search, FoundLines({}, {}, []))
     for path in found.unread:
@@ -273,22 +274,22 @@ def read_called(host: Host, scripts: List[str], actor: str) -> List[Command]:
 
 def _by_unread(line: str) -> List[Effect]:
     """The unknown effect of a script that a line runs by a relative or variable path."""
-    if not boot_commands.calls_unread(line):
+    if not script_lines.calls_unread(line):
         return []
-    return [Effect(boot_commands.SET, boot_commands.UNKNOWN, None, (), None)]
+    return [Effect(command_effects.SET, shell_words.UNKNOWN, None, (), None)]
 
 
 def _effects(line: str) -> List[Effect]:
-    if line.lstrip().startswith("#") or not re.search(boot_commands.INTERESTING, line):
+    if line.lstrip().startswith("#") or not re.search(script_lines.INTERESTING, line):
         return []
-    return boot_commands.effects(line)
+    return command_effects.effects(line)
 
 
 def _of_line(path: str, line: str) -> Tuple[List[Effect], bool]:
     """(what the line does, whether it surely does)."""
     if _is_unit(path):
-        command = boot_commands.of_unit(line)
-        effects, sure = boot_commands.of_exec(command or "")
+        command = started_commands.of_unit(line)
+        effects, sure = started_commands.of_exec(command or "")
         if not effects and (command or "").startswith("set "):
             return _effects(_VARIABLE.sub("", command or "")), False
         return effects, sure and not _STOPS.match(line)
@@ -296,15 +297,15 @@ def _of_line(path: str, line: str) -> Tuple[List[Effect], bool]:
         return _effects(re.sub(r"^\s*(?:[@\d]\S*\s+\d+\s+\S+\s+)?", "", line)), False
     if path in _CRONTABS or re.match("/etc/cron.d/|/var/spool/cron/(?!atjobs)", path):
         has_user = path == "/etc/crontab" or path.startswith("/etc/cron.d/")
-        return _effects(boot_commands.of_crontab(line, has_user) or ""), False
+        return _effects(started_commands.of_crontab(line, has_user) or ""), False
     if path in _SYSFS or path.startswith("/etc/sysfs.d/"):
         return _of_sysfs(line), False
     if path.startswith("/etc/cloud/") or path.endswith("cloud-config.txt"):
         return _of_cloud(line), False
     if path.endswith(".rules"):
-        return boot_commands.effects(boot_commands.of_udev(line)), False
+        return command_effects.effects(started_commands.of_udev(line)), False
     if "/modprobe.d/" in path:
-        return boot_commands.effects(boot_commands.of_modprobe(line)), False
+        return command_effects.effects(started_commands.of_modprobe(line)), False
     if path.startswith("/etc/network/interfaces"):
         return _effects(re.sub(r"^\s*(?:pre-|post-)?(?:up|down)\s+", "", line)), False
     return _effects(line) or _effects(_VARIABLE.sub("", line)), False
@@ -316,14 +317,14 @@ def _of_sysfs(line: str) -> List[Effect]:
     if not equals or line.lstrip().startswith("#"):
         return []
     path = "/sys/" + name.strip(" \t/")
-    return [Effect(boot_commands.SET, path, value.strip(), (), None)]
+    return [Effect(command_effects.SET, path, value.strip(), (), None)]
 
 
 def _of_cloud(line: str) -> List[Effect]:
     """A command of bootcmd or runcmd: a string, or a list of words in brackets."""
     text = re.sub(r"^\s*(?:(?:bootcmd|runcmd)\s*:)?\s*(?:-\s+)*", "", line)
     if re.match(r"\[[^\]]*$|\S*sysctl\s*$", text) and "sysctl" in text:
-        return boot_commands.effects("sysctl $1")  # the list continues on other lines
+        return command_effects.effects("sysctl $1")  # the list continues on other lines
     if text.startswith("["):
         text = re.sub(r"\s*,\s*", " ", text.strip("[] \t"))
     elif text[:1] in ("'", '"') and text.rstrip()[-1:] == text[0]:
@@ -337,7 +338,7 @@ def _shortened(path: str, line: str) -> str:
 
 
 def _reading(path: str, line: str) -> object:
-    named = boot_commands.NAMED.findall(line)
+    named = script_lines.NAMED.findall(line)
     return (_of_line(path, line), _STOPS.match(line) is not None, named)
 
 

@@ -9,7 +9,7 @@ import re
 from typing import Iterable, List, Optional
 
 from ....parsers import glob_pattern, kept_lines
-from ....parsers.systemd import boot_commands
+from ....parsers.shell import shell_words
 
 _TMP = r"/(?:var/|usr/)?tmp\b"
 #: A line that gives a variable, or the current directory, the path of a temporary directory.
@@ -46,7 +46,7 @@ _MOST_LOOPS, _MOST_LETTERS = 8, 500
 def deletes(line: str, directory: str) -> Optional[bool]:
     """Whether a line deletes files in ``directory``; None where its path is not in the line."""
     # The splitting takes the \( \) \; of find for those of the shell.
-    commands = boot_commands.split(re.sub(r"\\([();])", r"'\1'", line))
+    commands = shell_words.split(re.sub(r"\\([();])", r"'\1'", line))
     answers = []
     for at, command in enumerate(commands):
         then = [following.words for following in commands[at + 1 :]] if command.piped else []
@@ -95,7 +95,7 @@ def is_cleaner(line: str) -> bool:
     """Whether a command has a temporary directory as an argument, or cleans nothing else."""
     return _PUTS_PROGRAM.search(line) is not None or any(
         _program(word) in _TMPWATCH or re.search(r"(?:^|\s)" + _TMP, word)
-        for command in boot_commands.split(line)
+        for command in shell_words.split(line)
         for word in command.words
     )
 
@@ -130,7 +130,7 @@ def _program(word: str) -> str:
 
 
 def _is_variable(word: str) -> bool:
-    return "$" in word or "`" in word or boot_commands.UNKNOWN in word
+    return "$" in word or "`" in word or shell_words.UNKNOWN in word
 
 
 def _parts(path: str) -> List[str]:

@@ -4,8 +4,13 @@ import shutil
 import subprocess
 
 import pytest
-from ansible.module_utils.hostproof.parsers.systemd import boot_commands
-from ansible.module_utils.hostproof.parsers.systemd.boot_commands import LOAD, PROCPS, SET, SYSTEMD
+from ansible.module_utils.hostproof.parsers.shell import (
+    command_effects,
+    script_lines,
+    shell_words,
+    started_commands,
+)
+from ansible.module_utils.hostproof.parsers.shell.command_effects import LOAD, PROCPS, SET, SYSTEMD
 
 POOL = "/proc/sys/vm/nr_hugepages"
 THP = "/sys/kernel/mm/transparent_hugepage/enabled"
@@ -15,7 +20,7 @@ def does(line: str) -> list[tuple[object, ...]]:
     """(files) of each load and (target, value) of each write."""
     return [
         effect.files if effect.kind == LOAD else (effect.target, effect.value)
-        for effect in boot_commands.effects(line)
+        for effect in command_effects.effects(line)
     ]
 
 
@@ -87,7 +92,7 @@ def test_it_loads(line, files):
 def test_it_sets(line, target, value):
     settings = {
         (effect.target, effect.value)
-        for effect in boot_commands.effects(line)
+        for effect in command_effects.effects(line)
         if effect.kind == SET
     }
     assert (target, value) in settings
@@ -121,19 +126,19 @@ def test_it_only_looks(line):
 
 def test_what_only_the_shell_knows_may_be_any_key():
     for line in ("sysctl -w $1", "sysctl -p $FILE", "xargs sysctl -w", "sysctl -w $K=5"):
-        [effect] = boot_commands.effects(line)
+        [effect] = command_effects.effects(line)
         assert (effect.kind, effect.value) in ((SET, None), (SET, "5"))
-        assert boot_commands.UNKNOWN in effect.target
+        assert shell_words.UNKNOWN in effect.target
 
 
 def test_patterns_and_prefixes_narrow_what_is_loaded():
-    [effect] = boot_commands.effects("sysctl -q --pattern '^sunrpc' --system")
+    [effect] = command_effects.effects("sysctl -q --pattern '^sunrpc' --system")
     assert (effect.files, effect.pattern) == ((PROCPS,), "^sunrpc")
-    [effect] = boot_commands.effects("sysctl --system -r ^net.ipv6")
+    [effect] = command_effects.effects("sysctl --system -r ^net.ipv6")
     assert effect.pattern == "^net.ipv6"
-    [effect] = boot_commands.effects("systemd-sysctl --prefix=/net/ipv4/conf/$name")
+    [effect] = command_effects.effects("systemd-sysctl --prefix=/net/ipv4/conf/$name")
     assert effect.pattern == r"^(?:net\.ipv4\.conf)"
-    [effect] = boot_commands.effects("systemd-sysctl --prefix=$x")
+    [effect] = command_effects.effects("systemd-sysctl --prefix=$x")
     assert effect.pattern is None
 
 
@@ -158,8 +163,8 @@ def test_patterns_and_prefixes_narrow_what_is_loaded():
     ],
 )
 def test_whether_a_line_is_reached(script, number, answer):
-    lines = boot_commands.joined(script)
-    assert boot_commands.reached(lines, number) is answer
+    lines = shell_words.joined(script)
+    assert script_lines.reached(lines, number) is answer
     if answer is not None and shutil.which("sh"):
         # The truth of a shell: a function stands in for the command, and the rest does nothing.
         body = "\n".join(lines[1:]).replace("sysctl -p", "echo reached")
@@ -169,8 +174,8 @@ def test_whether_a_line_is_reached(script, number, answer):
 
 
 def test_lines_that_go_on():
-    assert boot_commands.joined("a \\\n  b \\\nc\nd") == ["a  b  c", "", "", "d"]
-    assert boot_commands.joined("# a \\\nb") == ["# a \\", "b"]
+    assert shell_words.joined("a \\\n  b \\\nc\nd") == ["a  b  c", "", "", "d"]
+    assert shell_words.joined("# a \\\nb") == ["# a \\", "b"]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +192,7 @@ def test_lines_that_go_on():
     ],
 )
 def test_crontab(line, has_user, command):
-    assert boot_commands.of_crontab(line, has_user) == command
+    assert started_commands.of_crontab(line, has_user) == command
 
 
 @pytest.mark.parametrize(
@@ -202,17 +207,17 @@ def test_crontab(line, has_user, command):
     ],
 )
 def test_unit(line, command):
-    assert boot_commands.of_unit(line) == command
+    assert started_commands.of_unit(line) == command
 
 
 def test_systemd_is_no_shell():
-    assert boot_commands.of_exec(f"/bin/echo 10 > {POOL}") == ([], False)
-    effects, sure = boot_commands.of_exec(f"/bin/sh -c 'echo 10 > {POOL}'")
+    assert started_commands.of_exec(f"/bin/echo 10 > {POOL}") == ([], False)
+    effects, sure = started_commands.of_exec(f"/bin/sh -c 'echo 10 > {POOL}'")
     assert ([(effect.target, effect.value) for effect in effects], sure) == ([(POOL, "10")], True)
-    assert boot_commands.of_exec("") == ([], False)
+    assert started_commands.of_exec("") == ([], False)
 
 
 @pytest.mark.parametrize("text", ["'", '"', "`", "$(", "${", "\\", "a 'b", "> >", "|", "$", "&&&"])
 def test_broken_quotes_do_no_harm(text):
-    assert isinstance(boot_commands.effects(f"echo 1 {text}"), list)
-    assert isinstance(boot_commands.effects(f"{text} > {POOL}"), list)
+    assert isinstance(command_effects.effects(f"echo 1 {text}"), list)
+    assert isinstance(command_effects.effects(f"{text} > {POOL}"), list)

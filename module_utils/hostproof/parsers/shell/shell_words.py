@@ -1,0 +1,226 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The simple commands and the words of lines of the shell.
+
+Sources: POSIX.1, Shell Command Language, 2.2 and 2.9; the manuals of the commands that run others.
+"""
+
+import re
+from itertools import dropwhile
+from typing import List, NamedTuple, Optional, Tuple
+
+#: Stands for what only the shell knows when it runs: a variable, a command's output.
+UNKNOWN = "\0"
+
+KEYWORDS = frozenset(
+    ["if", "then", "else", "elif", "while", "until", "do", "{", "!", "time"]
+    + ["export", "local", "declare", "readonly"]
+)
+_WRAPPERS = frozenset(
+    [
+        "sudo",
+        "doas",
+        "dzdo",
+        "pbrun",
+        "exec",
+        "command",
+        "nohup",
+        "nice",
+        "ionice",
+        "env",
+        "time",
+        "timeout",
+        "setsid",
+        "eval",
+        "chrt",
+        "taskset",
+        "stdbuf",
+    ]
+)
+SHELLS = frozenset(["sh", "bash", "dash", "ksh", "ash", "zsh"])
+#: The option of a shell before the text that it runs.
+TEXT_OPTION = re.compile(r"-\w*c$")
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+
+
+class Simple(NamedTuple):
+    """A simple command: its words without quotes, and the files that its output goes to."""
+
+    words: List[str]
+    outputs: List[str]
+    piped: bool
+
+
+def joined(text: str) -> List[str]:
+    """The lines of a script; one that goes on (\\) holds it all, and those after it are empty."""
+    lines: List[str] = []
+    parts: List[str] = []
+    first = -1
+    for number, line in enumerate(text.splitlines()):
+        lines.append("" if parts else line)
+        goes_on = line.endswith("\\") and (parts or not line.lstrip().startswith("#"))
+        if parts or goes_on:
+            first = first if parts else number
+            # A line in the middle is told without the blanks around it.
+            piece = line.strip() if parts else line
+            parts.append(piece[:-1] if goes_on else piece)
+        if parts and not goes_on:
+            lines[first], parts = " ".join(parts), []
+    if parts:
+        lines[first] = " ".join(parts) + "\\"
+    return lines
+
+
+def split(text: str) -> List[Simple]:
+    """The simple commands of a line, by the quoting rules of the shell.
+
+    Commands in substitutions are not parsed: a substitution becomes UNKNOWN, and so does text with
+    an unclosed quote. A here-string becomes an echo into a pipe and a file for the input a cat into
+    one; // or /./ becomes /.
+    """
+    text = re.sub(r"/(?:\.?/)+", "/", text)
+    commands: List[Simple] = []
+    words: List[str] = []
+    outputs: List[str] = []
+    word: List[str] = []
+    into = ""
+    position = 0
+
+    def end_word() -> None:
+        nonlocal word, into
+        path = "".join(word)
+        if word and into == ">":
+            outputs.append(path)
+        elif word and (into == "<<<" or (into == "<" and path != "/dev/null")):
+            commands.append(Simple(["cat" if into == "<" else "echo", path], [], True))
+        elif word and not into:
+            words.append(path)
+        into = "" if word else into
+        word = []
+
+    while position < len(text):
+        # Digits within a word are not file's number.
+        if text[position : position + 2] in ("<(", ">("):
+            word.append(UNKNOWN)
+            position = _closed(text, position)
+            continue
+        redirect = (_REDIRECT if word else _NUMBERED).match(text, position)
+        operator = _OPERATOR.match(text, position)
+        if redirect:
+            end_word()
+            # echo 10>FILE opens it as file 10 and writes nothing to it.
+            is_output = re.match(r"1?>[>|]?$|&>", redirect.group()) is not None
+            into = ">" if is_output else redirect.group()
+            position = redirect.end()
+        elif operator:
+            end_word()
+            into = ""
+            if words or outputs:
+                commands.append(Simple(words, outputs, operator.group() == "|"))
+            words, outputs = [], []
+            position = operator.end()
+        elif text[position] in " \t\r":
+            end_word()
+            position += 1
+        elif text[position] == "#" and not word:
+            break
+        else:
+            piece, position = _piece(text, position)
+            word.append(piece)
+    end_word()
+    if words or outputs:
+        commands.append(Simple(words, outputs, False))
+    return commands
+
+
+_REDIRECT = re.compile(r"&>>?|>>|>\||>&|<<<|<<-?|<>|<&|>|<")
+_NUMBERED = re.compile(r"&>>?|\d*(?:>>|>\||>&|<<<|<<-?|<>|<&|>|<)")
+_OPERATOR = re.compile(r"\|\||&&|;;|[;&|()\n]")
+_VARIABLE = re.compile(r"\$(?:\w+|[@*#?!$-])")
+
+
+def _piece(text: str, begin: int) -> Tuple[str, int]:
+    """(the text of the next part of a word, where it ends)."""
+    letter = text[begin]
+    if letter == '"':
+        pieces, position = [], begin + 1
+        while position < len(text) and text[position] != '"':
+            if text[position] in "\\$`":
+                piece, position = _piece(text, position)
+            else:
+                piece, position = text[position], position + 1
+            pieces.append(piece)
+        return ("".join(pieces), position + 1) if position < len(text) else (UNKNOWN, len(text))
+    if letter in "'`":
+        end = text.find(letter, begin + 1)
+        if end < 0:
+            return UNKNOWN, len(text)
+        return text[begin + 1 : end] if letter == "'" else UNKNOWN, end + 1
+    if letter == "\\":
+        return text[begin + 1 : begin + 2], begin + 2
+    if letter == "$":
+        if text[begin + 1 : begin + 2] in ("(", "{"):
+            return UNKNOWN, _closed(text, begin)
+        match = _VARIABLE.match(text, begin)
+        return (UNKNOWN, match.end()) if match else ("$", begin + 1)
+    return letter, begin + 1
+
+
+def _closed(text: str, begin: int) -> int:
+    """The end of $(...) or ${...}, counting brackets of the kind."""
+    opening, closing = text[begin + 1], {"(": ")", "{": "}"}[text[begin + 1]]
+    depth = 0
+    for position in range(begin, len(text)):
+        depth += (text[position] == opening) - (text[position] == closing)
+        if position > begin and not depth:
+            return position + 1
+    return len(text)
+
+
+def program_of(words: List[str]) -> str:
+    """The name of the program that a command runs, without its directory."""
+    return words[0].rpartition("/")[2] if words else ""
+
+
+def unwrapped(words: List[str]) -> List[str]:
+    """Without sudo, nice, timeout and the like in front, and their options and numbers."""
+    while words and words[0].rpartition("/")[2] in _WRAPPERS:
+        wrapper = words.pop(0).rpartition("/")[2]
+        while words and (
+            words[0].startswith("-")
+            or re.match(r"[\d.]+[smhd]?$|0x[0-9a-fA-F]+$", words[0])
+            or ASSIGNMENT.match(words[0])
+        ):
+            option = words.pop(0)
+            takes_value = (wrapper, option) in (
+                ("sudo", "-u"),
+                ("sudo", "-g"),
+                ("nice", "-n"),
+                ("ionice", "-c"),
+                ("ionice", "-n"),
+                ("timeout", "-s"),
+                ("timeout", "-k"),
+            )
+            if takes_value and words:
+                words.pop(0)
+        if wrapper == "eval":
+            # Only the last of several: each would take a level of the stack.
+            words = ["sh", "-c", " ".join(["", *words, ""]).rpartition(" eval ")[2]]
+    if words and words[0].rpartition("/")[2] in ("su", "runuser"):
+        rest = [word for word in words[1:] if word not in ("-", "-l", "root")]
+        if len(rest) == 2 and rest[0] == "-c":
+            words = ["sh", *rest]
+    return words
+
+
+def printed(words: List[str]) -> Optional[str]:
+    """What echo or printf writes; None where the line does not show it."""
+    if not words or words[0].rpartition("/")[2] not in ("echo", "printf"):
+        return None
+    if any(UNKNOWN in word for word in words):
+        return None
+    if words[0].endswith("echo"):
+        return " ".join(dropwhile(re.compile(r"-[neE]+$").match, words[1:]))
+    text = words[1] if len(words) == 2 else "%"
+    text = text.replace("\\n", "\n")
+    return None if "%" in text or "\\" in text else text
