@@ -84,7 +84,7 @@ def main():
     journal = Journal(writer)
     diff = []
     try:
-        transactions = apply.without(
+        transactions = apply.transactions_to_revert(
             journal.transactions(module.params["control"]),
             module.params["keep"],
             module.params["only"],
@@ -93,7 +93,7 @@ def main():
             as_diff(restoration.path, restoration.now, restoration.before)
             for restoration in apply.restorations(transactions)
         ]
-        apply.refuse_lost_edits(transactions, module.params["overwrite"])
+        apply.refuse_if_edited_since(transactions, module.params["overwrite"])
         apply.refuse_in_use(transactions)
         if not module.check_mode:
             apply.revert(transactions, journal, writer)

@@ -140,7 +140,7 @@ class Story:
         hand = writer.Writer()
         journal = Journal(hand)
         transactions = journal.transactions(self._name)
-        apply.refuse_lost_edits(transactions, overwrite=False)
+        apply.refuse_if_edited_since(transactions, overwrite=False)
         apply.revert(transactions, journal, hand)
 
     def state(self):

@@ -150,7 +150,7 @@ def policies_of(
 def control_named(name: str) -> Control:
     known = controls()
     if name not in known:
-        raise BadPolicy(f"there is no control {name}{meant(name, known)}")
+        raise BadPolicy(f"there is no control {name}{suggestion_for(name, known)}")
     return known[name]
 
 
@@ -315,6 +315,6 @@ def environment_variables() -> dict[str, str]:
     return {name: os.environ[key] for name, key in _OF_ENVIRONMENT.items() if os.environ.get(key)}
 
 
-def meant(name: str, known: Iterable[str]) -> str:
+def suggestion_for(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name.lower(), list(known), 1, 0.6)
     return f": did you mean {close[0]}?" if close else ""

@@ -5,7 +5,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ansible.module_utils.hostproof.evaluate.finding import SKIP, found
+from ansible.module_utils.hostproof.evaluate.finding import SKIP, make_finding
 from ansible.module_utils.hostproof.evaluate.profiles import PROFILES, Profile
 
 from .report.store import PROFILE
@@ -41,7 +41,7 @@ def notice(
     why = (
         f"hostproof_profile requires checks of {names}, and all of them were skipped. {PROFILE.why}"
     )
-    return found(PROFILE, SKIP, why=why)._replace(takes_effect=None).as_dict()
+    return make_finding(PROFILE, SKIP, why=why)._replace(takes_effect=None).as_dict()
 
 
 def _profile_in(policy: Mapping[str, Any]) -> str | None:

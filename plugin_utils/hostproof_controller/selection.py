@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ansible.module_utils.hostproof.evaluate.finding import SKIP, found
+from ansible.module_utils.hostproof.evaluate.finding import SKIP, make_finding
 
 from .policies import BadPolicy, plain
 from .report.store import SELECTION
@@ -148,7 +148,7 @@ def notice(selection: Selection) -> dict[str, Any]:
     chosen = "all checks" if selection.chosen is None else ", ".join(selection.chosen)
     skipped = f" without {', '.join(selection.skipped)}" if selection.skipped else ""
     why = f"This run contains {shorten(chosen + skipped, 500)}. {SELECTION.why}"
-    return found(SELECTION, SKIP, why=why)._replace(takes_effect=None).as_dict()
+    return make_finding(SELECTION, SKIP, why=why)._replace(takes_effect=None).as_dict()
 
 
 def controls_of(selection: Selection, controls: Iterable[str]) -> list[str]:

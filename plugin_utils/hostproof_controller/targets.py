@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible.module_utils.hostproof.evaluate.finding import SKIP, found
+from ansible.module_utils.hostproof.evaluate.finding import SKIP, make_finding
 from ansible.module_utils.hostproof.evaluate.profiles import PROFILES, TARGET_SYSTEMS
 
 from .report.store import TARGET
@@ -46,4 +46,4 @@ def notice(release: Any, system: Any) -> dict[str, Any] | None:
     if not words:
         return None
     why = f"The target is {shorten(' on '.join(words), 100)}. {TARGET.why}"
-    return found(TARGET, SKIP, why=why)._replace(takes_effect=None).as_dict()
+    return make_finding(TARGET, SKIP, why=why)._replace(takes_effect=None).as_dict()

@@ -18,7 +18,7 @@ from io import FileIO
 from typing import Any
 
 from . import policies
-from .policies import OF_ALL, BadPolicy, controls, meant
+from .policies import OF_ALL, BadPolicy, controls, suggestion_for
 
 #: Variables of the playbooks that begin as a control's do.
 OF_PLAYBOOKS = frozenset(
@@ -160,7 +160,7 @@ def _foreign(variables: Mapping[str, Any], names: Iterable[str], template: Any) 
     if mode not in MODES:
         raise BadPolicy(f"{UNKNOWN_VARIABLES} must be one of {', '.join(MODES)}, not {mode!r}")
     if mode == "fail":
-        near = meant(foreign[0], known_variables()) or ": remove it"
+        near = suggestion_for(foreign[0], known_variables()) or ": remove it"
         raise BadPolicy(
             f"no control takes the variable {foreign[0]}{near} ({UNKNOWN_VARIABLES} is fail)"
         )
@@ -271,10 +271,10 @@ def _refuse_bad_choices(variables: Mapping[str, Any]) -> None:
     for name in choices.keys() & variables.keys():
         value = variables[name]
         if isinstance(value, str) and "{" not in value and value not in choices[name]:
-            known = choices[name]
+            suggestion = suggestion_for(value, choices[name]) or "."
             raise BadPolicy(
-                f"{name} cannot be {policies.shown_value(value)}{meant(value, known) or '.'} "
-                f"Valid values: {', '.join(known)}"
+                f"{name} cannot be {policies.shown_value(value)}{suggestion} "
+                f"Valid values: {', '.join(choices[name])}"
             )
 
 

@@ -107,7 +107,7 @@ def put_back() -> None:
     journal = Journal(writer, str(sandbox.JOURNAL))
     transactions = journal.transactions()
     apply.restorations(transactions)
-    apply.refuse_lost_edits(transactions, overwrite=True)
+    apply.refuse_if_edited_since(transactions, overwrite=True)
     apply.revert(transactions, journal, writer)
 
 

@@ -222,7 +222,7 @@ class Host:
         hand = Hand(self.kernel)
         journal = self.journal(hand)
         transactions = journal.transactions()
-        apply.refuse_lost_edits(transactions, overwrite=False)
+        apply.refuse_if_edited_since(transactions, overwrite=False)
         apply.revert(transactions, journal, hand)
         if journal.transactions():
             raise AssertionError("the journal still shows the apply")

@@ -23,7 +23,7 @@ importlib.import_module("conftest")  # puts the code where Ansible puts it
 from ansible.module_utils.hostproof.apply.difference import as_diff  # noqa: E402
 from ansible.module_utils.hostproof.collect import evidence  # noqa: E402
 from ansible.module_utils.hostproof.evaluate import audit  # noqa: E402
-from ansible.module_utils.hostproof.evaluate.finding import Check, found  # noqa: E402
+from ansible.module_utils.hostproof.evaluate.finding import Check, make_finding  # noqa: E402
 from masking_cases import HEAD, NET, OTHERS, PATH, SCRIPTS, SETTINGS  # noqa: E402
 from masking_formats import COMMANDS, FILES, TEXTS  # noqa: E402
 
@@ -77,7 +77,7 @@ def leaves(path: str, text: str, secret: str, is_command: bool) -> bool:
     outputs.append(as_diff(path, text, text + "\nx\n"))
     if not only_file:
         outputs.append(evidence.decode(evidence.encode(readings(path, text, numbered))))
-        finding = found(
+        finding = make_finding(
             CHECK, "fail", why=text, fix=text, title=text, running=text, evidence=[text],
             commands=[text], values={"value": text},
         )  # fmt: skip

@@ -94,7 +94,7 @@ def judge(texts: list[str], mounts: int, connections: int) -> list[float]:
     from hostproof.collect.host import RecordedHost
     from hostproof.controls.nfs_mounts import facts, policy, rules_wire
     from hostproof.errors import Unanswered
-    from hostproof.evaluate.checking import judged
+    from hostproof.evaluate.checking import verdict_or_error
     from hostproof.probes.nfs import nfs_mounted, nfs_traffic
 
     source = "file:" + nfs_traffic.MOUNTSTATS
@@ -121,7 +121,7 @@ def judge(texts: list[str], mounts: int, connections: int) -> list[float]:
     seen = facts.Facts(**(rest | known))
     wire = rules_wire.diagnosis.wire_of(traffic)
     verdicts = [
-        judged(rule, rules_wire.Watched(mount.path, True, wire), seen, settings)
+        verdict_or_error(rule, rules_wire.Watched(mount.path, True, wire), seen, settings)
         for mount in mounted
         for rule in rules
     ]

@@ -46,7 +46,7 @@ class Hand:
 
     def revert(self) -> int:
         transactions = self._journal.transactions(NAME)
-        apply.refuse_lost_edits(transactions, overwrite=False)
+        apply.refuse_if_edited_since(transactions, overwrite=False)
         apply.refuse_in_use(transactions)
         apply.revert(transactions, self._journal, self._writer)
         return len(transactions)

@@ -13,7 +13,7 @@ from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.collect.measured import Measured
 from ansible.module_utils.hostproof.controls.interconnect.probes import group_packets
 from ansible.module_utils.hostproof.evaluate import audit
-from ansible.module_utils.hostproof.evaluate.finding import PASS, Check, found
+from ansible.module_utils.hostproof.evaluate.finding import PASS, Check, make_finding
 from hostproof_controller.remote import response_validation
 
 GOOD = Check("good.check", "Title", "low", "now", "Why.", "Reference")
@@ -27,7 +27,7 @@ def judged(monkeypatch: Any, host: Any, seconds: Any = (300.0, 1800.0), **reads:
             checks=(),
             read=lambda host, policy, reader=function: reader(host),
             judge=lambda facts, policy, _crashed, name=name: [
-                found(GOOD._replace(id=f"{name}.check"), PASS, running=str(facts))
+                make_finding(GOOD._replace(id=f"{name}.check"), PASS, running=str(facts))
             ],
         )
         for name, function in reads.items()
@@ -94,24 +94,24 @@ class TestWhatOneControlSaysTooMuchOf:
 
     def test_values_are_cut_too(self):
         values = {"a": "x" * 200_000, "b": 2**63, "c": None}
-        (finding,) = audit.bounded([found(GOOD, PASS, values=values)])
+        (finding,) = audit.bounded([make_finding(GOOD, PASS, values=values)])
         assert len(finding.values["a"]) < response_validation.MOST_TEXT // 2
         assert (finding.values["b"], finding.values["c"]) == (2**63, None)
 
     def test_lists_are_cut_too(self):
-        (finding,) = audit.bounded([found(GOOD, PASS, evidence=["x" * 200_000])])
+        (finding,) = audit.bounded([make_finding(GOOD, PASS, evidence=["x" * 200_000])])
         assert len(finding.evidence[0]) < response_validation.MOST_TEXT // 2
 
     def test_no_part_of_a_command_is_given(self):
         commands = ["true", "rm -r /tmp/" + "x" * 200_000]
-        (finding,) = audit.bounded([found(GOOD, "fail", fix="Do:", commands=commands)])
+        (finding,) = audit.bounded([make_finding(GOOD, "fail", fix="Do:", commands=commands)])
         assert finding.commands == ("true",)
 
     def test_too_many_findings_are_the_error_of_their_control(self):
-        many = [found(GOOD._replace(id="many.check"), PASS)] * (
+        many = [make_finding(GOOD._replace(id="many.check"), PASS)] * (
             response_validation.MOST_FINDINGS + 1
         )
-        few = [found(GOOD, PASS)] * 3
+        few = [make_finding(GOOD, PASS)] * 3
         bounded = audit.bounded(few + many)
         assert bounded[:3] == few
         (error,) = bounded[3:]

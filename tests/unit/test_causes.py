@@ -9,8 +9,8 @@ from ansible.module_utils.hostproof.evaluate.finding import (
     SKIP,
     WARN,
     Check,
-    found,
-    resting,
+    keep_failed_causes,
+    make_finding,
 )
 
 POOL = Check("c.pool", "The pool fits", "high", "now", "It breaks.", "a book")
@@ -18,8 +18,8 @@ START = Check("c.start", "It starts", "high", "reboot", "It breaks.", "a book", 
 
 
 def rested(status, *causes, of="ora1"):
-    symptom = found(START, status, title=f"{of}: It starts")
-    return resting([*causes, symptom])[-1].because_of
+    symptom = make_finding(START, status, title=f"{of}: It starts")
+    return keep_failed_causes([*causes, symptom])[-1].because_of
 
 
 def checks():
@@ -67,11 +67,14 @@ def test_nothing_is_its_own_cause():
     ],
 )
 def test_a_finding_rests_on_what_is_not_well(status, cause, rests):
-    assert rested(status, found(POOL, cause)) == (("c.pool",) if rests else ())
+    assert rested(status, make_finding(POOL, cause)) == (("c.pool",) if rests else ())
 
 
 def test_where_the_cause_has_the_subject_that_one_counts():
-    other, own = found(POOL, FAIL, title="ora2: The pool fits"), found(POOL, PASS, title="ora1: P")
+    other, own = (
+        make_finding(POOL, FAIL, title="ora2: The pool fits"),
+        make_finding(POOL, PASS, title="ora1: P"),
+    )
     assert rested(FAIL, other) == ("c.pool",)
     assert rested(FAIL, other, own) == ()
     assert rested(FAIL, other, own, of="ora2") == ("c.pool",)

@@ -18,8 +18,8 @@ from ansible.module_utils.hostproof.evaluate.checking import (
     Subjects,
     Verdict,
     by_layers,
-    judged,
     known_or_skip,
+    verdict_or_error,
 )
 from ansible.module_utils.hostproof.evaluate.control import Control
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
@@ -151,7 +151,7 @@ class TestOneRule:
                 raise problems[name]
             return Verdict(PASS)
 
-        rules = rules_of(lambda *_: [judged(part, name, of=name) for name in "abc"])
+        rules = rules_of(lambda *_: [verdict_or_error(part, name, of=name) for name in "abc"])
         findings = {finding.title[0]: finding for finding in rules.judge(0, 0)}
         assert {name: f.status for name, f in findings.items()} == {
             "a": SKIP,

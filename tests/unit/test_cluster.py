@@ -10,7 +10,7 @@ from ansible.module_utils.hostproof.collect.host import Output
 from ansible.module_utils.hostproof.controls.block_devices.rules_nodes import asm_disks
 from ansible.module_utils.hostproof.controls.registry import check_ids
 from ansible.module_utils.hostproof.evaluate import audit
-from ansible.module_utils.hostproof.evaluate.finding import found
+from ansible.module_utils.hostproof.evaluate.finding import make_finding
 from cluster_packs import node, policy
 from default_policies import default_policy
 from hostproof_controller.cluster.comparison import Same, alike, odd_one_out
@@ -709,7 +709,7 @@ def with_disks(name, *disks):
     findings = [finding.as_dict() for finding in audit.judge_host(node(name), policies)]
     values = {f"disk {serial}": size for serial, size in disks} or None
     status = "pass" if disks else "skip"
-    findings.append(found(asm_disks.check, status, values=values).as_dict())
+    findings.append(make_finding(asm_disks.check, status, values=values).as_dict())
     return make_line(name, findings)
 
 

@@ -11,7 +11,7 @@ import packs
 import pytest
 from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.evaluate.checking import failing
-from ansible.module_utils.hostproof.evaluate.finding import FAIL, PASS, Check, Finding, found
+from ansible.module_utils.hostproof.evaluate.finding import FAIL, PASS, Check, Finding, make_finding
 from default_policies import default_policy
 from hostproof_controller.report.summary import _values
 
@@ -40,7 +40,7 @@ def judged(control: str, machine: packs.Machine, **changes: Any) -> dict[str, li
     ],
 )
 def test_only_a_layer_that_exists_fails(status, layers, named, failing_layer):
-    assert found(CHECK, status, failing_layer=named, **layers).failing_layer == failing_layer
+    assert make_finding(CHECK, status, failing_layer=named, **layers).failing_layer == failing_layer
 
 
 def test_the_layer_closest_to_the_use_is_named():

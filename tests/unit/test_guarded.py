@@ -66,7 +66,7 @@ def make(base: Path, *changes: FileChange) -> None:
 def revert(base: Path) -> None:
     journal = Journal(Writer(), str(base / "journal"))
     transactions = journal.transactions()
-    apply.refuse_lost_edits(transactions, overwrite=False)
+    apply.refuse_if_edited_since(transactions, overwrite=False)
     apply.revert(transactions, journal, Writer())
 
 

@@ -144,7 +144,7 @@ class Host:
     def revert(self, *, overwrite: bool = False) -> list[str]:
         """What library/revert_control.py does."""
         transactions = self.journal.transactions("hugepages")
-        apply.refuse_lost_edits(transactions, overwrite)
+        apply.refuse_if_edited_since(transactions, overwrite)
         apply.revert(transactions, self.journal, Writer())
         return [transaction.name for transaction in transactions]
 
@@ -529,7 +529,7 @@ class TestKeep:
         (first,) = [transaction.name for transaction in host.journal.transactions()]
         state = host.state()
         host.apply(plan_of(host.change_file(host.new, "ours = 2\n")))
-        newest = apply.without(host.journal.transactions(), [first])
+        newest = apply.transactions_to_revert(host.journal.transactions(), [first])
         assert [transaction.name for transaction in newest] != [first]
         apply.revert(newest, host.journal, Writer())
         assert host.state() == state
@@ -540,23 +540,26 @@ class TestKeep:
         host.apply(plan_of(host.change_file(host.new, "ours = 2\n")))
         newest, oldest = host.journal.transactions()
         with pytest.raises(apply.Refused, match=f"{newest.name} came after {oldest.name}"):
-            apply.without([newest, oldest], [newest.name])
+            apply.transactions_to_revert([newest, oldest], [newest.name])
 
     def test_only_some_go_while_none_newer_stays(self, host):
         for number in (1, 2, 3):
             host.apply(plan_of(host.change_file(host.new, f"ours = {number}\n")))
         third, second, first = host.journal.transactions()
         every = [third, second, first]
-        assert apply.without(every, [first.name], [third.name]) == [third]
-        assert apply.without(every, [first.name], []) == []
+        assert apply.transactions_to_revert(every, [first.name], [third.name]) == [third]
+        assert apply.transactions_to_revert(every, [first.name], []) == []
         with pytest.raises(apply.Refused, match=f"{third.name} came after {second.name}"):
-            apply.without(every, [first.name], [second.name])
+            apply.transactions_to_revert(every, [first.name], [second.name])
 
     def test_nothing_to_keep_and_nothing_left(self, host):
         host.apply(host.plan())
         transactions = host.journal.transactions()
-        assert apply.without(transactions, ["20200101T000000.000000Z-hugepages"]) == transactions
-        assert apply.without(transactions, [transactions[0].name]) == []
+        assert (
+            apply.transactions_to_revert(transactions, ["20200101T000000.000000Z-hugepages"])
+            == transactions
+        )
+        assert apply.transactions_to_revert(transactions, [transactions[0].name]) == []
 
 
 # The calls that die here are made once by the other tests, which every Python has to answer.

@@ -10,7 +10,7 @@ from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.collect.masking import masked, masked_value
 from ansible.module_utils.hostproof.collect.masking_rules import NAME, NAMED, RULES
 from ansible.module_utils.hostproof.evaluate import audit
-from ansible.module_utils.hostproof.evaluate.finding import Check, found
+from ansible.module_utils.hostproof.evaluate.finding import Check, make_finding
 from ansible.module_utils.hostproof.parsers.oracle import oracle_net
 from masking_cases import HEAD, KEPT, NET, OTHERS, PATH, SCRIPTS, SETTINGS
 
@@ -187,7 +187,7 @@ def test_a_finding_is_masked_before_it_leaves_the_host(monkeypatch):
     check = Check("c.x", "Title", "high", "now", "Why.", "Reference")
     text = "mysql -p tiger"
     keys = list(READINGS)
-    finding = found(
+    finding = make_finding(
         check,
         "fail",
         why=f"It ran: {text}",

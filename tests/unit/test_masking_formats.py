@@ -7,7 +7,7 @@ import pytest
 from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.collect.masking import masked, masked_value
 from ansible.module_utils.hostproof.evaluate import audit
-from ansible.module_utils.hostproof.evaluate.finding import Check, found
+from ansible.module_utils.hostproof.evaluate.finding import Check, make_finding
 from masking_formats import COMMANDS, FILES, TEXTS
 
 #: Each has "tiger" in every part, so that a half is found too.
@@ -77,7 +77,7 @@ def test_no_finding_and_no_evidence_key_leaks(family):
     leaks = []
     for text in FORMATS[family]:
         filled = text.replace("§", SECRETS[1])
-        finding = found(
+        finding = make_finding(
             check, "fail", why=filled, fix=filled, running=filled, title=filled, evidence=[filled],
             commands=[filled], values={"value": filled, filled: 1},
         )  # fmt: skip

@@ -211,7 +211,7 @@ class Host:
 
     def revert(self) -> list[str]:
         transactions = self.journal.transactions("nfs_mounts")
-        apply.refuse_lost_edits(transactions, overwrite=False)
+        apply.refuse_if_edited_since(transactions, overwrite=False)
         apply.refuse_in_use(transactions)
         apply.revert(transactions, self.journal, self.hand)
         return [transaction.name for transaction in transactions]
@@ -696,7 +696,7 @@ class TestRevert:
         with pytest.raises(apply.Refused, match=f"the mount of new:/vol/redo on {both.redo} was"):
             both.revert()
         assert both.kernel.mounts[both.redo][0] == "new:/vol/redo"
-        apply.refuse_lost_edits(both.journal.transactions(), overwrite=True)
+        apply.refuse_if_edited_since(both.journal.transactions(), overwrite=True)
 
     def test_database_that_uses_a_mount_by_direct_nfs(self, both, monkeypatch):
         before = both.state()

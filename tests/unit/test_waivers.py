@@ -6,7 +6,7 @@ import re
 import pytest
 import yaml
 from ansible.module_utils.hostproof.errors import PolicyError
-from ansible.module_utils.hostproof.evaluate.finding import Check, found
+from ansible.module_utils.hostproof.evaluate.finding import Check, make_finding
 from hostproof_controller.cli import command
 from hostproof_controller.report.waivers import WAIVERS_HOST, Applied, parse_waivers
 
@@ -41,7 +41,7 @@ def a_finding(status="fail", check="hugepages.pool_covers_sga"):
     about = Check(
         check, "Huge page pool covers every SGA", "critical", "now", "It hurts.", "The book"
     )
-    return found(about, status, desired="1000", running="447").as_dict()
+    return make_finding(about, status, desired="1000", running="447").as_dict()
 
 
 def apply(findings, *entries, today=TODAY):

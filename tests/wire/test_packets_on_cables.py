@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof.probes.net.whole_packets import Way
+from ansible.module_utils.hostproof.probes.net.whole_packets import ProbeRoute
 from default_policies import changed_policy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -147,7 +147,8 @@ class Cables:
         )
         ways: dict[str, Any] = json.loads(output)
         return {
-            address: way if isinstance(way, str) else Way(**way) for address, way in ways.items()
+            address: way if isinstance(way, str) else ProbeRoute(**way)
+            for address, way in ways.items()
         }
 
 
@@ -170,22 +171,24 @@ def laid(limits: tuple[int, int, int, int] = LIMITS) -> Iterator[Cables]:
 
 def test_9000_bytes_end_to_end_arrive_and_so_do_their_answers() -> None:
     with laid() as cables:
-        assert cables.look("node", {PEER: 9000}) == {PEER: Way(9000, True, 0, "", 0, 9000)}
-        assert cables.look("peer", {NODE: 9000}) == {NODE: Way(9000, True, 0, "", 0, 9000)}
+        assert cables.look("node", {PEER: 9000}) == {PEER: ProbeRoute(9000, True, 0, "", 0, 9000)}
+        assert cables.look("peer", {NODE: 9000}) == {NODE: ProbeRoute(9000, True, 0, "", 0, 9000)}
 
 
 def test_one_side_of_1500_loses_them_without_a_word() -> None:
     with laid((9000, 9000, 9000, 1500)) as cables:
-        assert cables.look("node", {PEER: 9000}) == {PEER: Way(9000, False, 0, "", 0, 1500)}
+        assert cables.look("node", {PEER: 9000}) == {PEER: ProbeRoute(9000, False, 0, "", 0, 1500)}
         # Its own device takes no more, so that 1500 is all that it can prove.
-        assert cables.look("peer", {NODE: 1500}) == {NODE: Way(1500, True, 0, "", 0, 1500)}
+        assert cables.look("peer", {NODE: 1500}) == {NODE: ProbeRoute(1500, True, 0, "", 0, 1500)}
 
 
 def test_a_router_with_1500_on_its_far_side_is_named() -> None:
     with laid((9000, 9000, 1500, 9000)) as cables:
-        assert cables.look("node", {PEER: 9000}) == {PEER: Way(9000, False, 0, GATE, 1500, 1500)}
+        assert cables.look("node", {PEER: 9000}) == {
+            PEER: ProbeRoute(9000, False, 0, GATE, 1500, 1500)
+        }
         # From the peer the same cable loses them before anybody could refuse them.
-        assert cables.look("peer", {NODE: 9000}) == {NODE: Way(9000, False, 0, "", 0, 1500)}
+        assert cables.look("peer", {NODE: 9000}) == {NODE: ProbeRoute(9000, False, 0, "", 0, 1500)}
 
 
 def test_a_learned_mtu_hides_nothing() -> None:
@@ -206,7 +209,7 @@ def test_an_answer_that_comes_in_pieces_is_told() -> None:
 def test_silence_is_told_beside_the_others() -> None:
     with laid() as cables:
         results = cables.look("node", {PEER: 9000, "198.51.100.77": 9000, "203.0.113.1": 9000})
-        assert results.pop(PEER) == Way(9000, True, 0, "", 0, 9000)
+        assert results.pop(PEER) == ProbeRoute(9000, True, 0, "", 0, 9000)
         assert all("answers no echo" in text for text in results.values())
 
 
@@ -230,8 +233,8 @@ def test_ipv6(limit: int) -> None:
             cables.wait_for_addresses(name)
         cables.ip("node", "route", "add", "default", "via", "2001:db8:1::fe")
         cables.ip("peer", "route", "add", "default", "via", "2001:db8:2::fe")
-        whole = Way(9000, True, 0, "", 0, 9000)
-        refused = Way(9000, False, 0, "2001:db8:1::fe", 1500, 1500)
+        whole = ProbeRoute(9000, True, 0, "", 0, 9000)
+        refused = ProbeRoute(9000, False, 0, "2001:db8:1::fe", 1500, 1500)
         expected = whole if limit == 9000 else refused
         assert cables.look("node", {"2001:db8:2::2": 9000}) == {"2001:db8:2::2": expected}
 
@@ -304,7 +307,7 @@ def test_the_module_says_the_same(tmp_path: Path) -> None:
     with laid((9000, 9000, 1500, 9000)) as cables:
         cables.within("node", "env", "-C", str(ROOT), "ANSIBLE_CONFIG=ansible.cfg", *command)
     answers = json.loads((tmp_path / "told").read_text())
-    way = {"address": PEER, **Way(9000, False, 0, GATE, 1500, 1500)._asdict()}
+    way = {"address": PEER, **ProbeRoute(9000, False, 0, GATE, 1500, 1500)._asdict()}
     assert (answers["refused"]["passed"], answers["refused"]["ways"]) == (False, [way])
     assert answers["passed"]["passed"]
     assert not answers["silent"]["passed"]

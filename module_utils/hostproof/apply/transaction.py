@@ -73,7 +73,7 @@ def refuse(plan: Plan, prefix: str, journal: Optional[Journal] = None) -> None:
     ``journal`` is that of this host, if it is not at the usual place.
     """
     journal = journal or Journal(Writer())
-    reasons = _odd_targets(plan, journal)
+    reasons = _unreplaceable_targets(plan, journal)
     if plan.changes:
         reasons += journal.obstacles()
     reasons += mounting.obstacles(
@@ -101,7 +101,7 @@ def _reason_of(refusal: Refusal, prefix: str) -> str:
     return refusal.reason.rstrip(".") + accept
 
 
-def _odd_targets(plan: Plan, journal: Journal) -> List[str]:
+def _unreplaceable_targets(plan: Plan, journal: Journal) -> List[str]:
     """Files that cannot be replaced with all that they have, and what is no file.
 
     A link to /dev/null masks a drop-in: writing through it would put a file in the device's place.
@@ -109,11 +109,11 @@ def _odd_targets(plan: Plan, journal: Journal) -> List[str]:
     reasons = []
     for change in plan.changes:
         if isinstance(change, FileChange):
-            reasons.extend(_oddities(change, journal))
+            reasons.extend(_unreplaceable_reasons(change, journal))
     return reasons
 
 
-def _oddities(change: FileChange, journal: Journal) -> List[str]:
+def _unreplaceable_reasons(change: FileChange, journal: Journal) -> List[str]:
     path = change.path
     try:
         kind = guarded.as_owner(path, guarded.kind, change.owner)
@@ -154,7 +154,7 @@ def apply_plan(plan: Plan, control: str, journal: Journal, writer: Writer) -> No
 def _refuse_stale(plan: Plan, journal: Journal) -> None:
     """Raise Refused if the host changed after the plan was created. Sampling takes time, and the
     plan would overwrite a change that was made during that time."""
-    odd = _odd_targets(plan, journal)
+    odd = _unreplaceable_targets(plan, journal)
     if odd:
         raise Refused("rejected, nothing was changed: " + "; ".join(odd))
     stale = [
@@ -306,7 +306,7 @@ class Restored(NamedTuple):
     before: Optional[str]
 
 
-def without(
+def transactions_to_revert(
     transactions: List[Transaction], keep: List[str], only: Optional[List[str]] = None
 ) -> List[Transaction]:
     """The transactions (newest first) but those named in ``keep``; with ``only`` no others than
@@ -344,7 +344,7 @@ def restorations(transactions: List[Transaction]) -> List[Restored]:
     return [restoration for restoration in last.values() if restoration.now != restoration.before]
 
 
-def refuse_lost_edits(transactions: List[Transaction], overwrite: bool) -> None:
+def refuse_if_edited_since(transactions: List[Transaction], overwrite: bool) -> None:
     """Raise Refused if a file or mount was changed after Hostproof changed it: revert would
     overwrite that change."""
     edited = set() if overwrite else _edited_files(transactions) | _other_mounts(transactions)

@@ -19,7 +19,7 @@ from ..collect.window import Waits
 from ..controls.registry import CONTROLS
 from ..errors import BadEntry, NotRecorded, PolicyError
 from .checking import Crashed, Verdict
-from .finding import ERROR, FAIL, PASS, WARN, Check, Finding, found, resting
+from .finding import ERROR, FAIL, PASS, WARN, Check, Finding, keep_failed_causes, make_finding
 from .policy import LEFT_OUT
 
 
@@ -155,7 +155,9 @@ def judge_host(
     findings.extend(_left_out(omission) for omission in bad)
     checks = [check for name in policies for check in CONTROLS[name].checks]
     own = frozenset(text for check in checks for text in check if isinstance(text, str))
-    return bounded([_without_secrets(_printable(finding), own) for finding in resting(findings)])
+    return bounded(
+        [_without_secrets(_printable(finding), own) for finding in keep_failed_causes(findings)]
+    )
 
 
 #: Keys that a finding names of those that count as absent.
@@ -176,7 +178,7 @@ def _without_newer(finding: Finding, newer: List[NotRecorded]) -> Finding:
 
 
 def _left_out(omission: LeftOut) -> Finding:
-    return found(
+    return make_finding(
         _bad_entry(omission.control),
         ERROR,
         title=f"Every policy entry is valid: {omission.entry}",
@@ -320,7 +322,7 @@ def _guarded(
     except BaseException as problem:
         # SystemExit too: no parser ends the audit of a host.
         why = _fault(host, name, name, secrets, problem)
-    return found(
+    return make_finding(
         _unjudged(name),
         ERROR,
         why=why,
@@ -444,7 +446,7 @@ def bounded(findings: List[Finding]) -> List[Finding]:
         findings = [finding for finding in findings if finding.control != name]
         why = f"It has {count} findings, and a host may have {MOST_FINDINGS}: none was kept."
         findings.append(
-            found(
+            make_finding(
                 _unjudged(name),
                 ERROR,
                 why=why,

@@ -43,7 +43,7 @@ from typing import (
 from ..collect.answer import Answer
 from ..errors import Absent, Denied, HostError, HostproofError, NotRecorded
 from .advice import Advice, Planned, chosen, rendered
-from .finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found, worst
+from .finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, make_finding, worst
 from .tools import install_hint
 
 #: Placeholders in the place of an evidence key.
@@ -130,7 +130,9 @@ def undetermined(problem: HostproofError, of: Optional[str] = None) -> Verdict:
     )
 
 
-def judged(rule: Callable[..., Verdict], *arguments: Any, of: Optional[str] = None) -> Verdict:
+def verdict_or_error(
+    rule: Callable[..., Verdict], *arguments: Any, of: Optional[str] = None
+) -> Verdict:
     """The verdict of a part of a rule: what is skipped or unknown there does not hide the rest."""
     try:
         verdict = rule(*arguments)
@@ -305,7 +307,7 @@ class Rules:
         """Register the rule below as this check (finding.py says what each text is).
 
         ``because_of`` are checks, also of other controls, whose findings can cause this one.
-        finding.resting says which of them do on a host.
+        finding.keep_failed_causes says which of them do on a host.
         """
         if not check_id.startswith(self.control + "."):
             raise ValueError(f"{check_id} is not a check of {self.control}")
@@ -422,7 +424,7 @@ class _Loop:
         if verdict.advice is not None and verdict.status in (FAIL, WARN, ERROR):
             steps = chosen(verdict.advice, verdict.wrong, verdict.right, check.takes_effect)
             fix, commands = rendered(steps, self._planned)
-        finding = found(
+        finding = make_finding(
             check,
             verdict.status,
             why=verdict.why,

@@ -89,7 +89,7 @@ class Finding(NamedTuple):
         return record
 
 
-def found(
+def make_finding(
     check: Check,
     status: str,
     why: Optional[str] = None,
@@ -151,7 +151,7 @@ def subject_of(title: str) -> str:
     return subject if colon else ""
 
 
-def resting(findings: List[Finding]) -> List[Finding]:
+def keep_failed_causes(findings: List[Finding]) -> List[Finding]:
     """The findings of a host, with ``because_of`` reduced to causes that failed on this host.
 
     A cause with a finding for the same subject is compared by that finding, otherwise by any. Only

@@ -18,7 +18,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
     SKIP,
     WARN,
     Check,
-    found,
+    make_finding,
 )
 
 from . import pace
@@ -390,4 +390,4 @@ def _listed(groups: Iterable[Same]) -> str:
 
 
 def _told(check: Check, status: str, why: str | None = None, **more: Any) -> dict[str, Any]:
-    return found(check, status, why=why, **more).as_dict()
+    return make_finding(check, status, why=why, **more).as_dict()

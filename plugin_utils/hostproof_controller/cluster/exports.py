@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.controls.cluster_nodes import rules_traits
 from ansible.module_utils.hostproof.controls.nfs_mounts import rules_locks
-from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, found
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, make_finding
 
 from .comparison import differences
 from .nodes import SHARED_EXPORT, State
@@ -176,7 +176,7 @@ def _locks(export: Export) -> dict[str, Any]:
         why.append(f"Locks and attributes of {_named(unclear)} are unknown.")
     if status == FAIL:
         why.append(f"{export.name} is mounted by {seen}. {rules_locks.shared_export.check.why}")
-    return found(
+    return make_finding(
         rules_locks.shared_export.check,
         status,
         why=" ".join(why) or None,

@@ -21,7 +21,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
     SKIP,
     WARN,
     Check,
-    found,
+    make_finding,
 )
 
 from .nodes import SESSIONS, State, is_same, plain
@@ -74,7 +74,7 @@ def databases_of(states: Iterable[State]) -> list[Database]:
         for finding in state.findings:
             if finding["check"] == SESSIONS and (finding["values"] or finding["status"] == ERROR):
                 try:
-                    name, term, pool = _said(state.name, finding["values"])
+                    name, term, pool = _parse_pool_values(state.name, finding["values"])
                 except (AttributeError, KeyError, TypeError, ValueError):
                     half_known.append(state.name)
                     continue
@@ -91,7 +91,7 @@ def databases_of(states: Iterable[State]) -> list[Database]:
     ]
 
 
-def _said(host: str, values: dict[str, Any]) -> tuple[str, Terms, Pool]:
+def _parse_pool_values(host: str, values: dict[str, Any]) -> tuple[str, Terms, Pool]:
     """What a pool says; raises anything for what no pool says."""
     hosts, clients = (
         tuple(plain(word) for word in values[key].split(",") if word)
@@ -128,7 +128,7 @@ def findings_on(
         checks = (rules_sums.sessions.check, rules_sums.logon_storm.check)
         return [_told(check, ERROR, why, fix="give all of them the same") for check in checks]
     terms = database.terms[0]
-    return [_sessions(database, terms), _storm(database, terms, state_of)]
+    return [_sessions(database, terms), _judge_logon_storm(database, terms, state_of)]
 
 
 def _sessions(database: Database, terms: Terms) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def _sessions(database: Database, terms: Terms) -> dict[str, Any]:
     )
 
 
-def _storm(
+def _judge_logon_storm(
     database: Database, terms: Terms, state_of: Callable[[str], State | None]
 ) -> dict[str, Any]:
     check = rules_sums.logon_storm.check
@@ -230,4 +230,4 @@ def _not_known(database: Database) -> str:
 
 
 def _told(check: Check, status: str, why: str = "", **more: Any) -> dict[str, Any]:
-    return found(check, status, why=why or None, **more).as_dict()
+    return make_finding(check, status, why=why or None, **more).as_dict()

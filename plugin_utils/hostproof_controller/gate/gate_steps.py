@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.controls.latency.rules_change import gate
-from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, Finding, found
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, Finding, make_finding
 
 from ..latency import baseline, change_findings, comparing
 from ..latency.baseline import Baseline, NoBaseline
@@ -335,7 +335,7 @@ def _gate(
     why: str | None = None,
     fix: str | None = None,
 ) -> Finding:
-    return found(
+    return make_finding(
         gate.check,
         status,
         title="Batch {0}: {1}".format(batch["number"], gate.check.title),

@@ -19,7 +19,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
     SKIP,
     WARN,
     Finding,
-    found,
+    make_finding,
     worst,
 )
 
@@ -63,7 +63,7 @@ def judge_host(
     """
     command = undo or f"./hostproof revert --limit {host.host}"
     findings = [
-        found(
+        make_finding(
             CHANGE,
             ERROR,
             why="Whether the change made this host slower is not known.",
@@ -80,7 +80,7 @@ def judge_host(
         findings.append(_judge_series(series, host, keys, unchanged, command))
     if not findings:
         findings.append(
-            found(
+            make_finding(
                 CHANGE,
                 ERROR,
                 why="Whether the change made this host slower is not known.",
@@ -91,7 +91,7 @@ def judge_host(
         )
     elif not host.problems and not host.measured:
         findings.append(
-            found(
+            make_finding(
                 CHANGE,
                 ERROR,
                 why="Nothing on this host was busy enough to be measured by looking on.",
@@ -114,7 +114,7 @@ def judge_fleet(verdicts: Sequence[FleetVerdict], undo: str | None = None) -> li
         interval = result.comparison.interval
         if not result.bounded:
             findings.append(
-                found(
+                make_finding(
                     FLEET_CHANGE,
                     SKIP,
                     title=title,
@@ -133,7 +133,7 @@ def judge_fleet(verdicts: Sequence[FleetVerdict], undo: str | None = None) -> li
         if result.whole is not None and status == FAIL:
             status = WARN
         findings.append(
-            found(
+            make_finding(
                 FLEET_CHANGE,
                 status,
                 title=title,
@@ -165,7 +165,7 @@ def _judge_loss(loss: Loss, unchanged: bool, undo: str) -> Finding:
         why += " So few may be chance."
     if unchanged:
         why += f" This host was {_UNCHANGED}."
-    return found(
+    return make_finding(
         CHANGE,
         status,
         title=f"{loss.name}: {CHANGE.title}",
@@ -183,7 +183,7 @@ def _without_figures(
     whole = host.whole_of(series)
     remarks = "; ".join(series.remarks)
     if series.problem and whole is None:
-        return found(
+        return make_finding(
             CHANGE,
             ERROR,
             title=title,
@@ -195,7 +195,7 @@ def _without_figures(
             running="; ".join([*path, "not compared"]) + (f" ({remarks})" if remarks else ""),
         )
     tells = "" if whole is None else f"; {whole.series.name} tells"
-    return found(
+    return make_finding(
         CHANGE,
         SKIP,
         title=title,
@@ -233,7 +233,7 @@ def _judge_series(
         sentences.append(gone)
     if remarks:
         sentences.append("note: " + remarks)
-    return found(
+    return make_finding(
         CHANGE,
         status,
         title=title,

@@ -52,7 +52,7 @@ class Series(NamedTuple):
         return ", ".join(part for part in parts if part)
 
 
-class Told(NamedTuple):
+class SeriesText(NamedTuple):
     """What a reading of windows tells; ``problems`` are sentences about what is no window."""
 
     series: list[Series]
@@ -75,10 +75,10 @@ class Summary(NamedTuple):
     mean: float | None
 
 
-def read_windows(reading: Any) -> Told:
+def read_windows(reading: Any) -> SeriesText:
     """The series of a reading of kind "windows", in the order in which they begin."""
     if not isinstance(reading, dict) or not isinstance(reading.get("windows"), list):
-        return Told([], ["the reading holds no windows"])
+        return SeriesText([], ["the reading holds no windows"])
     by_key: dict[tuple[str, str, str, int | None], list[Window]] = {}
     wrong: list[str] = []
     for number, values in enumerate(reading["windows"], 1):
@@ -96,7 +96,7 @@ def read_windows(reading: Any) -> Told:
     problems = [printable(text) for text in wrong[:3]]
     if len(wrong) > len(problems):
         problems.append(f"and {len(wrong) - len(problems)} more that are no windows")
-    return Told(series, problems)
+    return SeriesText(series, problems)
 
 
 def summary(series: Series) -> Summary:

@@ -24,7 +24,13 @@ from typing import Any, NamedTuple, Protocol, overload
 from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.collect.bounded import open_regular
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.evaluate.finding import ERROR, SEVERITIES, SKIP, Check, found
+from ansible.module_utils.hostproof.evaluate.finding import (
+    ERROR,
+    SEVERITIES,
+    SKIP,
+    Check,
+    make_finding,
+)
 
 from .. import run_options
 from ..cluster.nodes import COMPLETE, SESSIONS, SHARED_EXPORT, is_same
@@ -962,7 +968,7 @@ def pseudo_line(results: Results, name: str) -> dict[str, Any]:
 
 
 def _error(check: Check, desired: str, actual: str, fix: str, why: str | None) -> dict[str, Any]:
-    finding = found(check, ERROR, why=why, fix=fix, desired=desired, running=actual)
+    finding = make_finding(check, ERROR, why=why, fix=fix, desired=desired, running=actual)
     return finding._replace(takes_effect=None).as_dict()
 
 

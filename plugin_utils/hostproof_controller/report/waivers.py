@@ -20,7 +20,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
     WAIVED,
     WARN,
     Check,
-    found,
+    make_finding,
     subject_of,
 )
 
@@ -163,7 +163,7 @@ class Applied:
         self._today = today
         self._known = set(known_checks)
         self._soon_days = soon_days
-        self._met = [_Met([], 0, False) for _ in waivers]
+        self._met = [_WaiverUse([], 0, False) for _ in waivers]
 
     def see(self, host: str, findings: Iterable[dict[str, Any]]) -> None:
         """Note what the waivers cover of a host."""
@@ -171,7 +171,7 @@ class Applied:
                 if waiver.covers_host(host)]  # fmt: skip
         if not here:
             return
-        bare = _bare(findings)
+        bare = _without_waiver_findings(findings)
         for waiver, met in here:
             met.hosts += 1
             met.judged = met.judged or any(finding["check"] == waiver.check for finding in bare)
@@ -191,9 +191,9 @@ class Applied:
     def waived(self, host: str, findings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         """The findings in their order, those of the control ``waiver`` left out."""
         here = [waiver for waiver in self._valid if waiver.covers_host(host)]
-        return [_waived(host, finding, here) for finding in _bare(findings)]
+        return [_waived(host, finding, here) for finding in _without_waiver_findings(findings)]
 
-    def _judge(self, waiver: Waiver, met: "_Met") -> list[tuple[str, dict[str, Any]]]:
+    def _judge(self, waiver: Waiver, met: "_WaiverUse") -> list[tuple[str, dict[str, Any]]]:
         """Findings about one waiver, each with the host that it is shown on."""
         days = (waiver.expires - self._today).days
         if waiver.check not in self._known and not waiver.check.startswith(OWN_CHECKS):
@@ -210,7 +210,7 @@ class Applied:
         return []
 
 
-class _Met:
+class _WaiverUse:
     """Matches of a waiver: hosts with findings that it covers, the number of hosts that it names,
     whether any of these was audited, and whether it has a subject that the waiver names."""
 
@@ -221,7 +221,7 @@ class _Met:
         self.has_subject = False
 
 
-def _bare(findings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def _without_waiver_findings(findings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return [_unwaived(finding) for finding in findings if finding["control"] != CONTROL]
 
 
@@ -292,7 +292,7 @@ def _waived(host: str, finding: dict[str, Any], waivers: list[Waiver]) -> dict[s
 
 
 def _unknown_check(waiver: Waiver) -> dict[str, Any]:
-    return found(
+    return make_finding(
         _UNKNOWN_CHECK,
         ERROR,
         desired="a check id of this Hostproof",
@@ -304,7 +304,7 @@ def _unknown_check(waiver: Waiver) -> dict[str, Any]:
 
 
 def _expired(waiver: Waiver, days: int) -> dict[str, Any]:
-    return found(
+    return make_finding(
         _EXPIRED,
         WARN,
         desired="a waiver that is valid today",
@@ -315,7 +315,7 @@ def _expired(waiver: Waiver, days: int) -> dict[str, Any]:
 
 
 def _expires_soon(waiver: Waiver, days: int, hosts: int) -> dict[str, Any]:
-    return found(
+    return make_finding(
         _EXPIRES_SOON,
         WARN,
         desired="a waiver that stays valid",
@@ -327,7 +327,7 @@ def _expires_soon(waiver: Waiver, days: int, hosts: int) -> dict[str, Any]:
     ).as_dict()
 
 
-def _matches_nothing(waiver: Waiver, met: _Met) -> dict[str, Any]:
+def _matches_nothing(waiver: Waiver, met: _WaiverUse) -> dict[str, Any]:
     if not met.hosts:
         actual = "no host of this run is named so"
     elif not met.judged:
@@ -337,7 +337,7 @@ def _matches_nothing(waiver: Waiver, met: _Met) -> dict[str, Any]:
     else:
         actual = f"the check neither warned nor failed on {_hosts(met.hosts)}"
     places = "hosts or subject" if waiver.subjects else "hosts"
-    return found(
+    return make_finding(
         _MATCHES_NOTHING,
         WARN,
         desired="a warning or failure that the waiver covers",

@@ -10,7 +10,7 @@ import pytest
 from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.controls.latency import rules_reports, rules_work
 from ansible.module_utils.hostproof.evaluate import audit
-from ansible.module_utils.hostproof.evaluate.finding import Finding, resting
+from ansible.module_utils.hostproof.evaluate.finding import Finding, keep_failed_causes
 from packs import FIXTURES
 
 Judge = Callable[..., dict[str, list[Finding]]]
@@ -431,9 +431,9 @@ def test_reads_may_come_from_the_page_cache(judge):
     assert (good.status, good.because_of) == ("pass", ())
     finding = good._replace(because_of=rule_of("latency.database").check.because_of)
     cached = good._replace(check="async_io.direct_files", status="warn", because_of=())
-    assert resting([finding, cached])[0].because_of == ("async_io.direct_files",)
+    assert keep_failed_causes([finding, cached])[0].because_of == ("async_io.direct_files",)
     direct = cached._replace(status="pass")
-    assert resting([finding, direct])[0].because_of == ()
+    assert keep_failed_causes([finding, direct])[0].because_of == ()
 
 
 def rule_of(check: str) -> Any:

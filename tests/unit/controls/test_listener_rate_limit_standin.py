@@ -46,7 +46,7 @@ class Setup:
 
     def revert(self) -> None:
         transactions = self.journal.transactions(control.name)
-        apply.refuse_lost_edits(transactions, False)
+        apply.refuse_if_edited_since(transactions, False)
         apply.revert(transactions, self.journal, Writer())
 
     def statuses(self, **wish: Any) -> dict[str, str]:

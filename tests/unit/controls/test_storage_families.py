@@ -22,7 +22,7 @@ from ansible.module_utils.hostproof.controls.storage_type.snmp import (
 from ansible.module_utils.hostproof.controls.storage_type.snmp.storage_definitions import (
     Place,
     Rule,
-    Way,
+    ValueSource,
 )
 from ansible.module_utils.hostproof.controls.storage_type.snmp.storage_families import FAMILIES
 from ansible.module_utils.hostproof.snmp.tools import Credentials, Target
@@ -115,7 +115,7 @@ def put(rows: Rows, oid: str, text: str) -> None:
     rows[oid + ROW if oid.endswith(".") else oid] = (tag, text)
 
 
-def agent_of(way: Way) -> Rows:
+def agent_of(way: ValueSource) -> Rows:
     rows: Rows = {}
     for clue in way.clues:
         if clue.kind == storage_definitions.OBJECT_ID:
@@ -160,7 +160,7 @@ PARTS = [
 
 
 @pytest.mark.parametrize(("rule", "way"), WAYS)
-def test_the_family_is_recognised(rule: Rule, way: Way):
+def test_the_family_is_recognised(rule: Rule, way: ValueSource):
     storage = seen(agent_of(way))
     assert (storage.vendor, storage.product, storage.role) == (rule.vendor, rule.product, rule.role)
 

@@ -74,7 +74,7 @@ GOOD = {"size": 9000, "passed": 1, "pieces": 0, "hop": "", "limit": 0, "arrives"
 
 def test_a_record_gives_the_same():
     ways = whole_packets.look(record(**GOOD), {HERE: 9000})
-    assert ways == {HERE: whole_packets.Way(9000, True, 0, "", 0, 9000)}
+    assert ways == {HERE: whole_packets.ProbeRoute(9000, True, 0, "", 0, 9000)}
 
 
 @pytest.mark.parametrize("name", sorted(set(GOOD) - {"hop"}))

@@ -7,7 +7,7 @@ from typing import Dict, List, Tuple
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.shell import line
 from ...errors import HostproofError
-from ...evaluate.checking import Rules, Skip, Verdict, judged
+from ...evaluate.checking import Rules, Skip, Verdict, verdict_or_error
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.mounts import aix_mount_options, mount_command
 from ...probes.unix import aix_said
@@ -176,7 +176,7 @@ def aix_hdisks(aix: Aix, facts: Facts, policy: Policy) -> List[Verdict]:
     disks = known(aix.disks)
     if not disks:
         raise Skip("lsdev lists no hdisk.")
-    return [judged(_disk, disk, disks[disk], policy, of=disk) for disk in sorted(disks)]
+    return [verdict_or_error(_disk, disk, disks[disk], policy, of=disk) for disk in sorted(disks)]
 
 
 def _disk(disk: str, answer: Answer[Dict[str, str]], policy: Policy) -> Verdict:

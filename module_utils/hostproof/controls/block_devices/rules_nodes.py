@@ -5,7 +5,7 @@
 from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import existing, known
-from ...evaluate.checking import Judged, Rules, Skip, Verdict, failing, judged
+from ...evaluate.checking import Judged, Rules, Skip, Verdict, failing, verdict_or_error
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.number import integer
 from .facts import ASM_KEY, DRIVERS, Facts, Used
@@ -87,7 +87,7 @@ def labels(facts: Facts, _policy: Policy) -> Judged:
         raise Skip(
             "ASM uses no label of ASMLIB or ASMFD, or block_devices_devices lists the disks."
         )
-    return [judged(_label, path, facts, of=path) for path in sorted(facts.labels)]
+    return [verdict_or_error(_label, path, facts, of=path) for path in sorted(facts.labels)]
 
 
 def _label(path: str, facts: Facts) -> Verdict:

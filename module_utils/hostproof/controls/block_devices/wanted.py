@@ -106,7 +106,7 @@ def with_file(rules: Rules, path: str, text: str) -> Rules:
     return sorted(changed, key=lambda rule: rule[0].rpartition("/")[2])
 
 
-def settled(result: Outcome, what: str) -> Optional[Assigned]:
+def require_certain(result: Outcome, what: str) -> Optional[Assigned]:
     """The effective assignment, None without one. Raises if only a reboot can show it."""
     winner = result.winner
     for doubt in result.doubts:
@@ -137,11 +137,11 @@ def lasting(used: Used, facts: Facts, rules: Rules) -> Dict[str, Tuple[Optional[
     first = later if used.name.startswith("dm-") else node_at_boot(used, facts, rules, "add")
     assignments = {}
     for key in NODE:
-        assignment = settled(later[key], used.node)
+        assignment = require_certain(later[key], used.node)
         assignments[key] = (
             (assignment, True)
             if assignment is not None
-            else (settled(first[key], used.node), False)
+            else (require_certain(first[key], used.node), False)
         )
     return assignments
 
@@ -152,7 +152,7 @@ def value_at_boot(disk: Disk, key: str, facts: Facts, rules: Rules) -> Optional[
     if assigned is None:
         name = attribute(key)
         look: Lookup = disk.lookup("add", "change")
-        assigned = settled(outcome(rules, (name,), look)[name], disk.title)
+        assigned = require_certain(outcome(rules, (name,), look)[name], disk.title)
     if assigned is None and key == disks.SCHEDULER:
         assigned = _of_kernel(disk, facts)
     for unit in known(facts.tuned).units:

@@ -81,27 +81,27 @@ def bond_of(nic: NicFacts, facts: Facts) -> Optional[Bond]:
     return bond if isinstance(bond, Bond) else None
 
 
-class Far(NamedTuple):
+class PeerPorts(NamedTuple):
     """The switch ports at the other end. ``why`` is the reason if there are none."""
 
     ports: Tuple[SwitchPort, ...]
     why: str
 
 
-def far_end(nic: NicFacts, facts: Facts) -> Far:
+def peer_ports(nic: NicFacts, facts: Facts) -> PeerPorts:
     """The switch port of an interface, or all ports of the aggregate if it is unknown which."""
     bond = bond_of(nic, facts)
     if bond is not None and bond.active and bond.active != nic.name:
         why = "only {0} sends while it is the active member of {1}, so no switch has seen {2}"
-        return Far((), why.format(bond.active, nic.nic.bond, nic.name))
+        return PeerPorts((), why.format(bond.active, nic.nic.bond, nic.name))
     ports = ports_of(nic, facts)
     if ports:
-        return Far(tuple(ports), "")
+        return PeerPorts(tuple(ports), "")
     macs = [mac for mac in (nic.nic.permanent_mac, nic.nic.mac) if mac]
-    return behind(facts, macs if bond is None else macs[-1:])
+    return ports_that_learned(facts, macs if bond is None else macs[-1:])
 
 
-def behind(facts: Facts, macs: List[str]) -> Far:
+def ports_that_learned(facts: Facts, macs: List[str]) -> PeerPorts:
     """The switch port without another bridge behind it that has learned one of the addresses."""
     reasons = []
     for name, switch in facts.switches.items():
@@ -112,8 +112,8 @@ def behind(facts: Facts, macs: List[str]) -> Far:
             ports = switch.ports.get(mac, ())
             direct = tuple(port for port in ports if not port.uplink)
             if direct:
-                return Far(direct, "")
+                return PeerPorts(direct, "")
             reasons += [f"{port.name} leads to {port.uplink}" for port in ports if port.uplink]
             if mac in switch.missing:
                 reasons.append(f"{name}: {switch.missing[mac]}")
-    return Far((), "; ".join(dict.fromkeys(reasons)) or "its MAC address is not known")
+    return PeerPorts((), "; ".join(dict.fromkeys(reasons)) or "its MAC address is not known")

@@ -13,7 +13,7 @@ from .facts import Facts
 from .links import NO_SWITCH, Path, Side
 from .nics import NicFacts, evidence_of, priority_in_use
 from .policy import NAME, ON, STORAGE, Policy
-from .ports import Far, behind, far_end
+from .ports import PeerPorts, peer_ports, ports_that_learned
 from .snmp.ethernet_port import UNSEEN, Delta, Pause
 from .snmp.filer_port import FilerPort
 from .snmp.switch_port import Switch, SwitchPort
@@ -39,7 +39,7 @@ def switch_port(nic: NicFacts, facts: Facts, policy: Policy) -> Verdict:
         raise Skip(NO_SWITCH)
     if nic.nic.carrier is False:
         raise Skip(f"{nic.name} has no carrier.")
-    far = far_end(nic, facts)
+    far = peer_ports(nic, facts)
     if not far.ports:
         return Verdict(
             ERROR,
@@ -165,7 +165,7 @@ def _filer_port_text(peer: FilerPort) -> str:
 # -- the path -------------------------------------------------------------------------------------
 
 
-class _Way(NamedTuple):
+class _PathCheck(NamedTuple):
     """A path with its evidence. ``alone`` is the verdict if the host's end is not checked."""
 
     path: Path
@@ -175,7 +175,7 @@ class _Way(NamedTuple):
     asks_filer: bool
 
 
-def _ways(facts: Facts, policy: Policy) -> List[_Way]:
+def _path_checks(facts: Facts, policy: Policy) -> List[_PathCheck]:
     found_ways = []
     for nic in facts.nics.values():
         storage: Dict[str, Optional[str]] = {}
@@ -183,24 +183,26 @@ def _ways(facts: Facts, policy: Policy) -> List[_Way]:
             if path.role == STORAGE and nic.name in path.nics:
                 storage[path.address] = path.mac
         for address, mac in sorted(storage.items()) or [("", None)]:
-            found_ways.append(_way(nic, address, mac, facts, policy))
+            found_ways.append(_path_check(nic, address, mac, facts, policy))
     return found_ways
 
 
-def _way(nic: NicFacts, address: str, mac: Optional[str], facts: Facts, policy: Policy) -> _Way:
-    far = far_end(nic, facts)
+def _path_check(
+    nic: NicFacts, address: str, mac: Optional[str], facts: Facts, policy: Policy
+) -> _PathCheck:
+    far = peer_ports(nic, facts)
     filer, why_no_filer, filer_macs = _filer_side(address, facts)
-    near_filer = Far((), "")
+    near_filer = PeerPorts((), "")
     if address:
         macs = filer_macs or ([mac] if mac else [])
-        near_filer = behind(facts, macs)
+        near_filer = ports_that_learned(facts, macs)
     evidence = list(nic.nic.evidence) + evidence_of(nic)
     for port in far.ports:
         evidence += port.port.evidence
     answer = if_known(facts.filers.get(address), None)
     of_filer = [key for port in near_filer.ports for key in port.port.evidence]
     of_filer += [] if answer is None else answer.evidence
-    return _Way(
+    return _PathCheck(
         path=Path(
             host=_host_side(nic),
             host_port=_switch_side(far),
@@ -237,7 +239,7 @@ def _host_side(nic: NicFacts) -> Side:
     )
 
 
-def _switch_side(far: Far) -> Optional[Side]:
+def _switch_side(far: PeerPorts) -> Optional[Side]:
     if not far.ports:
         return None
     return links.bundled([links.side_of(port.name, port.port) for port in far.ports])
@@ -287,7 +289,7 @@ def link(facts: Facts, policy: Policy) -> List[Verdict]:
     """One verdict for each cable of each path, with the chain of the path in it."""
     need_nics(facts)
     verdicts: List[Verdict] = []
-    for way in _ways(facts, policy):
+    for way in _path_checks(facts, policy):
         verdicts.append(_of_host_cable(way, policy))
         if way.path.filer is not None or way.path.filer_port is not None or way.asks_filer:
             verdict = _of_filer_cable(way, policy)
@@ -297,7 +299,7 @@ def link(facts: Facts, policy: Policy) -> List[Verdict]:
     return verdicts
 
 
-def _of_host_cable(way: _Way, policy: Policy) -> Verdict:
+def _of_host_cable(way: _PathCheck, policy: Policy) -> Verdict:
     path = way.path
     name = "{0} <-> {1}".format(path.host.name, _name(path.host_port, "switch"))
     if not path.switched:
@@ -320,7 +322,7 @@ def _of_host_cable(way: _Way, policy: Policy) -> Verdict:
     return _cable(name, way, verdicts, evidence)
 
 
-def _of_filer_cable(way: _Way, policy: Policy) -> Verdict:
+def _of_filer_cable(way: _PathCheck, policy: Policy) -> Verdict:
     path = way.path
     name = "{0} <-> {1}".format(_name(path.filer_port, "switch"), _name(path.filer, "filer"))
     evidence = way.filer_evidence
@@ -361,7 +363,9 @@ def _name(side: Optional[Side], otherwise: str) -> str:
     return otherwise if side is None else side.name
 
 
-def _cable(name: str, way: _Way, verdicts: List[Verdict], evidence: Tuple[str, ...]) -> Verdict:
+def _cable(
+    name: str, way: _PathCheck, verdicts: List[Verdict], evidence: Tuple[str, ...]
+) -> Verdict:
     verdict = links.worst(verdicts)
     if verdict.status == PASS:
         verdict = Verdict(PASS, in_use=verdict.why)

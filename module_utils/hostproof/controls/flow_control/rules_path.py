@@ -15,7 +15,7 @@ from ...probes.net.network_interfaces import Path
 from .facts import Facts
 from .nics import NicFacts, capital, direction_text, evidence_of
 from .policy import NAME, STANDARD_MTU, Policy
-from .ports import behind, ports_of, why_unknown
+from .ports import ports_of, ports_that_learned, why_unknown
 from .snmp.filer_port import Filer, FilerPort
 from .snmp.switch_port import Switch, SwitchPort
 from .subjects import BONDS, CASE, NTAP, PATHS, STORAGE_PATHS, NamedPath
@@ -156,7 +156,7 @@ def _nics(path: Path, facts: Facts) -> List[NicFacts]:
 # -- MTU ------------------------------------------------------------------------------------------
 
 
-class _Way(NamedTuple):
+class _PathMtus(NamedTuple):
     """MTUs on a path. A hop is a name and its MTU. The texts are about hops that lose frames, hops
     that only differ, and hops with unknown MTU."""
 
@@ -185,7 +185,7 @@ def path_mtu(subject: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
     path = subject.path
     if path.mtu is None:
         raise Skip(f"The MTU of {path.device} is not known.")
-    way = _Way([(f"device {path.device}", path.mtu)], [], [], [])
+    way = _PathMtus([(f"device {path.device}", path.mtu)], [], [], [])
     _look_at_host(path, path.mtu, facts, way)
     filer = _filer(path, facts)
     _look_at_far_end(path, path.mtu, filer, facts, way)
@@ -216,7 +216,7 @@ def path_mtu(subject: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
     )
 
 
-def _why_of(way: _Way, mtu: int) -> str:
+def _why_of(way: _PathMtus, mtu: int) -> str:
     if way.wrong:
         return f"This host sends up to {mtu} bytes, but {'; '.join(way.wrong)}."
     differing = "; ".join(way.differing)
@@ -236,7 +236,7 @@ def _ports(filer: Optional[Filer]) -> Sequence[FilerPort]:
     return () if filer is None else filer.ports
 
 
-def _look_at_host(path: Path, mtu: int, facts: Facts, way: _Way) -> None:
+def _look_at_host(path: Path, mtu: int, facts: Facts, way: _PathMtus) -> None:
     """Add the host's interfaces and their switch ports."""
     for nic in _nics(path, facts):
         if nic.nic.mtu is not None and nic.name != path.device:
@@ -246,7 +246,9 @@ def _look_at_host(path: Path, mtu: int, facts: Facts, way: _Way) -> None:
         _look_at_ports(ports_of(nic, facts), nic.name, mtu, facts, way)
 
 
-def _look_at_far_end(path: Path, mtu: int, filer: Optional[Filer], facts: Facts, way: _Way) -> None:
+def _look_at_far_end(
+    path: Path, mtu: int, filer: Optional[Filer], facts: Facts, way: _PathMtus
+) -> None:
     """Add the far end: a router, or the filer and its switch port."""
     if path.gateway is not None:
         way.unknown.append(f"the router {path.gateway}")
@@ -262,11 +264,11 @@ def _look_at_far_end(path: Path, mtu: int, filer: Optional[Filer], facts: Facts,
         way.unknown.append(path.address or "the other nodes")
     if path.address:
         macs = sorted({port.mac for port in _ports(filer) if port.mac} or {path.mac or ""})
-        _look_at_ports(behind(facts, macs).ports, path.address, mtu, facts, way)
+        _look_at_ports(ports_that_learned(facts, macs).ports, path.address, mtu, facts, way)
 
 
 def _look_at_ports(
-    ports: Sequence[SwitchPort], end: str, mtu: int, facts: Facts, way: _Way
+    ports: Sequence[SwitchPort], end: str, mtu: int, facts: Facts, way: _PathMtus
 ) -> None:
     """Add the switch ports of ``end``."""
     by_class = {

@@ -15,8 +15,8 @@ from ...evaluate.checking import (
     Subjects,
     Verdict,
     by_layers,
-    judged,
     layered,
+    verdict_or_error,
 )
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
@@ -87,7 +87,7 @@ def memlock_persisted(facts: Facts, policy: Policy) -> Judged:
     missing = [user for user in policy.users if user not in accounts]
     verdicts = [_missing_account(user, required) for user in missing] + verdicts
     layers = [("whether the host has a database", database), ("accounts", facts.accounts)]
-    return [judged(by_layers, verdict, layers, of=verdict.of) for verdict in verdicts]
+    return [verdict_or_error(by_layers, verdict, layers, of=verdict.of) for verdict in verdicts]
 
 
 def _missing_account(user: str, required: Optional[int]) -> Verdict:

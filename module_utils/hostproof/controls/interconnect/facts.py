@@ -14,7 +14,7 @@ from ...parsers.number import integer
 from ...parsers.oracle import crsconfig_params, pfile
 from ...parsers.unix import getent
 from ...probes.net import devices, whole_packets
-from ...probes.net.whole_packets import Way
+from ...probes.net.whole_packets import ProbeRoute
 from ...probes.nfs import nfs_files
 from ...probes.oracle import clusterware, next_start, will_start
 from .policy import NAME, Peer, Policy
@@ -120,7 +120,7 @@ class Facts(NamedTuple):
     cluster: Answer[bool]
     loopback: Answer[int]
     routes: Dict[str, Answer[Route]]
-    ways: Dict[str, Answer[Way]]
+    ways: Dict[str, Answer[ProbeRoute]]
     heard: Dict[str, Answer[Heard]]
     losses: Optional[Answer[Losses]]
     peers: Answer[Tuple[Peer, ...]]

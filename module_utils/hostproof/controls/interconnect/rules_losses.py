@@ -7,7 +7,7 @@ from typing import Sequence
 from ...collect.answer import if_known, known
 from ...errors import Unanswered
 from ...evaluate.advice import Advice, Ask
-from ...evaluate.checking import Rules, Skip, Verdict, judged
+from ...evaluate.checking import Rules, Skip, Verdict, verdict_or_error
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from .facts import FILTER_FILE, NETSTAT, SAMPLE, SNMP, Facts, Losses
 from .policy import NAME, Policy
@@ -85,7 +85,7 @@ def reverse_path(facts: Facts, policy: Policy) -> Verdict:
     if not strict or len(filters) < 2:
         for answer in filters.values():
             known(answer)
-    counted: Verdict = judged(
+    counted: Verdict = verdict_or_error(
         _judge,
         facts,
         policy,

@@ -9,7 +9,7 @@ from ...errors import HostproofError, Unanswered
 from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
-from ...probes.net.whole_packets import KEY, Way
+from ...probes.net.whole_packets import KEY, ProbeRoute
 from .facts import Facts, Route, wanted_mtu
 from .policy import NAME, Peer, Policy
 from .probes import group_packets
@@ -45,7 +45,7 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
     required = wanted_mtu(peer, policy, facts.public_peers) or route.mtu
     if route.mtu < required and isinstance(facts.ways[peer.address], HostproofError):
         return _too_small(route, required)
-    way: Way = known(facts.ways[peer.address])
+    way: ProbeRoute = known(facts.ways[peer.address])
     problems = []
     if route.mtu < required:
         problems.append(_small(route, required))
@@ -110,7 +110,7 @@ def _too_small(route: Route, required: int) -> Verdict:
 
 
 def _remedy(
-    peer: Peer, way: Way, route: Route, required: int, private: List[str], status: str
+    peer: Peer, way: ProbeRoute, route: Route, required: int, private: List[str], status: str
 ) -> str:
     if status == WARN:
         return f"route {peer.address} over {' or '.join(private)}"
@@ -125,7 +125,7 @@ def _remedy(
     )
 
 
-def _where(way: Way) -> str:
+def _where(way: ProbeRoute) -> str:
     """For example "packets of 9000 bytes are rejected by 192.0.2.1 (MTU 1500)"."""
     lost = f"packets of {way.size} bytes are"
     rest = f"those of {way.arrives} arrive"

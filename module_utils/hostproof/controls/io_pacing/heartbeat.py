@@ -55,7 +55,7 @@ def powerha_version(aix: Aix, policy: Policy) -> Version:
     return installed
 
 
-def settled(aix: Aix, policy: Policy) -> Policy:
+def require_certain(aix: Aix, policy: Policy) -> Policy:
     """The policy with the marks that "auto" means on this host. Raises an unknown release.
 
     J. Wartak and the manuals of IBM that he names put a host with an old HACMP between its 33/24

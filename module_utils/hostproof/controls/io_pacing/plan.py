@@ -11,7 +11,7 @@ from ...collect.answer import known
 from ...errors import HostproofError
 from ...probes.unix import sys_parm
 from .facts import NAMES, Aix, Facts, odm_pair
-from .heartbeat import settled, why_not_raise
+from .heartbeat import require_certain, why_not_raise
 from .policy import Pair, Policy
 
 
@@ -22,7 +22,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         why = f"io_pacing changes nothing on {system}."
         return idle(why)
     aix = facts.aix
-    policy = settled(aix, policy)
+    policy = require_certain(aix, policy)
     changes, pending = _changes(aix, policy)
     refusals = _guards(aix, policy) if changes else []
     return Plan(changes, refusals, pending, [])

@@ -12,7 +12,7 @@ from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.unix import aix_said
 from .facts import FILESYSTEMS, MOUNT, Aix, Facts, Mounts, Override
-from .heartbeat import settled
+from .heartbeat import require_certain
 from .policy import NAME, Policy
 from .remedy import MOUNTS_KEYS
 from .subjects import AIX, PACING
@@ -76,7 +76,7 @@ def _is_allowed(override: Override, aix: Aix, policy: Policy) -> bool:
     if pair is None:
         return False
     allowed = policy.overrides.get(override.path)
-    return bool(pair == (settled(aix, policy).wanted if allowed is None else allowed))
+    return bool(pair == (require_certain(aix, policy).wanted if allowed is None else allowed))
 
 
 def _without_override(path: str, mounts: Mounts, persisted: bool) -> Tuple[str, List[str]]:

@@ -9,7 +9,7 @@ from ...errors import HostproofError, Unanswered
 from ...evaluate.checking import Rules, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import DEVICE, NAMES, OSLEVEL, Aix, Facts, odm_pair
-from .heartbeat import need_all, settled
+from .heartbeat import need_all, require_certain
 from .policy import NAME, Policy, order_problem, step_problem
 from .remedy import LSATTR_KEY, RUNNING_KEY, commands_of, fix_of, layers_of
 from .subjects import AIX, TUNABLES
@@ -33,7 +33,7 @@ OLDEST = (6, 1)
     each=AIX,
 )
 def persisted(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
-    policy = settled(aix, policy)
+    policy = require_certain(aix, policy)
     pair = odm_pair(known(aix.odm))
     return Verdict(
         PASS if pair == policy.wanted else FAIL,
@@ -68,7 +68,7 @@ def running(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
             "lsattr shows the ODM only, and the kernel did not tell its marks through sys_parm "
             f"({aix.running}); run it as root, with a Python that has ctypes",
         )
-    policy = settled(aix, policy)
+    policy = require_certain(aix, policy)
     pair = known(aix.running)
     why = f"The kernel uses {pair}; wanted is {policy.wanted}."
     shown = None

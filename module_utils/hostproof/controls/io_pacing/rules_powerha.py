@@ -25,7 +25,7 @@ from .heartbeat import (
     powerha_keys,
     powerha_text,
     powerha_version,
-    settled,
+    require_certain,
 )
 from .policy import NAME, PROFILES, Policy
 from .remedy import (
@@ -67,7 +67,7 @@ def legacy_values(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
         need_all(aix)
         return Verdict(PASS, evidence=evidence, **layers)
     version = powerha_version(aix, policy)
-    policy = settled(aix, policy)
+    policy = require_certain(aix, policy)
     there = powerha_text(aix, policy)
     evidence += powerha_keys(aix)
     if is_old(version):
@@ -107,7 +107,7 @@ def legacy_values(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
 def deadman_risk(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     version = powerha_version(aix, policy)
     there = powerha_text(aix, policy)
-    policy = settled(aix, policy)
+    policy = require_certain(aix, policy)
     evidence = powerha_keys(aix)
     if not version:
         raise Skip(f"This host has {there}: no PowerHA heartbeat can come late.", evidence)
@@ -228,7 +228,7 @@ def _of_linux(linux: Linux, policy: Policy) -> Verdict:
 def _of_aix(aix: Aix, policy: Policy) -> Verdict:
     version = powerha_version(aix, policy)
     there = powerha_text(aix, policy)
-    policy = settled(aix, policy)
+    policy = require_certain(aix, policy)
     evidence = powerha_keys(aix) + [LPARSTAT_KEY]
     text = headroom_text(aix, policy)
     in_use = f"{there}; {text}"

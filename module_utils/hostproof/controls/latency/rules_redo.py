@@ -6,7 +6,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import existing, known
 from ...collect.measured import Measured
-from ...evaluate.checking import Rules, Skip, Verdict, judged
+from ...evaluate.checking import Rules, Skip, Verdict, verdict_or_error
 from ...evaluate.finding import PASS, WARN
 from ...latency.probe_list import DISK, NFS
 from ...probes.oracle import io_writers
@@ -58,7 +58,7 @@ def redo_members(facts: Facts, policy: Policy) -> List[Verdict]:
         by_sid.setdefault(member.sid, []).append(member)
     if not by_sid:
         raise Skip("No LGWR writes to redo log files. ASM does not show the disks of a member.")
-    return [judged(_judge, members, measured, of=sid) for sid, members in by_sid.items()]
+    return [verdict_or_error(_judge, members, measured, of=sid) for sid, members in by_sid.items()]
 
 
 def _judge(members: List[Member], measured: Measured) -> Verdict:

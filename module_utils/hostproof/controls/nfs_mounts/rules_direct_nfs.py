@@ -8,7 +8,7 @@ from ...collect.answer import attempt, if_known, known
 from ...collect.shell import line
 from ...errors import HostproofError
 from ...evaluate.advice import Advice, Ask, Wait
-from ...evaluate.checking import Judged, Layer, Rules, Skip, Verdict, judged, layered
+from ...evaluate.checking import Judged, Layer, Rules, Skip, Verdict, layered, verdict_or_error
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...probes.nfs import direct_nfs_processes
 from .facts import Facts, is_beneath
@@ -47,7 +47,9 @@ def direct_nfs_library(facts: Facts, policy: Policy) -> Judged:
     homes = database_homes(facts)
     if not homes:
         return no_home(policy)
-    return [judged(_judge_library, home, facts, policy, of=home.home.path) for home in homes]
+    return [
+        verdict_or_error(_judge_library, home, facts, policy, of=home.home.path) for home in homes
+    ]
 
 
 def _judge_library(home: HomeDirectNfs, facts: Facts, policy: Policy) -> Verdict:

@@ -7,7 +7,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
-from ...evaluate.checking import Judged, Rules, Skip, Verdict, judged, undetermined
+from ...evaluate.checking import Judged, Rules, Skip, Verdict, undetermined, verdict_or_error
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...parsers.net.address import is_address
 from ...parsers.nfs import nfs_options
@@ -308,7 +308,7 @@ def oranfstab_order(facts: Facts, policy: Policy) -> Judged:
     homes = database_homes(facts)
     if not homes:
         return no_home(policy)
-    return [judged(_judge_order, home, facts, of=home.home.path) for home in homes]
+    return [verdict_or_error(_judge_order, home, facts, of=home.home.path) for home in homes]
 
 
 def _judge_order(home: HomeDirectNfs, facts: Facts) -> Verdict:

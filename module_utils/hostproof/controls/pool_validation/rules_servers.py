@@ -6,7 +6,7 @@ from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import known
 from ...errors import HostproofError
-from ...evaluate.checking import Rules, Skip, Verdict, judged
+from ...evaluate.checking import Rules, Skip, Verdict, verdict_or_error
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import (
     DEPLOYED,
@@ -144,7 +144,7 @@ def deployments(app: App, _facts: Facts, _policy: Policy) -> List[Verdict]:
     model = _running(app)
     entries = known(app.deployments)
     own: Dict[str, Pool] = {pool.jndi: pool for pool in model.pools if pool.jndi}
-    verdicts = [judged(_judge, app, deployment, own) for deployment in entries]
+    verdicts = [verdict_or_error(_judge, app, deployment, own) for deployment in entries]
     files = {deployment.path.rpartition("/")[2] for deployment in entries}
     for node in model.nodes:
         for name in sorted(set(node.deployments) - files):

@@ -7,7 +7,7 @@ from typing import FrozenSet, List, Optional
 from ...collect.answer import attempt, if_known, known, unless_absent
 from ...errors import Absent, Denied, Unanswered
 from ...evaluate.advice import Advice, Ask, Edit, Step, Wait
-from ...evaluate.checking import Judged, Rules, Skip, Verdict, failing, judged
+from ...evaluate.checking import Judged, Rules, Skip, Verdict, failing, verdict_or_error
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers import glob_pattern
 from ...parsers.kernel import proc_cgroup
@@ -185,7 +185,7 @@ def _users(facts: Facts, name: str) -> List[str]:
     reference="tmpfiles.d(5), x and age; tmpwatch(8); find(1), -delete; MOS 370605.1",
 )
 def sockets_kept(facts: Facts, _policy: Policy) -> Judged:
-    return [judged(_judge_sockets, folder, facts, of=folder) for folder in SOCKETS]
+    return [verdict_or_error(_judge_sockets, folder, facts, of=folder) for folder in SOCKETS]
 
 
 def _judge_sockets(directory: str, facts: Facts) -> Verdict:

@@ -5,7 +5,7 @@
 from typing import List, NamedTuple, Optional
 
 from ...collect.answer import Answer, known
-from ...evaluate.checking import Judged, Rules, Skip, Subjects, Verdict, judged
+from ...evaluate.checking import Judged, Rules, Skip, Subjects, Verdict, verdict_or_error
 from ...evaluate.finding import PASS, WARN
 from ...parsers.unix import limits_conf
 from ...probes.unix import limits as limits_probe
@@ -176,7 +176,8 @@ def pam(facts: Facts, _policy: Policy) -> Judged:
     if not services:
         raise Skip("There is no stack of PAM on this host.")
     return [
-        judged(_judge_service, name, answer, of=name) for name, answer in sorted(services.items())
+        verdict_or_error(_judge_service, name, answer, of=name)
+        for name, answer in sorted(services.items())
     ]
 
 

@@ -15,7 +15,7 @@ from ...evaluate.checking import (
     Subjects,
     Verdict,
     by_layers,
-    judged,
+    verdict_or_error,
 )
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle import processes
@@ -189,7 +189,9 @@ def planned(facts: Facts, policy: Policy) -> Judged:
     if not policy.planned:
         raise Skip("space_planned lists no path.")
     return [
-        judged(_planned, entry.path or "/", facts.planned[entry.path], of=entry.path or "/")
+        verdict_or_error(
+            _planned, entry.path or "/", facts.planned[entry.path], of=entry.path or "/"
+        )
         for entry in policy.planned
     ]
 

@@ -68,7 +68,7 @@ _V4 = _Family(socket.AF_INET, 1, 0, 28, 8, 0, 10, 11, 25, (4, 8), (3, 4))
 _V6 = _Family(socket.AF_INET6, 58, 41, 48, 128, 129, 23, 25, 77, (8, 24), (2, 0))
 
 
-class Way(NamedTuple):
+class ProbeRoute(NamedTuple):
     """How far packets of ``size`` bytes (with headers) come.
 
     ``passed``: they came back. ``pieces`` is the largest piece that the answer came in, 0 where it
@@ -96,7 +96,7 @@ def address_of_another(text: str) -> str:
     return str(address)
 
 
-def look(host: Host, sizes: Dict[str, int]) -> Dict[str, Answer[Way]]:
+def look(host: Host, sizes: Dict[str, int]) -> Dict[str, Answer[ProbeRoute]]:
     """The way to each address, for packets of this number of bytes. Denied where no echo may be
     sent.
 
@@ -109,7 +109,7 @@ def look(host: Host, sizes: Dict[str, int]) -> Dict[str, Answer[Way]]:
     }
 
 
-def _way(figures: Optional[Dict[str, Union[str, float]]], address: str) -> Way:
+def _way(figures: Optional[Dict[str, Union[str, float]]], address: str) -> ProbeRoute:
     values = figures or {}
 
     def number(name: str) -> int:
@@ -118,7 +118,7 @@ def _way(figures: Optional[Dict[str, Union[str, float]]], address: str) -> Way:
             raise Unanswered(KEY, f"{address} was not asked: record it again")
         return int(value)
 
-    way = Way(
+    way = ProbeRoute(
         size=number("size"),
         passed=bool(number("passed")),
         pieces=None if values.get(f"{address} pieces") == _UNKNOWN else number("pieces"),
@@ -150,16 +150,16 @@ def _figure(value: Union[None, bool, int, str]) -> Union[str, float]:
     return int(value) if isinstance(value, bool) else value
 
 
-def _go(address: str, size: int) -> Way:
+def _go(address: str, size: int) -> ProbeRoute:
     with _Echo(address) as echo:
         if not echo.comes_back(_SMALL):
-            return Way(size, False, 0, "", 0, 0)
+            return ProbeRoute(size, False, 0, "", 0, 0)
         if echo.comes_back(size):
-            return Way(size, True, echo.pieces, "", 0, size)
+            return ProbeRoute(size, True, echo.pieces, "", 0, size)
         hop, limit = echo.hop, echo.limit
         # The size in a rejection is known, so it is not sent again.
         arrives = STANDARD if size > STANDARD and echo.comes_back(STANDARD) else _SMALL
-        return Way(size, False, 0, hop, limit, arrives)
+        return ProbeRoute(size, False, 0, hop, limit, arrives)
 
 
 def refusal(value: bytes, is_v6: bool) -> Optional[Tuple[str, int]]:

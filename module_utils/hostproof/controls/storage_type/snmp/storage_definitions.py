@@ -64,7 +64,7 @@ class Clue(NamedTuple):
     pattern: str
 
 
-class Way(NamedTuple):
+class ValueSource(NamedTuple):
     """Clues that must all be true, and the resulting confidence."""
 
     sure: str
@@ -107,7 +107,7 @@ class Rule(NamedTuple):
     vendor: str
     product: str
     role: str
-    by: Tuple[Way, ...]
+    by: Tuple[ValueSource, ...]
     model: Tuple[Place, ...]
     version: Tuple[Place, ...]
     serial: Tuple[Place, ...]
@@ -173,7 +173,7 @@ def _rule(value: Any) -> Rule:
 # -- clues ----------------------------------------------------------------------------------------
 
 
-def _way(value: Any) -> Way:
+def _way(value: Any) -> ValueSource:
     fields = _fields(value, (), _OF_WAY + ("sure",))
     clues = [_clue(name, fields[name]) for name in _OF_WAY if name in fields]
     if not clues:
@@ -182,7 +182,7 @@ def _way(value: Any) -> Way:
     sure = fields.get("sure", CERTAIN if own else LIKELY)
     if sure not in SURE:
         raise ValueError("sure must be one of {0}".format(", ".join(SURE)))
-    return Way(sure, tuple(clues))
+    return ValueSource(sure, tuple(clues))
 
 
 def _is_own_text(clue: Clue) -> bool:

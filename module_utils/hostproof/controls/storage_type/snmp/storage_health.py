@@ -266,7 +266,7 @@ def read_ports(host: Host, target: Target, product: str) -> Ports:
     return Ports(ports, tuple(snmp.key_of(target, question) for question in questions))
 
 
-class Told(NamedTuple):
+class HealthReading(NamedTuple):
     """The values of a health object by row ("" for an object without rows). Absent: the agent
     reported that it has no such object.
     """
@@ -276,7 +276,7 @@ class Told(NamedTuple):
     evidence: str
 
 
-def read_parts(host: Host, target: Target, parts: Sequence[Part]) -> Tuple[Told, ...]:
+def read_parts(host: Host, target: Target, parts: Sequence[Part]) -> Tuple[HealthReading, ...]:
     """Read all objects with one GET, and each column with a walk."""
     oids = [oid for part in parts for oid in (part.oid, part.unless[0])]
     objects = list(dict.fromkeys(oid for oid in oids if oid and not oid.endswith(".")))
@@ -292,7 +292,7 @@ def read_parts(host: Host, target: Target, parts: Sequence[Part]) -> Tuple[Told,
         else:
             read[oid] = attempt(_object, target, answer, oid)
     return tuple(
-        Told(part, _that_count(part, read), snmp.key_of(target, questions[part.oid]))
+        HealthReading(part, _that_count(part, read), snmp.key_of(target, questions[part.oid]))
         for part in parts
     )
 
@@ -335,7 +335,7 @@ class Health(NamedTuple):
     after: Answer[Counters]
     load: Answer[Load]
     ports: Answer[Ports]
-    parts: Tuple[Told, ...]
+    parts: Tuple[HealthReading, ...]
 
 
 def read_first(host: Host, target: Target, product: str, parts: Sequence[Part] = ()) -> Health:

@@ -12,7 +12,7 @@ from ....snmp.tools import Values
 from . import enterprises
 from . import storage_definitions as definitions
 from . import storage_rules as rules
-from .storage_definitions import Clue, Part, Rule, Way
+from .storage_definitions import Clue, Part, Rule, ValueSource
 from .storage_families import FAMILIES
 
 #: The objects of the first query to every agent.
@@ -27,7 +27,7 @@ class Catalogue(NamedTuple):
     identified yet: each precedes an object that a clue needs.
     """
 
-    ways: Tuple[Tuple[Rule, Way, Clue], ...]
+    ways: Tuple[Tuple[Rule, ValueSource, Clue], ...]
     columns: Tuple[str, ...]
     further: Tuple[str, ...]
     of_user: Tuple[Rule, ...]
@@ -55,7 +55,7 @@ def health_of(
     return next((rule.health for rule in rules_of if rule.product == product), ())
 
 
-def _further(ways: Iterable[Way]) -> Tuple[str, ...]:
+def _further(ways: Iterable[ValueSource]) -> Tuple[str, ...]:
     columns = [rules.OF_CHASSIS[name] for name in rules.SHOW_A_CHASSIS] + [rules.UNIT_TYPE]
     oids = [before(column) for column in columns]
     for way in ways:
@@ -91,9 +91,9 @@ class _Seen(NamedTuple):
     values: Values
 
 
-def recognise(values: Values, catalogue: Catalogue) -> Optional[Tuple[Rule, Way]]:
+def recognise(values: Values, catalogue: Catalogue) -> Optional[Tuple[Rule, ValueSource]]:
     """The first matching rule, and its matching way with the highest confidence."""
-    best: Optional[Tuple[Rule, Way]] = None
+    best: Optional[Tuple[Rule, ValueSource]] = None
     for rule, way in _holding(values, catalogue):
         if best is not None and best[0] is not rule:
             break
@@ -102,7 +102,7 @@ def recognise(values: Values, catalogue: Catalogue) -> Optional[Tuple[Rule, Way]
     return best
 
 
-def _holding(values: Values, catalogue: Catalogue) -> Iterable[Tuple[Rule, Way]]:
+def _holding(values: Values, catalogue: Catalogue) -> Iterable[Tuple[Rule, ValueSource]]:
     """The matching ways, in their order.
 
     This runs for every agent of a fleet. A set lookup therefore skips each way whose first clue has
