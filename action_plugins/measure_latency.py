@@ -27,7 +27,7 @@ class ActionModule(host_action.PayloadAction):
         runs.note_lost(self.host, None)
         return answer
 
-    def lasting(self, params: dict[str, Any]) -> float:
+    def timeout_seconds(self, params: dict[str, Any]) -> float:
         # A measurement that takes three times as long as planned still returns a result.
         return float(params["windows"] * (3 * params["seconds"] + 30 + params["pause"]))
 

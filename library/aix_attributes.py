@@ -150,7 +150,7 @@ def main():
         names = tuple(required) or tuple(params["names"] or ())
         aix_attributes.check_names(device, dict.fromkeys(names, ""), required)
         read = aix_device.with_partners(device, names)
-        before = aix_device.look_at(LiveHost(), device, read)
+        before = aix_device.read_device(LiveHost(), device, read)
         change = aix_device.wanted_change(before, required, params["when"])
         after = before
         if change is not None:
@@ -159,7 +159,7 @@ def main():
             if not module.check_mode:
                 writer = Writer()
                 apply.apply_plan(plan, JOURNAL, Journal(writer), writer)
-                after = aix_device.look_at(LiveHost(), device, read)
+                after = aix_device.read_device(LiveHost(), device, read)
     except (HostproofError, OSError, ValueError) as problem:
         module.fail_json(msg=f"aix_attributes: {problem}", diff=diff)
     module.exit_json(

@@ -99,7 +99,7 @@ def main():
         module.fail_json(msg=f"packet_path: {problem}")
     if module.check_mode:
         module.exit_json(changed=False, skipped=True, msg="check mode: nothing is sent")
-    results = whole_packets.look(LiveHost(), dict.fromkeys(peers, module.params["mtu"]))
+    results = whole_packets.probe_routes(LiveHost(), dict.fromkeys(peers, module.params["mtu"]))
     ways = [told(address, way) for address, way in results.items()]
     passed = all(way.get("passed") and way["pieces"] == 0 for way in ways)
     module.exit_json(changed=False, passed=passed, ways=ways)

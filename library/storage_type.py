@@ -253,7 +253,7 @@ def catalogue_from(params):
 
 def look(host, oracle, catalogue, target):
     began = time.time()
-    record = storage_agent.look_at(host, target, oracle, catalogue).as_dict()
+    record = storage_agent.identify_agent(host, target, oracle, catalogue).as_dict()
     return dict(record, seconds=round(time.time() - began, 3))
 
 

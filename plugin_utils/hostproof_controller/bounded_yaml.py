@@ -29,7 +29,7 @@ def load(path: str) -> Any:
     try:
         return _loader()(_read(path)).get_single_data()
     except _problems() as problem:
-        raise HostproofError(f"{path}: {said(problem)}") from problem
+        raise HostproofError(f"{path}: {describe_problem(problem)}") from problem
 
 
 def load_list(path: str) -> list[Entry]:
@@ -39,7 +39,7 @@ def load_list(path: str) -> list[Entry]:
         node = loader.get_single_node()
         value = None if node is None else loader.construct_document(node)
     except _problems() as problem:
-        raise HostproofError(f"{path}: {said(problem)}") from problem
+        raise HostproofError(f"{path}: {describe_problem(problem)}") from problem
     if value is None:
         return []
     if not isinstance(value, list):
@@ -48,7 +48,7 @@ def load_list(path: str) -> list[Entry]:
     return [Entry(line, item) for line, item in zip(lines, value, strict=True)]
 
 
-def said(problem: Exception) -> str:
+def describe_problem(problem: Exception) -> str:
     """The problem on one line."""
     text = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
     return shorten(one_line(text), 500)

@@ -27,7 +27,7 @@ BUSY = BASE / "busy"
 def work(answers: Any) -> None:
     """Says "both" where somebody else is at work too, "one" else, or who it waits for."""
     try:
-        with Journal(Writer(), str(JOURNAL)).alone("apply of hugepages"):
+        with Journal(Writer(), str(JOURNAL)).exclusive_lock("apply of hugepages"):
             try:
                 handle = os.open(BUSY, os.O_CREAT | os.O_EXCL)
             except FileExistsError:
@@ -54,7 +54,7 @@ def at_once(_number: int) -> bool:
 
 
 def hold(ready: Any) -> None:
-    with Journal(Writer(), str(JOURNAL)).alone("apply of nfs_mounts"):
+    with Journal(Writer(), str(JOURNAL)).exclusive_lock("apply of nfs_mounts"):
         ready.put(os.getpid())
         signal.pause()
 

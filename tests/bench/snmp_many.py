@@ -59,7 +59,7 @@ def ask(asked: list[snmp.Target]) -> tuple[float, int]:
     host = LiveHost()
     began = time.monotonic()
     results = storage_agent.in_parallel(
-        lambda target: storage_agent.look_at(host, target), asked, AT_ONCE
+        lambda target: storage_agent.identify_agent(host, target), asked, AT_ONCE
     )
     seconds = time.monotonic() - began
     return seconds, sum(storage.outcome != storage_agent.NO_ANSWER for storage in results)
@@ -68,7 +68,7 @@ def ask(asked: list[snmp.Target]) -> tuple[float, int]:
 def requests_of_one(target: snmp.Target) -> list[list[str]]:
     """The argvs with which one agent is asked."""
     host = LiveHost()
-    storage_agent.look_at(host, target)
+    storage_agent.identify_agent(host, target)
     return [reading["argv"] for reading in host.evidence.values()]
 
 
@@ -113,7 +113,7 @@ def with_silent_ones(everybody: list[snmp.Target], silent: int) -> tuple[list[fl
 
         def look(number: int) -> bool:
             started = time.monotonic()
-            storage = storage_agent.look_at(host, queried[number])
+            storage = storage_agent.identify_agent(host, queried[number])
             done[number] = time.monotonic() - began
             took[number] = time.monotonic() - started
             return storage.outcome != storage_agent.NO_ANSWER

@@ -27,7 +27,7 @@ def look_at(
 ) -> storage_agent.Storage:
     credentials = snmp.credentials_from(how or {"community": "public"})
     target = snmp.Target("127.0.0.1", port, credentials, wait, retries)
-    return storage_agent.look_at(LiveHost(), target, snmp.Credentials("1", oracle))
+    return storage_agent.identify_agent(LiveHost(), target, snmp.Credentials("1", oracle))
 
 
 SEALED = {"version": "3", "user": "sealed", "auth_protocol": "SHA-512", "priv_protocol": "AES"}
@@ -114,7 +114,7 @@ def test_a_tool_that_never_ends_costs_its_time_once(tmp_path, monkeypatch):
 
 def test_a_name_without_address():
     target = snmp.Target("filer.invalid", 161, snmp.Credentials("2c", "public"), 0.5, 0)
-    assert storage_agent.look_at(LiveHost(), target).reason == "unknown_host"
+    assert storage_agent.identify_agent(LiveHost(), target).reason == "unknown_host"
 
 
 @pytest.mark.parametrize(("delay", "wait", "outcome"), [(1.5, 20, "other"), (3.0, 1, "no_answer")])
@@ -165,8 +165,8 @@ class TestRecords:
     def test_a_recording_is_judged_alike(self, records):
         host = LiveHost()
         target = snmp.Target("127.0.0.1", records, snmp.Credentials("2c", "zfs-7420"), 1, 1)
-        live = storage_agent.look_at(host, target)
-        assert storage_agent.look_at(RecordedHost(host.evidence), target) == live
+        live = storage_agent.identify_agent(host, target)
+        assert storage_agent.identify_agent(RecordedHost(host.evidence), target) == live
 
 
 class TestOracle:

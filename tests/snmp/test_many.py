@@ -30,7 +30,7 @@ def every_address(tmp_path_factory) -> Iterator[int]:
 def ask(asked: list[snmp.Target]) -> list[storage_agent.Storage]:
     host = LiveHost()
     return storage_agent.in_parallel(
-        lambda target: storage_agent.look_at(host, target), asked, AT_ONCE
+        lambda target: storage_agent.identify_agent(host, target), asked, AT_ONCE
     )
 
 
@@ -55,7 +55,7 @@ def test_all_answer_beside_silent_agents(every_address, credentials):
 def test_objects_are_asked_for_together(snmpd, credentials):
     """Less than half of the runs of the tool that one snmpget for each object needs."""
     host = LiveHost()
-    storage_agent.look_at(host, snmp.Target("127.0.0.1", snmpd, credentials, 2, 1))
+    storage_agent.identify_agent(host, snmp.Target("127.0.0.1", snmpd, credentials, 2, 1))
     runs = [reading["argv"] for reading in host.evidence.values()]
     objects = [
         len(argv) - next(at for at, word in enumerate(argv) if word.startswith("udp:")) - 1

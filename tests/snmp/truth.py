@@ -58,7 +58,7 @@ def look_at_all(kind: str, port: int) -> list[storage_truth.Row]:
         # The community is the record's path, without its suffix.
         credentials = snmp.Credentials("2c", f"{kind}/{path.stem}")
         target = snmp.Target("127.0.0.1", port, credentials, 2, 2)
-        return storage_truth.compare(kind, path, storage_agent.look_at(LiveHost(), target))
+        return storage_truth.compare(kind, path, storage_agent.identify_agent(LiveHost(), target))
 
     return storage_agent.in_parallel(look, storage_truth.records(kind), AT_ONCE)
 

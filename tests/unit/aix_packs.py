@@ -16,7 +16,7 @@ from default_policies import changed_policy
 ROLE = packs.ROOT / "roles/io_pacing"
 
 LSATTR = "lsattr -E -l sys0 -a maxpout -a minpout"
-SYS_PARM = sys_parm.look(("maxpout", "minpout")).name
+SYS_PARM = sys_parm.values_command(("maxpout", "minpout")).name
 LSLPP = "lslpp -Lqc cluster.es.server.rte"
 HALEVEL = "/usr/es/sbin/cluster/utilities/halevel -s"
 

@@ -11,7 +11,7 @@ from typing import Any
 import packs
 import pytest
 from ansible.module_utils.hostproof.apply import transaction as apply
-from ansible.module_utils.hostproof.apply.aix_device import look_at, wanted_change
+from ansible.module_utils.hostproof.apply.aix_device import read_device, wanted_change
 from ansible.module_utils.hostproof.apply.journal import Journal
 from ansible.module_utils.hostproof.apply.writer import Writer
 from ansible.module_utils.hostproof.collect import command
@@ -386,7 +386,7 @@ def test_the_standin_of_ioo_is_for_root_alone(host):
 def test_kernel_that_does_not_tell_is_no_reason_to_fail(host, monkeypatch):
     """Without ctypes the database still tells, and what is unknown is not said to be known."""
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    there = look_at(LiveHost(), "sys0", ("maxpout", "minpout"))
+    there = read_device(LiveHost(), "sys0", ("maxpout", "minpout"))
     change = wanted_change(there, {"maxpout": "8193", "minpout": "4096"}, "both")
     assert change is not None
     assert change.undo[0].argv[-1] == "minpout=24"

@@ -53,11 +53,11 @@ def finding(**fields):
 @pytest.mark.parametrize("text", FOREIGN)
 def test_no_field_shows_it(text, is_plain):
     for name in ("title", "why", "running", "fix", "reference"):
-        (result,) = host_findings.taken([finding(**{name: text})], is_plain=is_plain)
+        (result,) = host_findings.accepted_findings([finding(**{name: text})], is_plain=is_plain)
         assert text not in str(result[name]), name
         assert result["status"] == "fail"
     for name in ("evidence", "because_of", "commands"):
-        (result,) = host_findings.taken([finding(**{name: [text]})], is_plain=is_plain)
+        (result,) = host_findings.accepted_findings([finding(**{name: [text]})], is_plain=is_plain)
         assert result[name] == []
 
 
@@ -67,7 +67,7 @@ def test_of_several_findings_only_the_one_that_shows_it_is_changed(name):
         return finding(**{name: [text] if name == "because_of" else text})
 
     findings = [finding(why=ADVISED[1]), showing(FOREIGN[0]), finding(why=ADVISED[2])]
-    message = host_findings.taken(findings, is_plain=True)
+    message = host_findings.accepted_findings(findings, is_plain=True)
     assert [finding == other for finding, other in zip(message, findings, strict=True)] == [
         True,
         False,
@@ -77,17 +77,19 @@ def test_of_several_findings_only_the_one_that_shows_it_is_changed(name):
 
 
 def test_a_host_without_findings_shows_nothing():
-    assert host_findings.taken([], is_plain=True) == []
+    assert host_findings.accepted_findings([], is_plain=True) == []
 
 
 @pytest.mark.parametrize("text", ADVISED)
 def test_what_a_control_says_stays(text):
-    (result,) = host_findings.taken([finding(why=text)], is_plain=True)
+    (result,) = host_findings.accepted_findings([finding(why=text)], is_plain=True)
     assert result == finding(why=text)
 
 
 @pytest.mark.parametrize("text", ["=", "./hostproof apply ", "./", "'", "-"])
 def test_it_takes_no_long_time(text):
     start = time.process_time()
-    host_findings.taken([finding(why=text * (host_findings.MOST_TEXT // len(text)))], is_plain=True)
+    host_findings.accepted_findings(
+        [finding(why=text * (host_findings.MOST_TEXT // len(text)))], is_plain=True
+    )
     assert time.process_time() - start < 2

@@ -748,7 +748,7 @@ class TestOtherSystems:
 
     def test_folder_above_the_journal_that_is_not_there(self, tmp_path):
         journal = Journal(Writer(), str(tmp_path / "var/lib/hostproof"))
-        with journal.alone():
+        with journal.exclusive_lock():
             assert journal.begin("x")
         assert (tmp_path / "var/lib").stat().st_mode & 0o777 == 0o755
         assert (tmp_path / "var/lib/hostproof").stat().st_mode & 0o777 == 0o700
@@ -791,9 +791,9 @@ class TestOtherSystems:
         monkeypatch.setattr(fcntl, "flock", flock)
         journal, other = (Journal(Writer(), str(tmp_path / "hostproof")) for _ in range(2))
         refused = pytest.raises(HostproofError, match="another apply or revert is at work")
-        with journal.alone(), refused, other.alone():
+        with journal.exclusive_lock(), refused, other.exclusive_lock():
             pass
-        with other.alone():
+        with other.exclusive_lock():
             assert other.begin("x")
 
 

@@ -841,7 +841,7 @@ class TestAlone:
         both.apply(both.remount_both())
         state = both.state()
         plan = plan_of(FileChange(str(both.fstab), "# newer\n", "# new\n"))
-        with both.journal.alone():
+        with both.journal.exclusive_lock():
             for act in (both.revert, lambda: both.apply(plan)):
                 with pytest.raises(HostproofError, match="another apply or revert is at work"):
                     act()
@@ -855,12 +855,15 @@ class TestAlone:
         monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
         hand = Writer()
         journal = Journal(hand, str(tmp_path / "hostproof"))
-        with journal.alone():
+        with journal.exclusive_lock():
             hand.mount(DATA, "/u02", "nfs", "hard")
-        with pytest.raises(HostproofError, match="a mount that one of them began"), journal.alone():
+        with (
+            pytest.raises(HostproofError, match="a mount that one of them began"),
+            journal.exclusive_lock(),
+        ):
             pass
         time.sleep(1.3)
-        with journal.alone():
+        with journal.exclusive_lock():
             pass
 
 

@@ -30,7 +30,7 @@ from hostproof.collect.answer import known
 from hostproof.errors import HostproofError
 from hostproof.collect.host import LiveHost
 from hostproof.probes.net import whole_packets
-found = whole_packets.look(LiveHost(), json.loads(sys.argv[2]))
+found = whole_packets.probe_routes(LiveHost(), json.loads(sys.argv[2]))
 print(json.dumps({
     address: str(way) if isinstance(way, HostproofError) else way._asdict()
     for address, way in found.items()

@@ -84,7 +84,7 @@ def check_names(device: str, names: Iterable[str], required: Dict[str, str]) -> 
             )
 
 
-def look(device: str, names: Tuple[str, ...]) -> Command:
+def attributes_command(device: str, names: Tuple[str, ...]) -> Command:
     """Read the attributes from the device database with lsattr; its state is
     ``Attributes.text``."""
     argv = ["lsattr", "-E", "-l", device]
@@ -100,7 +100,7 @@ def look(device: str, names: Tuple[str, ...]) -> Command:
 
 def read_rows(host: Host, device: str, names: Tuple[str, ...]) -> List[lsattr.Row]:
     """The rows of just these attributes. Unanswered with lsattr's words where one is not there."""
-    command = look(device, names)
+    command = attributes_command(device, names)
     key = "command:" + command.name
     output = host.run(list(command.argv))
     try:
@@ -146,7 +146,7 @@ def read(host: Host, device: str, names: Tuple[str, ...]) -> Attributes:
         values[name] = lines[0].strip() if lines else ""
         if not rows[name].has(values[name]):
             raise Unanswered(key, f"lsattr shows two values of {name} of {device}")
-    output = host.run(list(look(device, names).argv))
+    output = host.run(list(attributes_command(device, names).argv))
     return Attributes(
         device,
         squeezed(output.stdout),
@@ -236,7 +236,7 @@ def change(
     if other:
         kernel = [name for name in current if name in together(device, other, current)]
         undo.append(chdev(device, {name: current[name] for name in kernel}, NOW))
-    shows = look(device, tuple(there))
+    shows = attributes_command(device, tuple(there))
     before, after = attributes.text, _with_values(attributes, new)
     if current:
         shows = sys_parm.look_behind(shows, tuple(current))
@@ -280,7 +280,7 @@ def change_now(
         name="{0} until reboot: {1}".format(device, " ".join(required)),
         before=None if tell is None else _lines(running),
         after=None if tell is None else _lines(dict(running, **required)),
-        look=look(device, tuple(attributes.values)) if tell is None else tell,
+        look=attributes_command(device, tuple(attributes.values)) if tell is None else tell,
         make=(chdev(device, required, NOW),),
         undo=(chdev(device, old, NOW),),
         atomic=tell is None,

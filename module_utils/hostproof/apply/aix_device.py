@@ -35,7 +35,7 @@ class Device(NamedTuple):
     running: Answer[Dict[str, str]]
 
 
-def look_at(host: Host, device: str, names: Tuple[str, ...]) -> Device:
+def read_device(host: Host, device: str, names: Tuple[str, ...]) -> Device:
     """Raises Unanswered with lsattr's words where the device or an attribute is not there."""
     kernel_names = tuple(name for name in names if device == SYSTEM and name in sys_parm.NUMBERS)
     running: Answer[Dict[str, str]] = {}
@@ -80,7 +80,7 @@ def _change_of(device: Device, required: Dict[str, str], when: str) -> Optional[
     if not late:
         return None
     new = {name: required[name] for name in together(device.odm.device, late, required)}
-    tell = sys_parm.look(tuple(current)) if current and set(new) <= set(current) else None
+    tell = sys_parm.values_command(tuple(current)) if current and set(new) <= set(current) else None
     return change_now(device.odm, new, running if tell is None else current, tell)
 
 

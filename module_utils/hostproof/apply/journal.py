@@ -87,7 +87,7 @@ class Journal:
         self._root = root
 
     @contextmanager
-    def alone(self, purpose: str = "an apply or revert") -> Iterator[None]:
+    def exclusive_lock(self, purpose: str = "an apply or revert") -> Iterator[None]:
         """Keep any other apply or revert of this host out; HostproofError says who is at work.
 
         A mount that goes on after its apply was killed counts as one: it would be made over

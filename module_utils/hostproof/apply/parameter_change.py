@@ -5,7 +5,7 @@
 import re
 from typing import Dict, Optional
 
-from ..probes.oracle.sqlplus import Entries, Setting, Target, alter, look, state
+from ..probes.oracle.sqlplus import Entries, Setting, Target, alter, parameter_command, state
 from .change import CommandChange
 
 
@@ -22,7 +22,7 @@ def stored_change(
         name=f"{name} of {target.sid} in its spfile",
         before=state(before),
         after=state(after),
-        look=look(target, name, [sid for sid, _value in before], timeout=timeout),
+        look=parameter_command(target, name, [sid for sid, _value in before], timeout=timeout),
         make=(alter(target, name, [Setting(sid, new[sid]) for sid in changed], timeout=timeout),),
         undo=(alter(target, name, [Setting(sid, old[sid]) for sid in changed], timeout=timeout),),
     )
@@ -56,7 +56,7 @@ def setting_change(
         before=state(before),
         # A size is shown in bytes, however it was written.
         after=None if re.match(r"^\d+[KMGTP]\Z", value or "", re.IGNORECASE) else state(after),
-        look=look(target, name, [sid] if in_spfile else [], in_memory, timeout),
+        look=parameter_command(target, name, [sid] if in_spfile else [], in_memory, timeout),
         make=(alter(target, name, [Setting(sid, value)], scope, timeout),),
         undo=tuple(undo),
     )

@@ -146,7 +146,7 @@ def _obstacles(change: FileChange, journal: Journal) -> List[str]:
 def apply_plan(plan: Plan, control: str, journal: Journal, writer: Writer) -> None:
     """Make every change of the plan, or none."""
     if plan.changes:
-        with journal.alone("apply of " + control):
+        with journal.exclusive_lock("apply of " + control):
             _refuse_stale(plan, journal)
             _apply(plan, control, journal, writer)
 
@@ -411,7 +411,7 @@ def revert(transactions: List[Transaction], journal: Journal, writer: Writer) ->
     it could not keep, only to give it up at once.
     """
     if transactions:
-        with journal.alone(
+        with journal.exclusive_lock(
             "revert of " + ", ".join(sorted({transaction.control for transaction in transactions}))
         ):
             _revert(transactions, journal, writer)

@@ -483,7 +483,7 @@ def _run(
             filled = dict(values, **({} if tool != GET else dict.fromkeys(missing)))
             return _Answer(filled, "", ended)
     elif values and (reasons or tool not in (GET, NEXT)):
-        return _Answer(values, _said(output) or f"the tool ended with {output.rc}", ended)
+        return _Answer(values, _error_text(output) or f"the tool ended with {output.rc}", ended)
     raise _no_answer(key, target, output)
 
 
@@ -496,7 +496,7 @@ def _errors_of(output: Output) -> List[str]:
     return re.findall(r"Reason: \((\w+)\)", output.stderr) if output.rc == 2 else []
 
 
-def _said(output: Output) -> str:
+def _error_text(output: Output) -> str:
     return " ".join(output.stderr.split())[:200]
 
 

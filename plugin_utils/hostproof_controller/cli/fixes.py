@@ -294,7 +294,12 @@ def script(state: HostState, steps: Iterable[Step]) -> str:
         )
     ]
     for step in steps:
-        words = [step.effect.replace("_", " "), ", ".join(step.checks), _told(step), step.again]
+        words = [
+            step.effect.replace("_", " "),
+            ", ".join(step.checks),
+            _describe_step(step),
+            step.again,
+        ]
         commands = [line for command in step.commands for line in _guarded(command)]
         lines += ["step " + shlex.join([*words, *commands]), ""]
     return "\n".join(lines)
@@ -306,7 +311,7 @@ def _guarded(command: str) -> list[str]:
     return [*([shlex.join(["only_root", *directories])] if directories else []), command]
 
 
-def _told(step: Step) -> str:
+def _describe_step(step: Step) -> str:
     """The instruction and the commands for the controller."""
     lines = [step.what, *(f"on the controller: {line}" for line in step.own)]
     if not (step.commands or step.own):
@@ -354,7 +359,7 @@ def playbook(state: HostState, steps: Iterable[Step]) -> str:
         "      tags: [always]",
     ]
     for number, step in enumerate(steps, 1):
-        purpose = f"{', '.join(step.checks)}: {_told(step)}\n   then check: {step.again}"
+        purpose = f"{', '.join(step.checks)}: {_describe_step(step)}\n   then check: {step.again}"
         lines += [
             "",
             f"    - name: Show the purpose of step {number}",

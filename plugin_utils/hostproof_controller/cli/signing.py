@@ -81,7 +81,7 @@ def sign(directory: str, key: str, who: str, policy: Iterable[str]) -> int:
         text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
         done = _ssh_keygen("sign", "-f", key, "-n", NAMESPACE, content=text.encode("ascii"))
         if done.returncode:
-            raise Refused(f"{key} cannot sign: {_said(done)}")
+            raise Refused(f"{key} cannot sign: {_printed_by(done)}")
     write_private(os.path.join(directory, MANIFEST), text)
     write_private(os.path.join(directory, SIGNATURE), done.stdout.decode("ascii"))
     terminal.say(f"Signed: {directory}, {len(manifest['files'])} files, by {who}")
@@ -287,7 +287,7 @@ def check(directory: str, signers: str, who: str | None) -> tuple[list[str], dic
         done = _ssh_keygen("verify", *words, content=text)
         if done.returncode == 0:
             return _problems(directory, text, name)
-        message = _said(done)
+        message = _printed_by(done)
     return [f"the signature does not verify: {message}"], {}
 
 
@@ -376,6 +376,6 @@ def _ssh_keygen(what: str, *words: str, content: bytes = b"") -> subprocess.Comp
         raise Refused(f"ssh-keygen did not end within {SECONDS} seconds") from None
 
 
-def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+def _printed_by(done: subprocess.CompletedProcess[bytes]) -> str:
     lines = printable(done.stderr.decode("utf-8", "replace")).strip().splitlines()
     return one_line(lines[-1]) if lines else f"ssh-keygen ended with {done.returncode}"

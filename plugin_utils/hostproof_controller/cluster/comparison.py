@@ -80,11 +80,11 @@ def _complete(cluster: Cluster) -> dict[str, Any]:
         names = ", ".join(cluster.missing)
         why = f"{names} has no result, so the nodes of {cluster.name} cannot be compared."
         fix = f"audit {names} too, in this run or in a run whose report is joined with this one"
-        return _told(check, ERROR, why, fix=fix, desired=expected, running=seen)
+        return _cluster_finding(check, ERROR, why, fix=fix, desired=expected, running=seen)
     if not cluster.expected and len(cluster.nodes) < 2:
         why = "Only one node is known: set cluster_nodes_expected to say which there are."
-        return _told(check, ERROR, why, fix="set cluster_nodes_expected", running=seen)
-    return _told(check, PASS, desired=expected, running=seen)
+        return _cluster_finding(check, ERROR, why, fix="set cluster_nodes_expected", running=seen)
+    return _cluster_finding(check, PASS, desired=expected, running=seen)
 
 
 def _traits(cluster: Cluster, check: Check) -> list[dict[str, Any]]:
@@ -93,7 +93,7 @@ def _traits(cluster: Cluster, check: Check) -> list[dict[str, Any]]:
     findings = []
     if unjudged:
         why = f"{', '.join(unjudged)} has no data: audit it again with the control cluster_nodes."
-        findings.append(_told(check, ERROR, why))
+        findings.append(_cluster_finding(check, ERROR, why))
     nodes = [node for node in cluster.nodes if check.id in node.traits]
     names = list(dict.fromkeys(name for node in nodes for name in node.traits[check.id]))
     for name in names:
@@ -129,7 +129,7 @@ def _addresses(cluster: Cluster) -> dict[str, Any]:
             owners.setdefault(address, []).append(node.host)
     shared = [f"{item} on {', '.join(hosts)}" for item, hosts in owners.items() if len(hosts) > 1]
     if shared:
-        return _told(
+        return _cluster_finding(
             check,
             FAIL,
             f"{'; '.join(shared[:_MOST_ADDRESSES])}. {check.why}",
@@ -140,7 +140,7 @@ def _addresses(cluster: Cluster) -> dict[str, Any]:
         )
     if unknown:
         why = f"The addresses of {', '.join(unknown)} are unknown: audit them again."
-        return _told(check, ERROR, why, desired=_ONE_NODE)
+        return _cluster_finding(check, ERROR, why, desired=_ONE_NODE)
     return _all_alike(cluster, check, f"{len(owners)} addresses are different", _ONE_NODE)
 
 
@@ -148,13 +148,17 @@ def _disks(cluster: Cluster) -> list[dict[str, Any]]:
     """The findings on ASM disks that a node lacks, or that have another size there."""
     check = rules_traits.asm_disks.check
     if not any(node.disks for node in cluster.nodes):
-        return [_told(check, SKIP, "No node has reported a disk of ASM (control block_devices).")]
+        return [
+            _cluster_finding(
+                check, SKIP, "No node has reported a disk of ASM (control block_devices)."
+            )
+        ]
     silent = [node.host for node in cluster.nodes if not node.disks]
     findings = []
     if silent:
         why = f"The ASM disks of {', '.join(silent)} are unknown."
         fix = "start ASM or an instance there, or list its disks in block_devices_devices"
-        findings.append(_told(check, ERROR, why, fix=fix, desired=SAME))
+        findings.append(_cluster_finding(check, ERROR, why, fix=fix, desired=SAME))
     by_host = {node.host: node.disks for node in cluster.nodes if node.disks}
     serials = list(dict.fromkeys(name for disks in by_host.values() for name in disks))
     for name in serials:
@@ -170,10 +174,10 @@ def _disks(cluster: Cluster) -> list[dict[str, Any]]:
 def _all_alike(cluster: Cluster, check: Check, what: str, desired: str = SAME) -> dict[str, Any]:
     """A pass where every node was seen: what one is like that was not, it is unknown."""
     if len(cluster.nodes) > 1 and not cluster.missing:
-        return _told(check, PASS, desired=desired, running=f"{what} on all nodes")
+        return _cluster_finding(check, PASS, desired=desired, running=f"{what} on all nodes")
     who = ", ".join(cluster.missing) or "any other node"
     seen = ", ".join(node.host for node in cluster.nodes)
-    return _told(
+    return _cluster_finding(
         check,
         ERROR,
         f"Nothing is known of {who} to compare with.",
@@ -205,11 +209,11 @@ def differences(
         why = (
             f"{name} is unknown for {', '.join(unknown)}: the finding of the node shows the reason."
         )
-        findings.append(_told(check, ERROR, why, title=title, desired=SAME))
+        findings.append(_cluster_finding(check, ERROR, why, title=title, desired=SAME))
     groups = alike(known, _TOLERANCE.get(name, 0))
     if len(groups) > 1 and not _is_within(known.values(), _SPREAD.get(name)):
         findings.append(
-            _told(
+            _cluster_finding(
                 check,
                 bad if name.startswith(_FAILS) else WARN,
                 f"{odd_one_out(groups)}. {check.why}",
@@ -231,7 +235,7 @@ def _pace(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dict[str,
         return []
     known = {host: value for host, value in by_host.items() if value is not None}
     return [
-        _told(
+        _cluster_finding(
             check,
             WARN,
             f"{', '.join(slow)} {'is' if len(slow) == 1 else 'are'} slower than the others under "
@@ -265,7 +269,7 @@ def _verdicts(cluster: Cluster) -> list[dict[str, Any]]:
     if by_control:
         return [_as_finding(check, *where, found_here) for where, found_here in by_control.items()]
     if not shared:
-        return [_told(check, SKIP, "No other control checked all nodes.", desired=SAME)]
+        return [_cluster_finding(check, SKIP, "No other control checked all nodes.", desired=SAME)]
     return [_all_alike(cluster, check, f"{len(shared)} findings are equal")]
 
 
@@ -285,7 +289,7 @@ def _as_finding(
     check: Check, control: str, who: str, differences: list[_Difference]
 ) -> dict[str, Any]:
     ids = list(dict.fromkeys(difference.check_id for difference in differences))
-    return _told(
+    return _cluster_finding(
         check,
         WARN,
         f"{who}. {check.why}",
@@ -389,5 +393,7 @@ def _listed(groups: Iterable[Same]) -> str:
     return "; ".join(f"{group.value} on {', '.join(group.hosts)}" for group in groups)
 
 
-def _told(check: Check, status: str, why: str | None = None, **more: Any) -> dict[str, Any]:
+def _cluster_finding(
+    check: Check, status: str, why: str | None = None, **more: Any
+) -> dict[str, Any]:
     return make_finding(check, status, why=why, **more).as_dict()

@@ -90,7 +90,7 @@ class Cluster(NamedTuple):
 
 def cluster_of(findings: Iterable[dict[str, Any]]) -> str | None:
     """The cluster that a host states it is a node of."""
-    values = _said(findings).get("values") or {}
+    values = _finding_of_cluster(findings).get("values") or {}
     return plain(values["cluster"]) if values.get("cluster") else None
 
 
@@ -99,7 +99,7 @@ def plain(name: Any) -> str:
     return _NO_NAME.sub("?", str(name))[:_LONGEST]
 
 
-def _said(findings: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def _finding_of_cluster(findings: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return next((finding for finding in findings if finding["check"] == COMPLETE), {})
 
 
@@ -112,7 +112,7 @@ def clusters_of(states: Iterable[State]) -> list[Cluster]:
         name = cluster_of(state.findings)
         if name is None:
             continue
-        values = _said(state.findings)["values"]
+        values = _finding_of_cluster(state.findings)["values"]
         nodes.setdefault(name, []).append(node_of(state, kept))
         names = [node.strip() for node in str(values.get("nodes") or "").split(",")]
         expected.setdefault(name, {}).update((node, None) for node in names if node)
@@ -122,7 +122,7 @@ def clusters_of(states: Iterable[State]) -> list[Cluster]:
 def node_of(state: State, kept: dict[Any, Any], *, running: bool = False) -> Node:
     """What a host stated of itself. ``kept`` holds equal texts once; ``running``: with the running
     values, which two nodes under different load need not share."""
-    own_name = str((_said(state.findings).get("values") or {}).get("node") or "")
+    own_name = str((_finding_of_cluster(state.findings).get("values") or {}).get("node") or "")
     own = [entry for entry in state.findings if entry["control"] == NAME]
     traits = {entry["check"]: dict(entry["values"]) for entry in own if entry["values"]}
     for finding in state.findings:
@@ -130,7 +130,7 @@ def node_of(state: State, kept: dict[Any, Any], *, running: bool = False) -> Nod
         if compared_by in traits and finding["values"]:
             measured = {name: value for name, value in finding["values"].items() if name != "unit"}
             traits[compared_by].update(measured)
-    bare = partial(_bare, _names_of(state.name, own_name, traits))
+    bare = partial(_without_names, _names_of(state.name, own_name, traits))
     alone = _alone(state.findings)
     verdicts: dict[tuple[str, str], Verdict] = {}
     for finding in state.findings:
@@ -182,7 +182,7 @@ def _names_of(host: str, own_name: str, traits: dict[str, dict[str, Any]]) -> re
     return re.compile(rf"(?<![A-Za-z0-9])(?:{words})(?![A-Za-z0-9])", re.IGNORECASE)
 
 
-def _bare(names: re.Pattern[str], text: str | None) -> str | None:
+def _without_names(names: re.Pattern[str], text: str | None) -> str | None:
     return None if text is None else names.sub("*", text)
 
 

@@ -126,7 +126,9 @@ def findings_on(
     if len(database.terms) > 1:
         why = f"Application hosts differ in what pool_validation_databases says of {database.name}."
         checks = (rules_sums.sessions.check, rules_sums.logon_storm.check)
-        return [_told(check, ERROR, why, fix="give all of them the same") for check in checks]
+        return [
+            _cluster_finding(check, ERROR, why, fix="give all of them the same") for check in checks
+        ]
     terms = database.terms[0]
     return [_sessions(database, terms), _judge_logon_storm(database, terms, state_of)]
 
@@ -138,7 +140,7 @@ def _sessions(database: Database, terms: Terms) -> dict[str, Any]:
     if terms.processes is None or not terms.hosts:
         why = f"{demand}; processes and hosts of {database.name} are not known."
         fix = "give processes (select value from v$parameter where name = 'processes') and hosts"
-        return _told(check, ERROR, why, fix=f"{fix} in pool_validation_databases")
+        return _cluster_finding(check, ERROR, why, fix=f"{fix} in pool_validation_databases")
     each, count = max(0, terms.processes - terms.reserve), len(terms.hosts)
     room = each * count
     status, why = PASS, ""
@@ -149,7 +151,7 @@ def _sessions(database: Database, terms: Terms) -> dict[str, Any]:
     elif count > 1 and most > room - each:
         status = WARN
         why = f"{demand}: when one of {count} hosts is lost, there is room for {room - each}."
-    return _told(
+    return _cluster_finding(
         check,
         status,
         why,
@@ -170,7 +172,7 @@ def _judge_logon_storm(
     lost = [host for host, rate in rates.items() if rate is None]
     if lost or not rates:
         why = f"Which rate the listeners of {', '.join(lost) or database.name} have is not known."
-        return _told(
+        return _cluster_finding(
             check,
             ERROR,
             why,
@@ -179,7 +181,7 @@ def _judge_logon_storm(
     limits = [rate for rate in rates.values() if rate]
     if not limits:
         why = f"No listener of {', '.join(rates)} has a limit: no client waits."
-        return _told(check, SKIP, why)
+        return _cluster_finding(check, SKIP, why)
     # The listener with the lowest rate has done its share last.
     least, most = (math.ceil(total / len(rates)) / min(limits) for total in database.sums())
     wait = min(pool.wait_ms for pool in database.pools) / 1000
@@ -194,7 +196,7 @@ def _judge_logon_storm(
         status, why = ERROR, _not_known(database)
     elif most >= wait:
         status, why = WARN, f"{log_on}; a request waits {wait:g} s, if all were full before."
-    return _told(
+    return _cluster_finding(
         check,
         status,
         why,
@@ -229,5 +231,5 @@ def _not_known(database: Database) -> str:
     )
 
 
-def _told(check: Check, status: str, why: str = "", **more: Any) -> dict[str, Any]:
+def _cluster_finding(check: Check, status: str, why: str = "", **more: Any) -> dict[str, Any]:
     return make_finding(check, status, why=why or None, **more).as_dict()

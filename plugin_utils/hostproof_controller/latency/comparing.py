@@ -452,7 +452,7 @@ def _differences(pair: _Pair, conditions: Sequence[tuple[str, str]]) -> list[str
     """
     differences = []
     for name, words in conditions:
-        sides = [_told(side, name) for side in (pair.before, pair.after)]
+        sides = [_conditions(side, name) for side in (pair.before, pair.after)]
         if all(sides) and sides[0] != sides[1]:
             texts = ["/".join(side) for side in sides]
             differences.append("{0}: {1} before, {2} after".format(words, *texts))
@@ -483,7 +483,7 @@ def _changed_conditions(pair: _Pair) -> list[str]:
     return differences
 
 
-def _told(windows: Sequence[Window], name: str) -> list[str]:
+def _conditions(windows: Sequence[Window], name: str) -> list[str]:
     values = [window.conditions.get(name) for window in windows]
     return sorted({str(value) for value in values if value is not None})
 

@@ -130,7 +130,7 @@ class PayloadAction(transport.Task):
     def lost(self, outcome: str, message: str) -> None:
         """There is no answer: "unreachable" or "failed", and why."""
 
-    def lasting(self, params: dict[str, Any]) -> float:
+    def timeout_seconds(self, params: dict[str, Any]) -> float:
         """Seconds that the task itself has its host wait or measure."""
         return 0.0
 
@@ -144,7 +144,7 @@ class PayloadAction(transport.Task):
             seconds = 0.0
         if isinstance(value, bool) or not 1 <= seconds <= output_limits.MOST_SECONDS:
             raise Failed(f"{name} must be from 1 to {output_limits.MOST_SECONDS}, not {value!r}")
-        return seconds + self.lasting(params)
+        return seconds + self.timeout_seconds(params)
 
     @property
     def hosts(self) -> int:

@@ -80,7 +80,7 @@ class _Field(NamedTuple):
     instead: Any
 
 
-def taken(findings: Sequence[Any], *, is_plain: bool) -> list[dict[str, Any]]:
+def accepted_findings(findings: Sequence[Any], *, is_plain: bool) -> list[dict[str, Any]]:
     """The findings of a host with what is wrong left out of each.
 
     ``is_plain``: all their texts are printable, so that only their structure is checked.

@@ -80,7 +80,7 @@ def _findings(findings: Any, *, is_plain: bool) -> list[dict[str, Any]]:
         raise Invalid("findings is not a list")
     if len(findings) > MOST_FINDINGS:
         raise Invalid(f"there are more than {MOST_FINDINGS} findings")
-    return payload.with_references(host_findings.taken(findings, is_plain=is_plain))
+    return payload.with_references(host_findings.accepted_findings(findings, is_plain=is_plain))
 
 
 def _clean(value: Any, depth: int) -> Any:

@@ -582,7 +582,7 @@ def _read_file(path: str, notes: list[str]) -> list[Entry]:
                 _too_long(stream, start) if len(raw) > MOST_LINE else _read_line(raw, kept.findings)
             )
             if isinstance(result, _Bad):
-                read.append(_said(result, f"{path}, line {number}", notes))
+                read.append(_bad_with_place(result, f"{path}, line {number}", notes))
             else:
                 place = None if is_held else (kept, start, len(raw))
                 read.append(Entry(result, place, shared))
@@ -651,7 +651,7 @@ def _too_long(stream: Any, start: int) -> _Bad:
     return _Bad(problem, *known)
 
 
-def _said(bad: _Bad, where: str, notes: list[str]) -> _Bad | None:
+def _bad_with_place(bad: _Bad, where: str, notes: list[str]) -> _Bad | None:
     """The bad line with the place where it stands, said in the notes; None for one that is cut."""
     if not bad.problem:
         notes.append(f"{where} is truncated (the run was killed): one result is missing")

@@ -14,4 +14,4 @@ def load_waivers(path: str) -> list[Waiver]:
     try:
         return parse_waivers(data)
     except (HostproofError, RecursionError) as problem:
-        raise HostproofError(f"{path}: {bounded_yaml.said(problem)}") from problem
+        raise HostproofError(f"{path}: {bounded_yaml.describe_problem(problem)}") from problem

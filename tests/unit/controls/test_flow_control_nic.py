@@ -804,7 +804,7 @@ def test_nobody_pings_for_what_every_port_takes(judge):
 def test_ipv6_has_a_longer_header():
     argv = large_frames.argv("fd00::5", 9000 - 48)
     host = Machine().command(" ".join(argv), ARRIVED)
-    assert large_frames.look(host, "fd00::5", 9000).passed
+    assert large_frames.ping_full_mtu(host, "fd00::5", 9000).passed
 
 
 # -- what was counted -----------------------------------------------------------------------------

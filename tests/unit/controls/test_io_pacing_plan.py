@@ -34,7 +34,7 @@ def argv(commands: Any) -> list[str]:
 def _seen(change: CommandChange, machine: aix_packs.AixMachine) -> str:
     """What the look, which runs both commands in one process, would tell of the machine."""
     assert change.look.name == f"{aix_packs.LSATTR}; {aix_packs.SYS_PARM}"
-    marks = sys_parm.look(("maxpout", "minpout"))
+    marks = sys_parm.values_command(("maxpout", "minpout"))
     text = machine.run(aix_packs.LSATTR.split()).stdout + machine.ask(marks).stdout
     return state_of(change.look, Output(0, text, ""))
 

@@ -665,6 +665,6 @@ class TestScanListeners:
     def test_sockets_of_this_host(self):
         with socket.create_server(("127.0.0.1", 0)) as listening:
             port = listening.getsockname()[1]
-            assert tcp_connections.look(LiveHost(), ["127.0.0.1"], port) == {"127.0.0.1": ""}
-        closed = tcp_connections.look(LiveHost(), ["127.0.0.1"], port)
+            assert tcp_connections.connect_to(LiveHost(), ["127.0.0.1"], port) == {"127.0.0.1": ""}
+        closed = tcp_connections.connect_to(LiveHost(), ["127.0.0.1"], port)
         assert closed == {"127.0.0.1": "Connection refused"}

@@ -133,7 +133,7 @@ def agent_of(way: ValueSource) -> Rows:
 
 
 def seen(rows: Rows) -> storage_agent.Storage:
-    return storage_agent.look_at(Filers().agent(ADDRESS, Agent(rows)), TARGET)
+    return storage_agent.identify_agent(Filers().agent(ADDRESS, Agent(rows)), TARGET)
 
 
 def named(rule: Rule) -> str:

@@ -197,7 +197,9 @@ class TestMountOptions:
 
     def test_without_some(self):
         text = "rw, maxpout=60,minpout=40,log=/dev/loglv01"
-        assert aix_mount_options.without(text, ("maxpout", "minpout")) == "rw,log=/dev/loglv01"
+        assert (
+            aix_mount_options.without_options(text, ("maxpout", "minpout")) == "rw,log=/dev/loglv01"
+        )
 
     def test_the_last_of_two_counts(self):
         assert aix_mount_options.parse("maxpout=33,maxpout=0") == {"maxpout": "0"}

@@ -37,7 +37,7 @@ def look_at(agent: Agent | None, version: str = "2c") -> tuple[storage_agent.Sto
     host = Filers()
     if agent is not None:
         host.agent(ADDRESS, agent)
-    return storage_agent.look_at(host, target(version)), host
+    return storage_agent.identify_agent(host, target(version)), host
 
 
 class TestRecords:
@@ -64,7 +64,7 @@ class TestRecords:
     @pytest.mark.parametrize("name", EXPECTED)
     def test_is_judged_offline_alike(self, name):
         storage, host = look_at(Agent.of(name))
-        assert storage_agent.look_at(RecordedHost(host.evidence), target()) == storage
+        assert storage_agent.identify_agent(RecordedHost(host.evidence), target()) == storage
         assert set(storage.evidence) <= set(host.evidence)
 
     def test_every_rule_has_a_record(self):
@@ -524,7 +524,7 @@ class TestSilence:
                 return {"kind": "command", "at": "x", "error": "unanswered", "message": "slow"}
 
         host = Hanging()
-        storage = storage_agent.look_at(host, target(version))
+        storage = storage_agent.identify_agent(host, target(version))
         assert (storage.outcome, storage.reason, len(host.asked)) == ("no_answer", "failed", 1)
         assert not [key for key in host.evidence if key.startswith("udp:")]
 
@@ -559,7 +559,7 @@ class TestSilence:
     def test_missing_tool_is_told(self):
         host = Filers()
         host.has_tools = False
-        storage = storage_agent.look_at(host, target())
+        storage = storage_agent.identify_agent(host, target())
         assert storage.reason == "tool_missing"
         assert "net-snmp-utils" in storage.why[0]
 

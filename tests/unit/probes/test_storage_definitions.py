@@ -54,7 +54,7 @@ MINE: dict[str, Any] = {
 def look_at(agent: Agent, *definitions: dict[str, Any]) -> storage_agent.Storage:
     catalogue = storage_match.catalogue_of(read_definitions(list(definitions)))
     host = Filers().agent("10.0.0.9", agent)
-    return storage_agent.look_at(host, TARGET, catalogue=catalogue)
+    return storage_agent.identify_agent(host, TARGET, catalogue=catalogue)
 
 
 def acme() -> Agent:
@@ -293,7 +293,7 @@ class TestMakers:
         rows |= {f"{E}99999.2.{number}.0": ("4", f"value {number}") for number in range(1, 300)}
         rows[E + "100000.1.0"] = ("4", "of another vendor")
         host = Filers().agent("10.0.0.9", Agent(rows))
-        storage = storage_agent.look_at(host, TARGET)
+        storage = storage_agent.identify_agent(host, TARGET)
         assert f"below {E}99999 it has 200 rows or more" in storage.why
         assert f"{E}99999.2.1.0 = value 1" in storage.why
         kept = [key for key in storage.evidence if "own subtree" in key]

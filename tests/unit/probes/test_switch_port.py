@@ -342,10 +342,10 @@ def test_another_control_may_ask_the_same_agent():
     """Evidence is kept by the question's name: what storage_type asked is no answer to ours."""
     parts = (learned(HOST, 5), bridge_ports(p5=105), port(105, "Gi5", oper=4))
     host = Filers().agent("10.0.0.9", agent(system("core"), *parts))
-    before = storage_agent.look_at(host, target())
+    before = storage_agent.identify_agent(host, target())
     switch = switch_port.read_switch(host, target(), [HOST])
     assert (switch.system, only(switch).port.oper) == ("core", Pause(True, True))
-    assert storage_agent.look_at(RecordedHost(host.evidence), target()) == before
+    assert storage_agent.identify_agent(RecordedHost(host.evidence), target()) == before
 
 
 class TestSilence:

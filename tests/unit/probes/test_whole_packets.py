@@ -28,7 +28,7 @@ subprocess.run(["ip", "link", "set", "lo", "mtu", "9000", "up"], check=True)
 
 def look(size):
     host = LiveHost()
-    (way,) = whole_packets.look(host, {"127.0.0.1": size}).values()
+    (way,) = whole_packets.probe_routes(host, {"127.0.0.1": size}).values()
     return str(way) if isinstance(way, Exception) else way._asdict()
 
 told = [look(9000), look(9001)]
@@ -59,7 +59,7 @@ def test_who_may_send_none_is_denied(monkeypatch):
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(socket, "socket", refuse)
-    (way,) = whole_packets.look(LiveHost(), {HERE: 1500}).values()
+    (way,) = whole_packets.probe_routes(LiveHost(), {HERE: 1500}).values()
     assert isinstance(way, Denied)
 
 
@@ -73,14 +73,14 @@ GOOD = {"size": 9000, "passed": 1, "pieces": 0, "hop": "", "limit": 0, "arrives"
 
 
 def test_a_record_gives_the_same():
-    ways = whole_packets.look(record(**GOOD), {HERE: 9000})
+    ways = whole_packets.probe_routes(record(**GOOD), {HERE: 9000})
     assert ways == {HERE: whole_packets.ProbeRoute(9000, True, 0, "", 0, 9000)}
 
 
 @pytest.mark.parametrize("name", sorted(set(GOOD) - {"hop"}))
 def test_a_record_that_lacks_a_number_is_no_answer(name):
     rest = {key: value for key, value in GOOD.items() if key != name}
-    (way,) = whole_packets.look(record(**rest), {HERE: 9000}).values()
+    (way,) = whole_packets.probe_routes(record(**rest), {HERE: 9000}).values()
     assert isinstance(way, Unanswered)
 
 

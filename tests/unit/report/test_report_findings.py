@@ -109,5 +109,5 @@ def test_what_is_refused_is_what_the_schema_refuses():
 @pytest.mark.parametrize("is_plain", [True, False])
 def test_a_report_can_be_read_whatever_a_host_sent(is_plain):
     for entry in mutations():
-        (taken,) = host_findings.taken([entry], is_plain=is_plain)
+        (taken,) = host_findings.accepted_findings([entry], is_plain=is_plain)
         assert problem_of_finding(taken, 3) is None, entry

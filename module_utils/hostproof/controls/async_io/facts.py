@@ -205,7 +205,7 @@ def _look_at(
     writers: Answer[Dict[str, List[Writer]]],
 ) -> Subject:
     sid = listed.sid
-    database = next_start.look_at(host, _asking(policy), sid, running, listed.home)
+    database = next_start.read_database(host, _asking(policy), sid, running, listed.home)
     is_down = Absent(PMON_KEY, f"{sid} does not run")
     if linux is None:
         return Subject(database, *(5 * [is_down]))
@@ -263,7 +263,7 @@ def _read_aix(host: Host) -> Aix:
     return Aix(
         tunables=attempt(aix_said.tunables, host),
         aio_device=attempt(_attributes, host, AIO_DEVICE, AIO_NAMES),
-        mounts=attempt(lambda: mount_command.parse(AIX, aix_said.said(host, MOUNT))),
+        mounts=attempt(lambda: mount_command.parse(AIX, aix_said.read_output(host, MOUNT))),
         disks=attempt(_read_disks, host),
     )
 
@@ -274,7 +274,7 @@ def _attributes(host: Host, device: str, names: Tuple[str, ...]) -> Dict[str, st
 
 
 def _read_disks(host: Host) -> Dict[str, Answer[Dict[str, str]]]:
-    disks = [name for name in aix_said.said(host, LSDEV).split() if name.startswith("hdisk")]
+    disks = [name for name in aix_said.read_output(host, LSDEV).split() if name.startswith("hdisk")]
     if len(disks) > MOST_DISKS:
         raise Unanswered("command:" + " ".join(LSDEV), f"more than {MOST_DISKS} disks, not read")
     return {disk: attempt(_attributes, host, disk, DISK_NAMES) for disk in disks}

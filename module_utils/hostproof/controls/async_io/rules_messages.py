@@ -48,10 +48,10 @@ def aio_refused(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     messages = _messages(subject, io_messages.LIMIT)
     return Verdict(
         FAIL if messages else PASS,
-        why=f"{_told(messages)}: fs.aio-max-nr was reached.",
+        why=f"{_describe_messages(messages)}: fs.aio-max-nr was reached.",
         fix="raise fs.aio-max-nr (async_io.aio_max_nr)",
         desired="none",
-        in_use=_told(messages) or _none(policy),
+        in_use=_describe_messages(messages) or _none(policy),
         evidence=_log_keys(subject),
         values=_values(messages),
         because_of=("async_io.aio_usage",) if messages else (),
@@ -78,7 +78,7 @@ def io_stalled(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         for silence in if_known(linux.silences, [])
         if any(_belongs(message, silence) for message in messages)
     ]
-    why = _told(messages)
+    why = _describe_messages(messages)
     if joined:
         why += ", while " + "; ".join(_silence_text(silence, linux) for silence in joined)
     elif messages:
@@ -93,7 +93,7 @@ def io_stalled(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         "the mount, and its wire ones the way to the server",
         commands=_LOOK,
         desired="none",
-        in_use=_told(messages) or _none(policy),
+        in_use=_describe_messages(messages) or _none(policy),
         evidence=_log_keys(subject) + (_KERNEL_LOG,),
         values=_values(messages),
         because_of=(_SILENCE_CHECK,) if joined else (),
@@ -118,12 +118,12 @@ def io_errors(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     messages = refused + failed
     return Verdict(
         FAIL if messages else PASS,
-        why=f"{_told(messages)}."
+        why=f"{_describe_messages(messages)}."
         + (" The file system does not support asynchronous or direct I/O." if refused else ""),
         fix="check the storage of the file in the alert log; if the file "
         "system rejects it, move the file",
         desired="none",
-        in_use=_told(messages) or _none(policy),
+        in_use=_describe_messages(messages) or _none(policy),
         evidence=_log_keys(subject),
         values=_values(messages),
     )
@@ -197,7 +197,7 @@ def _messages(subject: Subject, kind: str) -> List[Message]:
     ]
 
 
-def _told(messages: List[Message]) -> str:
+def _describe_messages(messages: List[Message]) -> str:
     """ "ORA-27062 2 times from 2002-03-01 01:40:02 to 01:41:30 (orcl_dbw0_4928; 11: ...)"."""
     by_code: Dict[str, List[Message]] = {}
     for message in messages:
@@ -302,5 +302,5 @@ def _database_said(subjects: List[Subject], silence: Silence) -> Optional[str]:
         messages: List[Message] = if_known(subject.messages, []) + if_known(subject.traces, [])
         there = [message for message in messages if _belongs(message, silence)]
         if there:
-            words.append(f"{subject.sid} said {_told(there)}")
+            words.append(f"{subject.sid} said {_describe_messages(there)}")
     return "; ".join(words) or None

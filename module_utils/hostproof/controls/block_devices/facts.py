@@ -194,8 +194,8 @@ def read(host: Host, policy: Policy) -> Facts:
         used=used,
         disks=_Disks(by_name),
         rules=rules,
-        tables=attempt(lambda: dm_multipath.tables(_said(host, TABLE))) if has_maps else {},
-        states=attempt(lambda: dm_multipath.states(_said(host, STATUS))) if has_maps else {},
+        tables=attempt(lambda: dm_multipath.tables(_read_output(host, TABLE))) if has_maps else {},
+        states=attempt(lambda: dm_multipath.states(_read_output(host, STATUS))) if has_maps else {},
         daemon=_read_daemon(host) if has_maps else None,
         tuned=attempt(boot.read_tuned, host),
         accounts=_read_accounts(host, policy, used),
@@ -434,7 +434,7 @@ def _account(host: Host, table: str, name: str) -> int:
 # -- multipath ------------------------------------------------------------------------------------
 
 
-def _said(host: Host, argv: List[str], record: Optional[Record] = None) -> str:
+def _read_output(host: Host, argv: List[str], record: Optional[Record] = None) -> str:
     output = host.run(argv, record=record)
     if output.rc != 0:
         key = "command:" + " ".join(argv)
@@ -445,7 +445,7 @@ def _said(host: Host, argv: List[str], record: Optional[Record] = None) -> str:
 
 
 def _read_config(host: Host) -> str:
-    return _said(host, CONFIG, dm_multipath.kept_config)
+    return _read_output(host, CONFIG, dm_multipath.kept_config)
 
 
 def _read_blacklist(host: Host) -> multipath_conf.Blacklist:
@@ -479,6 +479,6 @@ def _read_daemon(host: Host) -> Daemon:
     return Daemon(
         enabled,
         active,
-        attempt(lambda: dm_multipath.queueing(_said(host, QUEUEING))),
+        attempt(lambda: dm_multipath.queueing(_read_output(host, QUEUEING))),
         attempt(lambda: dm_multipath.polling_interval(_read_config(host))),
     )

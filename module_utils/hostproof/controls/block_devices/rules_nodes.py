@@ -13,7 +13,7 @@ from .policy import NAME, Policy
 from .probes import disks
 from .steps import remedy, step_of_node
 from .subjects import NODES, PARTITIONS
-from .wanted import GROUP, MODE, OWNER, lasting, owner_of
+from .wanted import GROUP, MODE, OWNER, owner_of, persisted_values
 
 rules = Rules(NAME)
 
@@ -122,7 +122,7 @@ def _by_hand(used: Used) -> Tuple[str, List[str], List[str]]:
 def _at_boot(used: Used, facts: Facts) -> Tuple[str, List[str], List[str]]:
     """Text of the owner that the udev rules set, its errors, and its possible errors."""
     required = owner_of(used, facts)
-    assignments = lasting(used, facts, known(facts.rules))
+    assignments = persisted_values(used, facts, known(facts.rules))
     texts, lost, unsafe = [], [], []
     for key, want in ((OWNER, required.uid), (GROUP, required.gid), (MODE, required.mode)):
         if want is None:

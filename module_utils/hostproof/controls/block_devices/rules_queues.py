@@ -113,7 +113,7 @@ def queue(target: Target, facts: Facts, policy: Policy) -> Verdict:
 def disk_type(target: Target, facts: Facts, policy: Policy) -> Verdict:
     disk = target.disk
     wants = [setting for setting in settings(target) if setting.key == disks.ROTATIONAL]
-    text = _told(target)
+    text = _describe_target(target)
     if wants:
         verdict = _judge(target, wants, True, facts, policy)
         return verdict._replace(in_use=text)
@@ -128,7 +128,7 @@ def disk_type(target: Target, facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _told(target: Target) -> str:
+def _describe_target(target: Target) -> str:
     names: Tuple[Tuple[str, str], ...] = (
         ("rotational", disks.ROTATIONAL),
         ("write cache", disks.CACHE),

@@ -24,9 +24,9 @@ from .wanted import (
     Target,
     Wanted,
     attribute,
-    lasting,
     offered,
     owner_of,
+    persisted_values,
     settings,
     value_at_boot,
     value_of,
@@ -180,7 +180,7 @@ def step_of_node(used: Used, facts: Facts, policy: Policy) -> Step:
     if entry.mode is not None:
         attributes.append((MODE, f"{entry.mode:04o}"))
     others = with_file(known(facts.rules), policy.rules_file, "")
-    kept = lasting(used, facts, others)
+    kept = persisted_values(used, facts, others)
     parts = []
     for key, text in attributes:
         assignment, always = kept[key]
@@ -190,7 +190,7 @@ def step_of_node(used: Used, facts: Facts, policy: Policy) -> Step:
     rule = _rule(_identity(used.node, known(used.udev)), parts) if parts else None
     refusals = []
     if rule is not None:
-        assignments = lasting(used, facts, with_file(others, policy.rules_file, rule))
+        assignments = persisted_values(used, facts, with_file(others, policy.rules_file, rule))
         for key, text in parts:
             final, _always = assignments[key]
             if final is None or final.value != text:

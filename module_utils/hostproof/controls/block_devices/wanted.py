@@ -128,7 +128,9 @@ def node_at_boot(used: Used, facts: Facts, rules: Rules, action: str) -> Dict[st
     return outcome(rules, NODE, disks.lookup(used.name, record, values, (action,)))
 
 
-def lasting(used: Used, facts: Facts, rules: Rules) -> Dict[str, Tuple[Optional[Assigned], bool]]:
+def persisted_values(
+    used: Used, facts: Facts, rules: Rules
+) -> Dict[str, Tuple[Optional[Assigned], bool]]:
     """The assignment of owner, group and mode, and whether it applies to every event.
 
     Properties of a device mapper device are known at a "change" event, never at "add".

@@ -71,7 +71,7 @@ def complete(facts: Facts, _policy: Policy) -> Verdict:
 )
 def software(facts: Facts, _policy: Policy) -> Verdict:
     files = (RELEASE, OS_RELEASE, CORE_PATTERN, CORE_USES_PID)
-    return _said(facts.software, ["file:" + path for path in files])
+    return _verdict_for_traits(facts.software, ["file:" + path for path in files])
 
 
 @rules.check(
@@ -84,7 +84,7 @@ def software(facts: Facts, _policy: Policy) -> Verdict:
     reference=BOOK + ", hardware",
 )
 def hardware(facts: Facts, _policy: Policy) -> Verdict:
-    return _said(facts.hardware, ["file:" + CPUINFO, "file:" + MEMINFO])
+    return _verdict_for_traits(facts.hardware, ["file:" + CPUINFO, "file:" + MEMINFO])
 
 
 @rules.check(
@@ -97,7 +97,7 @@ def hardware(facts: Facts, _policy: Policy) -> Verdict:
     reference="Oracle Database Administrator's Reference for Linux, HugePages",
 )
 def huge_pages(facts: Facts, _policy: Policy) -> Verdict:
-    return _said(facts.huge_pages, ["file:" + MEMINFO])
+    return _verdict_for_traits(facts.huge_pages, ["file:" + MEMINFO])
 
 
 @rules.check(
@@ -111,7 +111,7 @@ def huge_pages(facts: Facts, _policy: Policy) -> Verdict:
     reference=BOOK + ", network interfaces; My Oracle Support 1945838.1 (names and subnets)",
 )
 def network(facts: Facts, _policy: Policy) -> Verdict:
-    return _said(facts.network, ["dir:" + devices.CLASS, devices.ADDRESSES_KEY])
+    return _verdict_for_traits(facts.network, ["dir:" + devices.CLASS, devices.ADDRESSES_KEY])
 
 
 @rules.check(
@@ -125,7 +125,7 @@ def network(facts: Facts, _policy: Policy) -> Verdict:
     reference="CVU PRVG-1172, PRVG-11067; RFC 5227 (IPv4 Address Conflict Detection)",
 )
 def addresses(facts: Facts, _policy: Policy) -> Verdict:
-    return _said(facts.addresses, [devices.ADDRESSES_KEY])
+    return _verdict_for_traits(facts.addresses, [devices.ADDRESSES_KEY])
 
 
 @rules.check(
@@ -138,7 +138,7 @@ def addresses(facts: Facts, _policy: Policy) -> Verdict:
     reference=BOOK + ", cluster time synchronization",
 )
 def clock(facts: Facts, _policy: Policy) -> Verdict:
-    return _said(facts.clock, ["processes:time", "link:/etc/localtime"])
+    return _verdict_for_traits(facts.clock, ["processes:time", "link:/etc/localtime"])
 
 
 @rules.check(
@@ -151,7 +151,9 @@ def clock(facts: Facts, _policy: Policy) -> Verdict:
     reference=BOOK + ", users and groups; CVU PRVF-04123, PRVF-04020, root user consistency",
 )
 def accounts(facts: Facts, _policy: Policy) -> Verdict:
-    verdict = _said(facts.accounts, [f"command:getent passwd {name}" for name in ACCOUNTS])
+    verdict = _verdict_for_traits(
+        facts.accounts, [f"command:getent passwd {name}" for name in ACCOUNTS]
+    )
     root = str((verdict.values or {}).get("uid_gid root"))
     if ":" not in root or root.startswith(_ROOT):
         return verdict
@@ -252,7 +254,7 @@ def check_results(_facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(SKIP, LATER)
 
 
-def _said(traits: Traits, evidence: List[str]) -> Verdict:
+def _verdict_for_traits(traits: Traits, evidence: List[str]) -> Verdict:
     """The traits as values. An unknown trait is null, and the finding is an error."""
     values: Dict[str, Any] = {}
     unknown: List[HostproofError] = []

@@ -49,9 +49,9 @@ class Facts(NamedTuple):
 
 
 _PLATFORMS: Dict[str, Callable[[Host, Policy], Platform]] = {
-    LINUX: on_linux.look,
-    AIX: on_aix.look,
-    SOLARIS: on_solaris.look,
+    LINUX: on_linux.read_platform,
+    AIX: on_aix.read_platform,
+    SOLARIS: on_solaris.read_platform,
 }
 
 
@@ -127,7 +127,7 @@ class _Asked:
 
 def _look_at_frames(host: Host, interfaces: Interfaces) -> Dict[str, Answer[LargeFrames]]:
     return {
-        path.address: attempt(large_frames.look, host, path.address, path.mtu)
+        path.address: attempt(large_frames.ping_full_mtu, host, path.address, path.mtu)
         for path in interfaces.paths
         if path.role == STORAGE and path.address and (path.mtu or 0) > STANDARD_MTU
     }

@@ -25,7 +25,7 @@ from .probes.pause_persisted import ODM, Persisted, Setting
 _VIRTUAL = ("(l-lan)", "(vnic)")
 
 
-def look(host: Host, policy: Policy) -> Platform:
+def read_platform(host: Host, policy: Policy) -> Platform:
     interfaces, ports = aix_adapters.read_adapters(
         host, policy.interconnect, policy.names_interfaces
     )

@@ -16,7 +16,7 @@ from .probes import nic_pause
 from .probes.pause_persisted import read_persisted
 
 
-def look(host: Host, policy: Policy) -> Platform:
+def read_platform(host: Host, policy: Policy) -> Platform:
     interfaces = network_interfaces.read_interfaces(
         host, policy.interconnect, policy.names_interfaces
     )

@@ -31,7 +31,7 @@ _DIRECTIONS = {
 _PRIORITY = "pfc"
 
 
-def look(host: Host, policy: Policy) -> Platform:
+def read_platform(host: Host, policy: Policy) -> Platform:
     interfaces, ports = solaris_links.read_links(host, policy.interconnect, policy.names_interfaces)
     return Platform(
         interfaces,

@@ -132,7 +132,7 @@ def _read_databases(host: Host, policy: Policy, running: Answer[List[Instance]])
         sids = [instance.sid for instance in policy.instances if instance.sid not in active]
         stopped = {sid: homes[sid] for sid in sids if sid in homes}
     return [
-        next_start.look_at(host, asking, sid, active.get(sid), stopped.get(sid))
+        next_start.read_database(host, asking, sid, active.get(sid), stopped.get(sid))
         for sid in sorted(set(active) | set(stopped))
     ]
 

@@ -150,7 +150,7 @@ def read(host: Host, policy: Policy) -> Facts:
     addresses = attempt(_read_addresses, host, if_known(interfaces, []))
     # First, because all nodes do it at the same time: a node that is down delays the echoes.
     heard = _read_heard(host, if_known(addresses, []), sizes, policy.multicast_seconds)
-    ways = whole_packets.look(host, sizes) if sizes else {}
+    ways = whole_packets.probe_routes(host, sizes) if sizes else {}
     if policy.window_seconds and if_known(interfaces, []):
         losses = attempt(_read_losses, host, policy.window_seconds)
     return Facts(

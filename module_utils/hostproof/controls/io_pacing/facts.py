@@ -130,9 +130,9 @@ def _read_aix(host: Host) -> Aix:
     return Aix(
         odm=attempt(_read_odm, host),
         running=attempt(_read_running, host),
-        level=attempt(lambda: oslevel.parse(aix_said.said(host, OSLEVEL))),
+        level=attempt(lambda: oslevel.parse(aix_said.read_output(host, OSLEVEL))),
         powerha=attempt(powerha.read, host),
-        cpu=attempt(lambda: lparstat.parse(aix_said.said(host, LPARSTAT))),
+        cpu=attempt(lambda: lparstat.parse(aix_said.read_output(host, LPARSTAT))),
         persisted_mounts=attempt(_read_filesystems, host),
         live_mounts=attempt(_read_mounts, host),
         tunables=attempt(aix_said.tunables, host),
@@ -145,7 +145,7 @@ def _read_odm(host: Host) -> Attributes:
         if not row.first_word.isdecimal():
             raise ParseError("lsattr", f"{row.name} {kind_of(row.first_word)} is not a number")
     legal = {name: attempt(aix_attributes.read_legal, host, DEVICE, name) for name in NAMES}
-    text = host.run(list(aix_attributes.look(DEVICE, NAMES).argv)).stdout
+    text = host.run(list(aix_attributes.attributes_command(DEVICE, NAMES).argv)).stdout
     return aix_attributes.of_words(DEVICE, text, rows, legal)
 
 
@@ -168,7 +168,7 @@ def _read_filesystems(host: Host) -> Mounts:
 
 
 def _read_mounts(host: Host) -> Mounts:
-    mounts = mount_command.parse(AIX, aix_said.said(host, MOUNT))
+    mounts = mount_command.parse(AIX, aix_said.read_output(host, MOUNT))
     return _mounts((mount.path, mount.options) for mount in mounts)
 
 
@@ -183,7 +183,7 @@ def _mounts(pairs: Iterable[Tuple[str, str]]) -> Mounts:
             known_path.pop(path, None)
         if any(name in options for name in NAMES):
             overrides[path] = Override(path, *(_value(options, name) for name in NAMES))
-            others[path] = aix_mount_options.without(text, NAMES)
+            others[path] = aix_mount_options.without_options(text, NAMES)
         around = [name for name in ("cio", "dio") if name in options]
         if around:
             unpaced[path] = ",".join(around)

@@ -42,7 +42,9 @@ def _changes(aix: Aix, policy: Policy) -> Tuple[List[Change], List[str]]:
         ]
     if aix.running == policy.wanted:
         return [], []
-    change = aix_attributes.change_now(odm, required, _values(aix.running), sys_parm.look(NAMES))
+    change = aix_attributes.change_now(
+        odm, required, _values(aix.running), sys_parm.values_command(NAMES)
+    )
     return [change], []
 
 

@@ -34,7 +34,7 @@ def wait_chains(database: Running, _facts: Facts, _policy: Policy) -> Verdict:
     chains = blockers(known_or_skip(database.links))
     bad = [blocker for blocker in chains if _status(blocker) != PASS]
     statuses = [_status(blocker) for blocker in chains]
-    shown = "; ".join(_told(blocker) for blocker in chains[:_SHOWN])
+    shown = "; ".join(_describe_blocker(blocker) for blocker in chains[:_SHOWN])
     more = len(chains) - _SHOWN
     worst = bad[0] if bad else None
     return Verdict(
@@ -60,7 +60,7 @@ def _count(blocker: Blocker) -> str:
     return "1 session waits" if blocker.waiting == 1 else f"{blocker.waiting} sessions wait"
 
 
-def _told(blocker: Blocker) -> str:
+def _describe_blocker(blocker: Blocker) -> str:
     return (
         f"{_count(blocker)} for {blocker.session}, at most {blocker.seconds:g} s "
         f"({blocker.signature})"

@@ -39,7 +39,7 @@ _SHORT = 1000.0
 _LEFT_OUT = "the text was shortened, and the lines that are missing are unknown"
 
 
-def _told(subject: Probed) -> cells.Figures:
+def _figures_of(subject: Probed) -> cells.Figures:
     figures = known(subject.answer).figures
     if figures is None:
         raise Unanswered(subject.key, "it was recorded without figures; record it again")
@@ -47,7 +47,7 @@ def _told(subject: Probed) -> cells.Figures:
 
 
 def _devices(subject: Probed) -> Dict[str, Dict[str, float]]:
-    devices = cells.by_name(_told(subject), cells.DEVICE)
+    devices = cells.by_name(_figures_of(subject), cells.DEVICE)
     if not devices:
         dumps = [
             window for window in known(subject.answer).windows if _tool(window) == "devio_stats"
@@ -80,7 +80,7 @@ def cell_slow_requests(subject: Probed, _facts: Facts, policy: Policy) -> List[V
     small = [window for window in windows if (window.size or 0) < _SCAN]
     if not small:
         raise Skip("All requests are of 64 KiB and more: scans.", (subject.key,))
-    whole = cells.by_name(_told(subject), cells.DISK)
+    whole = cells.by_name(_figures_of(subject), cells.DISK)
     names = sorted({(window.subject, window.layer) for window in small})
     return [
         _slow(

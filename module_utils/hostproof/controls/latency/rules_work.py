@@ -46,7 +46,7 @@ def _with(option: str, why: str) -> Subjects:
     return Subjects(find, name=lambda subject: str(subject.path))
 
 
-def _told(subject: Source) -> work.Figures:
+def _figures_of(subject: Source) -> work.Figures:
     figures = known(subject.answer).figures
     if figures is None:
         raise Unanswered(subject.key, "it was recorded without figures; record it again")
@@ -54,7 +54,7 @@ def _told(subject: Source) -> work.Figures:
 
 
 def _runs(subject: Probed, prefix: str = "") -> List[Run]:
-    runs = work.runs_of(_told(subject), work.RUN, prefix)
+    runs = work.runs_of(_figures_of(subject), work.RUN, prefix)
     if not runs and prefix:
         raise Unanswered(subject.key, "the earlier result has no reads per second")
     if not runs:
@@ -145,7 +145,7 @@ def logical_reads(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     each=_with("before", "No report names a before to compare with."),
 )
 def throughput_change(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
-    unlike = _unlike(_told(subject))
+    unlike = _unlike(_figures_of(subject))
     if unlike:
         raise Unanswered(subject.key, "the runs did not do the same: " + "; ".join(unlike))
     after, before = _runs(subject), _runs(subject, work.BEFORE)
@@ -209,7 +209,7 @@ def _changes(
     each=_with("slob_conf", "No report names its slob_conf."),
 )
 def slob_settings(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
-    figures = _told(subject)
+    figures = _figures_of(subject)
     settings = _settings(figures)
     if not settings:
         raise Unanswered(subject.key, "the settings of SLOB are not there; record it again")
@@ -278,7 +278,7 @@ def _instance(name: str, figures: work.Figures) -> str:
     because_of=("cluster_nodes.huge_pages", "hugepages.sga_in_huge_pages"),
 )
 def instances(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
-    figures = _told(subject)
+    figures = _figures_of(subject)
     runs = work.runs_of(figures, work.INSTANCE)
     by_name = {_instance(run.name, figures): run.logical for run in runs if run.logical is not None}
     if len(by_name) < 2:
@@ -400,7 +400,7 @@ def _full(at: Run, last: Run, cores: Optional[int]) -> str:
     each=SOURCES,
 )
 def prefetch(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
-    figures = _told(subject)
+    figures = _figures_of(subject)
     if lobs.PARAMETERS not in figures:
         raise Skip("The text has no table of parameters.", (subject.key,))
     parameters = {
@@ -431,7 +431,7 @@ def prefetch(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
     each=REPORTS,
 )
 def flash_cache(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
-    figures = _told(subject)
+    figures = _figures_of(subject)
     hits, reads = (
         figures.get(lobs.TOTAL + work.FLASH_HITS),
         figures.get(lobs.TOTAL + work.ALL_READS),
@@ -470,7 +470,7 @@ _HITS = 80.0
 )
 def tool_change(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     """Orion, ApacheBench and oratcptest, one run before and one after."""
-    figures = _told(subject)
+    figures = _figures_of(subject)
     after, before = work.tool_figures(figures), work.tool_figures(figures, work.BEFORE)
     if not after and not before:
         raise Skip("It is not a result of Orion, ApacheBench or oratcptest.", (subject.key,))

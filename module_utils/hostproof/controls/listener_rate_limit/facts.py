@@ -117,7 +117,7 @@ def fits(required: WantedListener, listener: Listener) -> bool:
     return required.name == listener.name and required.home in (None, listener.home)
 
 
-def look(listener: Listener) -> Command:
+def start_date_command(listener: Listener) -> Command:
     """The command that reads the start date from the listener. It opens one connection."""
     return listener.command(
         f"status of listener {listener.name} of {listener.home}",
@@ -127,7 +127,7 @@ def look(listener: Listener) -> Command:
 
 
 def _read_state(host: Host, listener: Listener) -> str:
-    query = look(listener)
+    query = start_date_command(listener)
     return state_of(query, host.ask(query))
 
 

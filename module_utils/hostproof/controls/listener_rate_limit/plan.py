@@ -20,7 +20,7 @@ from ...parsers.oracle import oracle_net
 from ...probes.oracle.listeners import PROCESSES, Listener
 from .edit import edited, is_as_wanted, is_stale
 from .endpoints import endpoints
-from .facts import Clusterware, Facts, grid_reasons, look
+from .facts import Clusterware, Facts, grid_reasons, start_date_command
 from .policy import Policy, WantedListener
 from .remedy import INSTEAD, drain_problems, version_problem
 from .subjects import Subject, subjects
@@ -250,7 +250,7 @@ def _name(listener: Listener) -> str:
 def _restart(listener: Listener, started: str) -> CommandChange:
     """The state of the change is the start date, so that a restart changes the state."""
     steps = (_stop(listener), _start(listener))
-    return CommandChange(_name(listener), started, None, look(listener), steps, steps)
+    return CommandChange(_name(listener), started, None, start_date_command(listener), steps, steps)
 
 
 def _stop(listener: Listener) -> Command:
@@ -267,4 +267,6 @@ def _start(listener: Listener) -> Command:
 def _reload(listener: Listener) -> CommandChange:
     """Revert always reloads again, because a listener does not show whether it was reloaded."""
     step = listener.command("reload " + _name(listener), "reload", _COMPLETED)
-    return CommandChange(_name(listener), None, None, look(listener), (step,), (step,))
+    return CommandChange(
+        _name(listener), None, None, start_date_command(listener), (step,), (step,)
+    )

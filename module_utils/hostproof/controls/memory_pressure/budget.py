@@ -146,11 +146,11 @@ def _pages(database: Database, page: int) -> instances.SgaPages:
 
 def _running_pga(database: Database) -> int:
     limit = next_start.running_size(database, "pga_aggregate_limit")
-    target = _told(database, "pga_aggregate_target")
+    target = _parameter_size(database, "pga_aggregate_target")
     return limit or target * _factor(database)
 
 
-def _told(database: Database, name: str) -> int:
+def _parameter_size(database: Database, name: str) -> int:
     size = next_start.running_size(database, name)
     if size is None:
         raise Unanswered(known(database.asked).key, f"{database.sid} does not tell {name}")
@@ -221,7 +221,7 @@ def _processes(database: Database, size: Callable[[Database, str], Optional[int]
 def _limit(database: Database, size: Callable[[Database, str], Optional[int]]) -> int:
     number = size(database, "processes")
     if number is None and database.running is not None:
-        number = _told(database, "processes")
+        number = _parameter_size(database, "processes")
     if number is None:
         raise Unanswered("policy", f"no entry sets processes of {database.sid}, which does not run")
     return number

@@ -253,7 +253,7 @@ def _connect(
     named = [lookups[name] for name in scan if name in lookups]
     addresses = [text for lookup in named if isinstance(lookup, Found) for text in lookup.addresses]
     unique = list(dict.fromkeys(addresses))[:MOST]
-    return tcp_connections.look(host, unique, policy.scan_port) if unique else {}
+    return tcp_connections.connect_to(host, unique, policy.scan_port) if unique else {}
 
 
 def _answers(replies: Dict[Tuple[str, str], Answer[Reply]], server: str) -> bool:

@@ -99,7 +99,7 @@ def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
     if not asks_dns(facts):
         problems, replies = ["DNS is not asked"], {}
     else:
-        replies = {server: _told(facts, server, name) for server in resolver.servers}
+        replies = {server: _addresses_or_reason(facts, server, name) for server in resolver.servers}
         without = [(server, text) for server, text in replies.items() if isinstance(text, str)]
         problems = [
             f"{server} {text}" for server, text in without if text != _NO_IPV4 or not is_ipv6
@@ -165,7 +165,7 @@ def _scan_steps(
     return steps
 
 
-def _told(facts: Facts, server: str, name: str) -> Any:
+def _addresses_or_reason(facts: Facts, server: str, name: str) -> Any:
     """The addresses that a server has, or in words why it has none."""
     try:
         reply = of_server(facts, server, name)
@@ -320,7 +320,7 @@ def _by_server(facts: Facts, name: str) -> Dict[str, Any]:
     """The addresses of a name by name server, or in words why it has none. Silent servers are left
     out."""
     replies = {
-        server: _told(facts, server, name)
+        server: _addresses_or_reason(facts, server, name)
         for server in known(facts.resolver).servers
         if name in facts.asked_members and (server, facts.asked_members[name][0]) in facts.replies
     }

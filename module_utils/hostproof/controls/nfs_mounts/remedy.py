@@ -50,14 +50,14 @@ def verdict_on(
 
 def remount(layers: Layers) -> Fix:
     """How a mount gets what is persisted: "mount -o remount" changes no option of NFS."""
-    by_hand = again(layers)
+    by_hand = remount_step(layers)
     if layers.judged.guessed or layers.system != nfs_options.LINUX:
         return by_hand
     also = "; with nfs_mounts_allow_remount: true apply does it, where nothing uses it"
     return by_hand._replace(text=by_hand.text + also)
 
 
-def again(layers: Layers) -> Fix:
+def remount_step(layers: Layers) -> Fix:
     """Mounts of one superblock keep its options until the last of them is unmounted."""
     paths = sorted((layers.path,) + layers.sharing)
     commands = [line("umount", path) for path in reversed(paths)]
@@ -88,7 +88,7 @@ def mount_of_entry(entry: nfs_persisted.Entry) -> str:
 def correct(layers: Layers) -> Fix:
     """How the mount becomes as required, in the file and in the kernel."""
     if isinstance(layers.requested, HostproofError):
-        by_hand = again(layers)
+        by_hand = remount_step(layers)
         return Fix(
             f"find the place that mounts {layers.path} at boot, which is not known "
             f"({str(layers.requested).rstrip('.')}), and correct its options; then {by_hand.text}"
@@ -109,7 +109,7 @@ def correct(layers: Layers) -> Fix:
     elif layers.system == nfs_options.LINUX and layers.judged.guessed:
         steps = [persist.text + " (apply does it for a mount in nfs_mounts_mounts)"]
     if contradictions(shown, layers.running):
-        mounting = again(layers)
+        mounting = remount_step(layers)
         also = " (with nfs_mounts_allow_remount: true apply does that too)" if is_listed else ""
         steps.append("then " + mounting.text + also)
         # A new mount needs the persisted options, otherwise it has the same ones as before.

@@ -16,7 +16,7 @@ from .facts import Facts, is_beneath
 from .homes import channels
 from .layers import NOT_MOUNTED, Layers, persisted_source, source_parts, spelling_of
 from .policy import NAME, Policy
-from .remedy import Fix, again, correct, mount_lines, mount_of_entry
+from .remedy import Fix, correct, mount_lines, mount_of_entry, remount_step
 from .subjects import MOUNTS, NETAPP, judged_layers, say_guess, unknown, unlisted
 from .wanted import missing_mounts, mount_of
 
@@ -152,7 +152,7 @@ def _correct_source(layers: Layers) -> Fix:
     entry = entries[0] if entries else None
     if entry is None or source_parts(entry.source) == source_parts(layers.wanted.source):
         return correct(layers)
-    return Fix(f"write {layers.wanted.source} in {entry.place}, then {again(layers).text}")
+    return Fix(f"write {layers.wanted.source} in {entry.place}, then {remount_step(layers).text}")
 
 
 def _desired(layers: Layers) -> str:

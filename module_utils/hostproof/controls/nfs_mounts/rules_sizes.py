@@ -17,7 +17,7 @@ from .facts import Facts
 from .layers import Layers, required, running_words, seen_in
 from .options_table import EXACTLY, Requirement
 from .policy import NAME, Policy
-from .remedy import Fix, again, correct, verdict_on
+from .remedy import Fix, correct, remount_step, verdict_on
 from .servers import Servers, granted_by_server, lowered, mounts_alike, size_of
 from .subjects import MOUNTS, NETAPP, NFS_5, judged_layers, say_guess
 
@@ -155,7 +155,7 @@ def _is_older_than_requested(layers: Layers, requested: Dict[str, str], servers:
 def _raise_the_server(policy: Policy, layers: Layers) -> Fix:
     """First the server, then the mount: the lines alone would change nothing."""
     return Fix(
-        f"{storage_advice.raise_the_server(policy.transfer_size)}, then {again(layers).text}"
+        f"{storage_advice.raise_the_server(policy.transfer_size)}, then {remount_step(layers).text}"
     )
 
 
@@ -178,7 +178,7 @@ def transfer_size_lowered(sized: _Sized, _facts: Facts, _policy: Policy) -> Verd
         fix="put the server's maximum back to "
         f"{max(result.own.sizes[name] or 0 for name in SIZES)} at once (ONTAP: vserver nfs modify "
         "-tcp-max-xfer-size, which holds for every client of the SVM), or "
-        + again(sized.layers).text,
+        + remount_step(sized.layers).text,
         desired="no younger mount of the server gets less",
         running=str(result.own),
         in_use="; ".join(f"{other.path} {other}" for other in result.others[:4]),

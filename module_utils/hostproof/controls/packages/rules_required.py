@@ -128,7 +128,7 @@ def _judged(rows: List[Row], facts: Facts, policy: Policy) -> Verdict:
     database = database_of(facts)
     missing = [row for row in rows if not installed(row, database)]
     certain = [row for row in missing if row.need != "list"]
-    text = ", ".join(_told(row, facts) for row in certain or missing)
+    text = ", ".join(_describe_row(row, facts) for row in certain or missing)
     others = ", ".join(row.package for row in missing if row not in certain) if certain else ""
     why = f"{len(missing)} of {len(rows)} are missing{': ' * bool(missing)}{text}."
     if others:
@@ -144,7 +144,7 @@ def _judged(rows: List[Row], facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _told(row: Row, facts: Facts) -> str:
+def _describe_row(row: Row, facts: Facts) -> str:
     """A package, and for which other architecture it is installed."""
     packages = [
         package for package in known(facts.database).packages if package.name == row.package

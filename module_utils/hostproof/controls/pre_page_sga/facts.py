@@ -90,7 +90,9 @@ def _look_at(
 ) -> Subject:
     known_home = None if listed is None else listed.home
     known_version = None if listed is None else listed.version
-    database = next_start.look_at(host, _asking(policy), sid, running, known_home, known_version)
+    database = next_start.read_database(
+        host, _asking(policy), sid, running, known_home, known_version
+    )
     log_path = None if listed is None else listed.alert_log
     alert_log = attempt(alert_logs.find, host, database, log_path, "pre_page_sga_instances")
     return Subject(

@@ -157,7 +157,7 @@ def _read_server(
     target: Target,
     mounts: Tuple[Mount, ...],
 ) -> Server:
-    storage = storage_agent.look_at(host, target, policy.of_database, catalogue)
+    storage = storage_agent.identify_agent(host, target, policy.of_database, catalogue)
     health = None
     # An unknown agent may be storage. A server of an NFS mount is always storage of this host.
     maybe = storage_rules.STORAGE_ROLES + (storage_rules.UNKNOWN,)

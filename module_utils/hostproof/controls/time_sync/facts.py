@@ -463,18 +463,18 @@ def _chrony_path(host: Host, keepers: Dict[str, Daemon]) -> str:
 def _read_sync(host: Host, keepers: Answer[Dict[str, Daemon]]) -> Optional[Sync]:
     names = list(known(keepers))
     if names == [CHRONYD]:
-        sources = time_sources.parse_chrony_sources(_said(host, SOURCES))
-        tracking = time_sources.parse_tracking(_said(host, TRACKING))
+        sources = time_sources.parse_chrony_sources(_read_output(host, SOURCES))
+        tracking = time_sources.parse_tracking(_read_output(host, TRACKING))
         sync = _sync(sources)
         if not tracking.synchronised:
             return sync._replace(selected=())
         return sync._replace(offset_ms=tracking.offset_ms, error_ms=tracking.error_ms)
     if names == [NTPD]:
-        sources = time_sources.parse_ntpq(_said(host, NTPQ))
+        sources = time_sources.parse_ntpq(_read_output(host, NTPQ))
         offsets = [source.offset_ms for source in sources if source.selected]
         return _sync(sources)._replace(offset_ms=offsets[0] if offsets else None)
     if names == [TIMESYNCD]:
-        is_set = _said(host, TIMEDATECTL).strip() == "NTPSynchronized=yes"
+        is_set = _read_output(host, TIMEDATECTL).strip() == "NTPSynchronized=yes"
         return Sync((TIMESYNCD,) if is_set else (), int(is_set), 1)
     return None
 
@@ -487,7 +487,7 @@ def _sync(sources: List[time_sources.Source]) -> Sync:
     )
 
 
-def _said(host: Host, argv: List[str]) -> str:
+def _read_output(host: Host, argv: List[str]) -> str:
     output = host.run(argv, _LIMIT)
     if output.rc != 0:
         message: Any = (output.stderr.strip() or output.stdout.strip())[:200]

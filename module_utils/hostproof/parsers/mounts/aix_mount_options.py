@@ -19,7 +19,7 @@ def parse(text: str) -> Dict[str, Optional[str]]:
     return options
 
 
-def without(text: str, names: Tuple[str, ...]) -> str:
+def without_options(text: str, names: Tuple[str, ...]) -> str:
     """The options without some of them, in their order."""
     words = [word.strip() for word in text.split(",") if word.strip()]
     return ",".join(word for word in words if word.partition("=")[0] not in names)

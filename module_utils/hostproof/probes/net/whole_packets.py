@@ -96,7 +96,7 @@ def address_of_another(text: str) -> str:
     return str(address)
 
 
-def look(host: Host, sizes: Dict[str, int]) -> Dict[str, Answer[ProbeRoute]]:
+def probe_routes(host: Host, sizes: Dict[str, int]) -> Dict[str, Answer[ProbeRoute]]:
     """The way to each address, for packets of this number of bytes. Denied where no echo may be
     sent.
 

@@ -245,7 +245,7 @@ def _sid_of_start(host: Host, name: str, homes: Dict[str, str]) -> Optional[str]
     return numbered[0] if len(numbered) == 1 else name
 
 
-def look_at(
+def read_database(
     host: Host,
     asking: Asking,
     sid: str,

@@ -130,7 +130,7 @@ class Setting(NamedTuple):
 
 
 def state(entries: Entries) -> str:
-    """The text that ``look`` finds where the parameter has these (SID, value) entries."""
+    """The text that parameter_command finds if the parameter has these (SID, value) entries."""
     shown = []
     for sid, value in entries:
         text = UNSET if value is None else value
@@ -138,7 +138,7 @@ def state(entries: Entries) -> str:
     return " ".join(shown)
 
 
-def look(
+def parameter_command(
     target: Target, name: str, sids: Iterable[str], memory: bool = False, timeout: float = 60.0
 ) -> Command:
     """Tell a parameter's entries for the SIDs in the spfile, and what runs if ``memory``."""

@@ -55,7 +55,8 @@ def read_stopped(host: Host, asking: Asking) -> WillStart:
 
 def _running(host: Host, asking: Asking, running: Answer[Dict[str, Instance]]) -> List[Database]:
     return [
-        next_start.look_at(host, asking, sid, one) for sid, one in sorted(known(running).items())
+        next_start.read_database(host, asking, sid, one)
+        for sid, one in sorted(known(running).items())
     ]
 
 
@@ -63,7 +64,8 @@ def _stopped(host: Host, asking: Asking, running: Answer[Dict[str, Instance]]) -
     stopped = next_start.stopped_of_oratab(host, asking, known(running))
     listed = list(next_start.homes_of_oratab(host))
     databases = [
-        next_start.look_at(host, asking, sid, None, home) for sid, home in sorted(stopped.items())
+        next_start.read_database(host, asking, sid, None, home)
+        for sid, home in sorted(stopped.items())
     ]
     return [database for database in databases if not _has_no_file(database, listed)]
 

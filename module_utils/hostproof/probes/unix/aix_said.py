@@ -12,7 +12,7 @@ from ...parsers.unix import ioo
 IOO = ["ioo", "-a"]
 
 
-def said(host: Host, argv: List[str]) -> str:
+def read_output(host: Host, argv: List[str]) -> str:
     """What a command prints; Unanswered with its words if it fails."""
     output = host.run(argv)
     if output.rc != 0:
@@ -26,7 +26,7 @@ def said(host: Host, argv: List[str]) -> str:
 
 def tunables(host: Host, argv: List[str] = IOO) -> Dict[str, str]:
     try:
-        return ioo.parse(said(host, argv))
+        return ioo.parse(read_output(host, argv))
     except Unanswered as problem:
         # The manual of ioo: only root may run it, also to look.
         raise Unanswered(problem.key, f"{problem}; run it as root") from problem

@@ -52,7 +52,7 @@ del sys.argv[1 : 2 + count]
 )
 
 
-def look(names: Tuple[str, ...]) -> Command:
+def values_command(names: Tuple[str, ...]) -> Command:
     """Tells "maxpout=33 minpout=24", each on a line, in the order of ``names``."""
     numbers = [f"{name}:{NUMBERS[name]}" for name in names]
     return Command(
@@ -65,8 +65,8 @@ def look(names: Tuple[str, ...]) -> Command:
 
 
 def look_behind(first: Command, names: Tuple[str, ...]) -> Command:
-    """Tells what ``first`` tells, and behind it what ``look`` does: one state of both."""
-    own = look(names)
+    """Tells what ``first`` tells, and behind it what ``values_command`` does: one state of both."""
+    own = values_command(names)
     return own._replace(
         name=f"{first.name}; {own.name}",
         argv=own.argv[:1] + ("-c", BEHIND, str(len(first.argv))) + first.argv + own.argv[3:],
@@ -77,7 +77,7 @@ def look_behind(first: Command, names: Tuple[str, ...]) -> Command:
 
 def read(host: Host, names: Tuple[str, ...]) -> Dict[str, int]:
     """What the kernel uses. Unanswered says why it is unknown."""
-    command = look(names)
+    command = values_command(names)
     key = "command:" + command.name
     try:
         text = state_of(command, host.ask(command))

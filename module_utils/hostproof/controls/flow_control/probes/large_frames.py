@@ -40,7 +40,7 @@ def argv(address: str, size: int) -> List[str]:
     ]
 
 
-def look(host: Host, address: str, mtu: int) -> LargeFrames:
+def ping_full_mtu(host: Host, address: str, mtu: int) -> LargeFrames:
     """Ping with the full MTU. Unanswered if the other machine answers no small ping either."""
     size = mtu - (_HEADERS_6 if ":" in address else _HEADERS_4)
     large = argv(address, size)

@@ -40,7 +40,7 @@ def read(host: Host) -> List[Running]:
     asking = next_start.Asking(_SECONDS, None)
     databases = []
     for sid, instance in sorted(running.items()):
-        database = next_start.look_at(host, asking, sid, instance)
+        database = next_start.read_database(host, asking, sid, instance)
         links = attempt(_read_links, host, database)
         databases.append(Running(sid, database.asked, links))
     return databases

@@ -17,7 +17,7 @@ PATIENCE = 3.0
 OPEN = ""
 
 
-def look(host: Host, addresses: Sequence[str], port: int) -> Dict[str, str]:
+def connect_to(host: Host, addresses: Sequence[str], port: int) -> Dict[str, str]:
     """OPEN by address, or the error of the system."""
     result = known(attempt(host.windows, _NAME, lambda: _measure(addresses, port)))
     figures = result.figures or {}

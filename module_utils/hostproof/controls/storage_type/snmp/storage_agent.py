@@ -83,7 +83,7 @@ class Storage(NamedTuple):
         return record
 
 
-def look_at(
+def identify_agent(
     host: Host,
     target: Target,
     oracle: Credentials = ORACLE_CREDENTIALS,
@@ -180,7 +180,7 @@ def _other(agent: Agent, looked: bool) -> Storage:
     if not looked:
         sure = rules.WEAK
         why += ("it did not answer further requests",)
-    chassis = {name: _said(name, values) for name in rules.OF_CHASSIS}
+    chassis = {name: _shown_value(name, values) for name in rules.OF_CHASSIS}
     return Storage(
         address=agent.target.name,
         outcome=OTHER,
@@ -202,7 +202,7 @@ def _other(agent: Agent, looked: bool) -> Storage:
 _SAID = (rules.OBJECT, rules.DESCRIPTION, *rules.OF_CHASSIS, *rules.OF_UNIT, *rules.SAID_BY_ANY)
 
 
-def _said(name: str, values: Values) -> Optional[str]:
+def _shown_value(name: str, values: Values) -> Optional[str]:
     value = values.get(name)
     return None if value is None else details.plain(value)[:_LONGEST] or None
 

@@ -155,7 +155,7 @@ def _open(agent: Agent, rule: Rule) -> List[str]:
     oids: List[str] = []
     for places in (rule.model, rule.version, rule.serial):
         for place in places:
-            if _told(place, agent) is not None:
+            if _value_of_place(place, agent) is not None:
                 break
             oids += [oid for oid in (place.oid, *place.more) if not _was_asked(oid, agent)]
     return list(dict.fromkeys(oids))
@@ -167,11 +167,11 @@ def _was_asked(oid: str, agent: Agent) -> bool:
 
 def _first(places: Sequence[Place], agent: Agent) -> Optional[str]:
     """The detail from the first place that has a value."""
-    texts = (_told(place, agent) for place in places)
+    texts = (_value_of_place(place, agent) for place in places)
     return next((text for text in texts if text is not None), None)
 
 
-def _told(place: Place, agent: Agent) -> Optional[str]:
+def _value_of_place(place: Place, agent: Agent) -> Optional[str]:
     parts = [_parts_of(place, oid, agent) for oid in (place.oid, *place.more)]
     if not all(parts):
         return None
