@@ -45,6 +45,7 @@ def recorded(name: str = "two-paths") -> BlockMachine:
     machine = BlockMachine()
     machine.link("/lib", "/usr/lib").command("uname -m", "x86_64\n")
     machine.file("/proc/cmdline", "root=/dev/vda1 ro quiet\n")
+    machine.file("/etc/os-release", "ID=debian\nVERSION_ID=12\n")
     machine.file("/proc/self/mountinfo", "29 1 254:0 / / rw shared:1 - ext4 /dev/vda rw\n")
     evidence = json.loads((FOLDER / f"{name}.json").read_text())
     readings = {key: reading for key, reading in evidence.items() if "error" not in reading}

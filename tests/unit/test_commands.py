@@ -47,7 +47,11 @@ PRINTED = [
     "mount '/u03/-o exec=x'",
     "mount -o remount,suid,exec /u01",
     "mount /u02/oradata",
+    "multipath -a /dev/sda",
     "multipath -ll",
+    "multipath -t",
+    "iscsiadm -m node -T iqn.2010-01.com.example:data -p 10.0.0.5:3260 -o update "
+    "-n node.startup -v automatic",
     "multipathd reconfigure",
     "ping -c 3 -- 10.0.0.5",
     "printf '%s\\n' 'filer1:/vol/app /nfs/app nfs rw,bg,hard,proto=tcp,vers=3 0 0' >> /etc/fstab",

@@ -109,6 +109,11 @@ ALLOWED = [
 ]
 
 
+FOUND = "no path is excluded, and multipathd creates the map"
+WWIDS = "/etc/multipath/wwids"
+SHOW = "multipathd show config local"
+
+
 class TestMapsAtBoot:
     @pytest.mark.parametrize("text", BLACKLISTS)
     def test_a_blacklist_that_covers_the_paths(self, text):
@@ -135,7 +140,7 @@ class TestMapsAtBoot:
         text = (FIXTURES / "multipath_conf" / name).read_text()
         (finding,) = judged(recorded().file(CONF, text), "maps_at_boot", NAMED).values()
         assert finding.status == ("pass" if line is None else "fail"), finding.why
-        assert finding.persisted == (line or "no path is excluded")
+        assert finding.persisted == (line or FOUND)
 
     def test_without_a_file_and_with_a_file_of_the_directory(self):
         (finding,) = judged(recorded(), "maps_at_boot", NAMED).values()
@@ -176,8 +181,86 @@ class TestMapsAtBoot:
         (finding,) = judged(recorded().deny(path), "maps_at_boot", NAMED).values()
         assert finding.status == "error"
 
+    @pytest.mark.parametrize(
+        ("mode", "listed", "paths", "status"),
+        [
+            ("strict", False, 2, "fail"),
+            ("strict", True, 2, "pass"),
+            ("yes", False, 2, "pass"),
+            ('"on"', False, 1, "fail"),
+            ("yes", True, 1, "pass"),
+            ("smart", False, 1, "fail"),
+            ("smart", False, 2, "pass"),
+            ("no", False, 1, "pass"),
+            ("off", False, 1, "pass"),
+            ("greedy", False, 1, "pass"),
+            ("maybe", False, 2, "error"),
+        ],
+    )
+    def test_find_multipaths(self, mode, listed, paths, status):
+        machine = recorded().file(CONF, f"defaults {{\n  find_multipaths {mode}\n}}\n")
+        text = "# Valid WWIDs:\n/360014050c1/\n" + "/1Linux_scsi_debug_2000/\n" * listed
+        machine.file(WWIDS, text)
+        if paths == 1:
+            machine.folder("/sys/block/dm-0/slaves").remove("/sys/block/dm-0/slaves/sdb")
+        (finding,) = judged(machine, "maps_at_boot", NAMED).values()
+        assert finding.status == status, finding.why
+        if status == "fail":
+            assert f"{WWIDS} does not contain 1Linux_scsi_debug_2000" in finding.persisted
+            assert finding.commands == ("multipath -a /dev/sda",)
+
+    @pytest.mark.parametrize(
+        ("shown", "status"), [("strict", "fail"), ("yes", "pass"), ("off", "pass"), ("", "error")]
+    )
+    def test_find_multipaths_that_multipathd_shows(self, shown, status):
+        machine = recorded().file(CONF, "defaults {\n user_friendly_names yes\n}\n")
+        line = f'\tfind_multipaths "{shown}"\n' if shown else ""
+        machine.command(SHOW, f"defaults {{\n\tpolling_interval 5\n{line}}}\n")
+        (finding,) = judged(machine, "maps_at_boot", NAMED).values()
+        assert finding.status == status, finding.why
+
+    @pytest.mark.parametrize(
+        ("system", "status"),
+        [
+            ("debian\nVERSION_ID=12", "fail"),
+            ("debian\nVERSION_ID=9", "error"),
+            ('ubuntu\nVERSION_ID="22.04"', "fail"),
+            ("sles\nVERSION_ID=15.5", "pass"),
+            ("opensuse-leap\nID_LIKE='suse opensuse'", "pass"),
+            ("rocky\nID_LIKE='rhel centos fedora'", "pass"),
+            ("arch", "error"),
+        ],
+    )
+    def test_find_multipaths_of_the_distribution(self, system, status):
+        """Without a line in the file and without a daemon that shows its value."""
+        machine = recorded("no-daemon").file(CONF, "defaults {\n}\n")
+        machine.file("/etc/os-release", f"ID={system}\n")
+        (finding,) = judged(machine, "maps_at_boot", NAMED).values()
+        assert finding.status == status, finding.why
+
+    def test_what_adds_a_map_to_the_known_ones(self):
+        machine = recorded().file(CONF, "defaults {\n find_multipaths strict\n}\n")
+        machine.file("/proc/cmdline", "ro mpath.wwid=1Linux_scsi_debug_2000\n")
+        (finding,) = judged(machine, "maps_at_boot", NAMED).values()
+        assert finding.status == "pass"
+        machine.file(CONF, "defaults {\n find_multipaths strict\n wwids_file /srv/wwids\n}\n")
+        machine.file("/proc/cmdline", "ro\n")
+        machine.evidence.clear()
+        (finding,) = judged(machine, "maps_at_boot", NAMED).values()
+        assert finding.status == "error"
+
+    @pytest.mark.parametrize(
+        ("system", "status"), [("ol\nID_LIKE=fedora", "fail"), ("rhel", "fail"), ("sles", "pass")]
+    )
+    def test_without_the_file_multipathd_of_red_hat_does_not_start(self, system, status):
+        machine = recorded().file("/etc/os-release", f"ID={system}\n")
+        (finding,) = judged(machine, "maps_at_boot", NAMED).values()
+        assert finding.status == status
+        assert status == "pass" or finding.fix.startswith("restore /etc/multipath.conf")
+
     def test_only_the_lines_of_blacklists_are_recorded(self):
-        text = 'defaults {\n reservation_key 0x123abc\n}\nblacklist {\n devnode "^sd"\n}\n'
+        text = "defaults {\n reservation_key 0x123abc\n find_multipaths yes\n}\n"
+        text += 'blacklist {\n devnode "^sd"\n}\n'
         kept = multipath_conf.kept(text)
         assert "0x123abc" not in kept
         assert multipath_conf.parse(kept) == multipath_conf.parse(text)

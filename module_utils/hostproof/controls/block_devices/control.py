@@ -3,13 +3,26 @@
 """block_devices: the disks below databases and ASM, their paths, queues and owners."""
 
 from ...evaluate.control import Control
-from . import rules_adapters, rules_multipath, rules_nodes, rules_paths, rules_queues
+from . import (
+    rules_adapters,
+    rules_iscsi,
+    rules_multipath,
+    rules_nodes,
+    rules_paths,
+    rules_queues,
+)
 from .facts import Facts, read
 from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .wanted import skip_elsewhere
 
-RULES = (rules_nodes.rules, rules_queues.rules, rules_multipath.rules, rules_paths.rules)
+RULES = (
+    rules_nodes.rules,
+    rules_queues.rules,
+    rules_multipath.rules,
+    rules_paths.rules,
+    rules_iscsi.rules,
+)
 
 #: The first matching entry applies: without an invalid one, a later entry would match instead.
 NEEDS_ALL = {"devices": tuple(rule.check.id for group in RULES for rule in group.rules)}

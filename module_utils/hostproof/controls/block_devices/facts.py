@@ -3,7 +3,7 @@
 """Facts about the disks of databases and ASM."""
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
 from ...collect import identity
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent, unless_newer
@@ -11,15 +11,16 @@ from ...collect.host import FoundLines, Host, Record, Stat
 from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...parsers import glob_pattern, kept_lines
 from ...parsers.kernel import kernel_cmdline
-from ...parsers.unix import getent
+from ...parsers.unix import getent, os_release
 from ...probes.kernel import block_storage
 from ...probes.oracle import io_writers
 from ...probes.systemd import boot, boot_scripts, udev
 from .parsers import dm_multipath, multipath_conf
 from .policy import Device, Policy
-from .probes import disks, fibre_channel, node_numbers
+from .probes import disks, fibre_channel, iscsi, node_numbers
 from .probes.disks import Disk, Partition
 from .probes.fibre_channel import Port
+from .probes.iscsi import Session
 
 #: Processes of ASM that hold its disks open.
 _ASM = r"^asm_(dbw[0-9a-z]|lgwr|gmon|rbal|pmon)_\S+$"
@@ -67,6 +68,8 @@ _ASSIGNS = r"\b(OWNER|GROUP|MODE|ATTR\{(queue|device)/[a-z_]+\})\s*:?=\s*[ei]?\"
 DAEMON = "multipathd.service"
 MULTIPATH_CONF = "/etc/multipath.conf"
 _CONF_FOLDER = "/etc/multipath/conf.d"
+WWIDS = "/etc/multipath/wwids"
+OS_RELEASE = "/etc/os-release"
 #: Where ASMLIB is told which disks to scan, and in which order.
 _ORACLEASM = "/etc/sysconfig/oracleasm"
 _SCAN = r"^[ \t]*ORACLEASM_SCAN(?:ORDER|EXCLUDE)="
@@ -101,12 +104,17 @@ class Used(NamedTuple):
 
 
 class Daemon(NamedTuple):
-    """State of multipathd from systemctl, and its own output if it runs."""
+    """State of multipathd from systemctl, and its own output if it runs.
+
+    ``finding`` is its find_multipaths, ``fast_fail`` its values of fast_io_fail_tmo in seconds.
+    """
 
     enabled: Answer[str]
     active: Answer[str]
     queueing: Answer[Dict[str, dm_multipath.Queueing]]
     interval: Answer[Optional[int]]
+    finding: Answer[Optional[str]] = None
+    fast_fail: Answer[FrozenSet[int]] = frozenset()
 
 
 class _Disks(Dict[str, Disk]):
@@ -122,8 +130,10 @@ class Facts(NamedTuple):
     ``found`` is an error if the users of disks cannot be read completely. ``rules`` are the udev
     rules files that set owners or values. ``accounts`` are uid and gid by "owner NAME" and "group
     NAME". ``later`` are lines that set values after udev, by place. ``labels`` are of ASMLIB or the
-    filter driver, by path; ``asm_owner`` is the account of ASM. ``blacklist`` is that of
-    multipath.conf, ``scan`` the settings of ASMLIB for the disks that it scans.
+    filter driver, by path; ``asm_owner`` is the account of ASM. ``conf`` is multipath.conf, Absent
+    without a file; ``wwids`` are those that multipath keeps. ``system`` are variables of
+    os-release. ``scan`` are the settings of ASMLIB for the disks that it scans. ``sessions`` are
+    those of iSCSI.
     """
 
     linux: bool
@@ -143,8 +153,12 @@ class Facts(NamedTuple):
     labels: Dict[str, Answer[Stat]] = {}
     asm_owner: Optional[int] = None
     cmdline: Answer[List[Tuple[str, Optional[str]]]] = []
-    blacklist: Answer[multipath_conf.Blacklist] = multipath_conf.Blacklist([], [])
+    conf: Answer[multipath_conf.Conf] = multipath_conf.Conf([], [], {})
+    wwids: Answer[FrozenSet[str]] = frozenset()
+    system: Answer[Dict[str, str]] = {}
     scan: Answer[List[str]] = []
+    sessions: Tuple[Session, ...] = ()
+    logins: Answer[Dict[str, str]] = {}
 
     def maps(self) -> List[Disk]:
         return [disk for _name, disk in sorted(self.disks.items()) if disk.is_multipath]
@@ -188,6 +202,9 @@ def read(host: Host, policy: Policy) -> Facts:
         elif answer is not None:
             used.append(answer)
     has_maps = any(disk.is_multipath for disk in by_name.values())
+    by_session = {
+        disk.session: disk for _name, disk in sorted(by_name.items()) if disk.session is not None
+    }
     return Facts(
         linux=True,
         found=problems[0] if problems else True,
@@ -206,8 +223,12 @@ def read(host: Host, policy: Policy) -> Facts:
         labels=users.labels,
         asm_owner=users.asm_owner,
         cmdline=attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline"))),
-        blacklist=attempt(_read_blacklist, host) if has_maps else multipath_conf.Blacklist([], []),
+        conf=attempt(_read_conf, host) if has_maps else multipath_conf.Conf([], [], {}),
+        wwids=attempt(_read_wwids, host) if has_maps else frozenset(),
+        system=attempt(lambda: os_release.parse(host.read_text(OS_RELEASE))) if has_maps else {},
         scan=attempt(_read_scan, host) if users.labels else [],
+        sessions=tuple(iscsi.read(host, disk) for disk in by_session.values()),
+        logins=attempt(iscsi.read_logins, host) if by_session else {},
     )
 
 
@@ -448,19 +469,32 @@ def _read_config(host: Host) -> str:
     return _read_output(host, CONFIG, dm_multipath.kept_config)
 
 
-def _read_blacklist(host: Host) -> multipath_conf.Blacklist:
-    """The lines of the file, then those of the files in its directory, as multipathd reads them."""
+def _read_conf(host: Host) -> multipath_conf.Conf:
+    """The lines of the file, then those of the files in its directory, as multipathd reads them.
+
+    Absent without any file.
+    """
     names = unless_absent(attempt(host.list_dir, _CONF_FOLDER), [])
     paths = [f"{_CONF_FOLDER}/{name}" for name in names if name.endswith(".conf")]
-    found = multipath_conf.Blacklist([], [])
-    for path in [MULTIPATH_CONF, *paths]:
-        text = attempt(host.read_text, path, record=multipath_conf.kept)
-        if isinstance(text, Absent):
-            continue
-        part = multipath_conf.parse(known(text))
+    texts = [
+        attempt(host.read_text, path, record=multipath_conf.kept)
+        for path in [MULTIPATH_CONF, *paths]
+    ]
+    present = [known(text) for text in texts if not isinstance(text, Absent)]
+    if not present:
+        raise Absent("file:" + MULTIPATH_CONF, f"there is no {MULTIPATH_CONF}")
+    found = multipath_conf.Conf([], [], {})
+    for text in present:
+        part = multipath_conf.parse(text)
         found.entries.extend(part.entries)
         found.exceptions.extend(part.exceptions)
+        found.defaults.update(part.defaults)
     return found
+
+
+def _read_wwids(host: Host) -> FrozenSet[str]:
+    text = attempt(host.read_text, WWIDS)
+    return multipath_conf.wwids("" if isinstance(text, Absent) else known(text))
 
 
 def _read_scan(host: Host) -> List[str]:
@@ -480,5 +514,12 @@ def _read_daemon(host: Host) -> Daemon:
         enabled,
         active,
         attempt(lambda: dm_multipath.queueing(_read_output(host, QUEUEING))),
-        attempt(lambda: dm_multipath.polling_interval(_read_config(host))),
+        *(
+            attempt(lambda parse=parser: parse(_read_config(host)))
+            for parser in (
+                dm_multipath.polling_interval,
+                dm_multipath.find_multipaths,
+                dm_multipath.fast_fail,
+            )
+        ),
     )

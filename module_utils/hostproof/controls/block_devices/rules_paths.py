@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Single paths of multipath maps: whether Oracle uses one, and whether the map is made at boot."""
 
-from typing import List, Optional, Tuple
+from typing import List, Optional, Set, Tuple
 
-from ...collect.answer import attempt, if_known, known
-from ...errors import HostproofError
+from ...collect.answer import attempt, existing, if_known, known
+from ...errors import Absent, HostproofError, NotRecorded, Unanswered
 from ...evaluate.advice import Advice, Ask, Run, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS
-from .facts import ASM_KEY, MULTIPATH_CONF, Facts, Used
+from ...parsers.number import integer
+from .facts import ASM_KEY, MULTIPATH_CONF, WWIDS, Facts, Used
 from .parsers import multipath_conf
 from .policy import NAME
 from .probes.disks import Disk
@@ -20,6 +21,14 @@ rules = Rules(NAME)
 #: How udev marks a path, and the type that multipath gives it.
 _MARK, _MEMBER = "DM_MULTIPATH_DEVICE_PATH", "mpath_member"
 _OFF = ("nompath", "multipath=off")
+_NO_CONF = multipath_conf.Conf([], [], {})
+#: Values of find_multipaths with which multipathd makes every map, and those of several paths.
+_EVERY, _SEVERAL = ("no", "off", "greedy"), ("yes", "on", "smart")
+#: Without a line: strict since multipath-tools 0.7.8, and the major version of the distribution
+#: that has it. Red Hat and SUSE keep the earlier default, with which every map is made.
+_STRICT = {"debian": 10, "ubuntu": 19}
+_RED_HAT = frozenset({"rhel", "fedora", "ol", "centos"})
+_EARLIER = _RED_HAT | {"sles", "suse"}
 
 
 @rules.check(
@@ -97,13 +106,14 @@ def _steps(used: Used) -> List[Step]:
 
 @rules.check(
     "block_devices.maps_at_boot",
-    "multipath.conf does not exclude the paths of a map in use",
-    "multipath.conf excludes paths of a map in use",
+    "Multipath map in use is created at boot",
+    "Multipath map in use is not created at boot",
     severity="critical",
     takes_effect="reboot",
     why="The running map stays until the reboot. After it the paths appear as single disks, and "
     "nothing makes the map.",
-    reference="multipath.conf(5), blacklist; multipathd.service, ConditionKernelCommandLine",
+    reference="multipath.conf(5), blacklist and find_multipaths; multipath(8), -a; "
+    "multipathd.service, ConditionKernelCommandLine and ConditionPathExists",
     each=MAPS,
     because_of=("block_devices.multipathd",),
 )
@@ -112,11 +122,16 @@ def maps_at_boot(disk: Disk, facts: Facts, _policy: object) -> Verdict:
         raise Skip("It has no path.")
     switched_off = attempt(_switched_off, facts)
     excluded = attempt(_excluded, disk, facts)
+    unfound = attempt(_unfound, disk, facts)
     off, rows = if_known(switched_off, None), if_known(excluded, [])
-    unknown = [one for one in (excluded, switched_off) if isinstance(one, HostproofError)]
+    missing = if_known(unfound, None)
+    answers = (excluded, switched_off, unfound)
+    needed = [one for one in answers if isinstance(one, HostproofError)]
+    unknown = [one for one in needed if not isinstance(one, NotRecorded)] or needed
     texts = [f"the kernel parameter {off} switches it off"] if off else []
     texts += [f"{entry.text()} excludes {name}" for name, entry in rows]
-    persisted = "; ".join(texts) or "no path is excluded"
+    texts += [missing] if missing else []
+    persisted = "; ".join(texts) or "no path is excluded, and multipathd creates the map"
     is_wrong = bool(texts)
     steps: List[Step] = []
     if off:
@@ -131,6 +146,12 @@ def maps_at_boot(disk: Disk, facts: Facts, _policy: object) -> Verdict:
             )
         )
         steps.append(Run("multipath", "-t", text="check the merged configuration"))
+    if missing and isinstance(facts.conf, Absent):
+        steps.append(Ask(f"restore {MULTIPATH_CONF}, for example from a backup"))
+    elif missing:
+        steps.append(
+            Run("multipath", "-a", f"/dev/{disk.slaves[0]}", text=f"add its WWID to {WWIDS}")
+        )
     return layered(
         persisted=Layer(
             unknown[0] if unknown and not is_wrong else persisted,
@@ -139,8 +160,8 @@ def maps_at_boot(disk: Disk, facts: Facts, _policy: object) -> Verdict:
         ),
         advice=Advice(persisted=steps),
         why=f"{persisted[:1].upper()}{persisted[1:]}: a reboot makes no such map.",
-        desired="all paths of the map are allowed",
-        evidence=["file:" + MULTIPATH_CONF, "file:/proc/cmdline"],
+        desired="all paths of the map are allowed, and multipathd creates the map",
+        evidence=["file:" + MULTIPATH_CONF, "file:" + WWIDS, "file:/proc/cmdline"],
     )
 
 
@@ -152,9 +173,61 @@ def _switched_off(facts: Facts) -> Optional[str]:
     return None
 
 
+def _unfound(disk: Disk, facts: Facts) -> Optional[str]:
+    """Why multipathd does not create the map at boot; None if it does."""
+    if isinstance(facts.conf, Absent) and _needs_file(facts):
+        return f"there is no {MULTIPATH_CONF}, without which multipathd does not start"
+    wwid = disk.dm_uuid.replace("mpath-", "", 1)
+    if _is_listed(wwid, facts):
+        return None
+    conf = _conf(facts)
+    if conf.defaults.get(multipath_conf.WWIDS, WWIDS) != WWIDS:
+        raise Unanswered("file:" + MULTIPATH_CONF, "it names another file for the WWIDs")
+    mode = conf.defaults.get(multipath_conf.FIND) or _built_in(facts)
+    if mode in _EVERY or (mode in _SEVERAL and len(disk.slaves) > 1):
+        return None
+    if mode not in (*_SEVERAL, "strict"):
+        raise Unanswered("file:" + MULTIPATH_CONF, f"the value of find_multipaths is {mode or '-'}")
+    few = ", one path alone is not enough" if mode in _SEVERAL else ""
+    return f"find_multipaths is {mode}{few}, and {WWIDS} does not contain {wwid}"
+
+
+def _is_listed(wwid: str, facts: Facts) -> bool:
+    """Whether multipath knows the map: its file, or parameters that it adds to the file."""
+    added = [value for name, value in known(facts.cmdline) if name == "mpath.wwid"]
+    return wwid in added or wwid in known(facts.wwids)
+
+
+def _needs_file(facts: Facts) -> bool:
+    """Whether the unit of this distribution has ConditionPathExists=/etc/multipath.conf."""
+    return bool(_RED_HAT & _systems(facts))
+
+
+def _systems(facts: Facts) -> Set[str]:
+    variables = known(facts.system)
+    return {variables.get("ID", ""), *variables.get("ID_LIKE", "").split()}
+
+
+def _conf(facts: Facts) -> multipath_conf.Conf:
+    return _NO_CONF if isinstance(facts.conf, Absent) else known(facts.conf)
+
+
+def _built_in(facts: Facts) -> str:
+    """find_multipaths without a line: what multipathd shows, or the default of a distribution."""
+    daemon = existing(facts.daemon)
+    if known(daemon.active) == "active":
+        return known(daemon.finding) or ""
+    variables = known(facts.system)
+    for name, since in _STRICT.items():
+        if variables.get("ID") == name:
+            major = variables.get("VERSION_ID", "").partition(".")[0]
+            return "strict" if major.isdecimal() and integer(major) >= since else ""
+    return "off" if _EARLIER & _systems(facts) else ""
+
+
 def _excluded(disk: Disk, facts: Facts) -> List[Tuple[str, multipath_conf.Entry]]:
     """Paths of the map that multipath.conf excludes, with the entry."""
-    blacklist = known(facts.blacklist)
+    blacklist = _conf(facts)
     wwid = disk.dm_uuid.replace("mpath-", "", 1)
     found = []
     for name in disk.slaves:

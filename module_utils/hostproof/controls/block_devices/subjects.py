@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Subjects of the checks: device nodes, partitions, queues, multipath maps."""
+"""Subjects of the checks: device nodes, partitions, queues, multipath maps, iSCSI sessions."""
 
 from typing import Any, List, Tuple
 
@@ -71,4 +71,10 @@ MAPS = Subjects(
     none="No disk that Oracle uses is on a multipath map.",
     name=lambda disk: str(disk.title),
     evidence=_of_map,
+)
+SESSIONS = Subjects(
+    lambda facts, _policy: with_problem([*facts.sessions], facts),
+    none="No disk that Oracle uses has an iSCSI session.",
+    name=lambda session: str(session.title),
+    evidence=lambda session: (str(session.key),),
 )

@@ -7,7 +7,7 @@ libmultipath/print.c (%Q, snprint_queueing) and multipath.conf(5), no_path_retry
 """
 
 import re
-from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Tuple
 
 from ....errors import ParseError, kind_of
 from ....parsers import kept_lines
@@ -15,6 +15,8 @@ from ....parsers.number import integer
 
 _WHAT = "dmsetup"
 _INTERVAL = re.compile(r"^[ \t]*polling_interval[ \t]+\"?(\d{1,6})\"?[ \t]*$", re.MULTILINE)
+_FIND = re.compile(r"^[ \t]*find_multipaths[ \t]+\"?([a-z]{1,9})\"?[ \t]*$", re.MULTILINE)
+_FAST_FAIL = re.compile(r"^[ \t]*fast_io_fail_tmo[ \t]+\"?(\d{1,6})\"?[ \t]*$", re.MULTILINE)
 _QUEUEING = re.compile(r"(\S+)\s+(on|off|-|\d{1,9} (?:chk|sec))\s*\Z")
 
 
@@ -96,10 +98,22 @@ def queueing(text: str) -> Dict[str, Queueing]:
 
 def kept_config(text: str) -> str:
     """The part of the configuration that is stored as evidence (kept_lines.py)."""
-    return kept_lines.only(text, lambda line: _INTERVAL.match(line) is not None)
+    patterns = (_INTERVAL, _FIND, _FAST_FAIL)
+    return kept_lines.only(text, lambda line: any(pattern.match(line) for pattern in patterns))
 
 
 def polling_interval(text: str) -> Optional[int]:
     """Seconds between two checks of a path in ``multipathd show config``."""
     match = _INTERVAL.search(text)
     return None if match is None else integer(match.group(1))
+
+
+def find_multipaths(text: str) -> Optional[str]:
+    """The value in ``multipathd show config``: of the file, or of the program."""
+    match = _FIND.search(text)
+    return None if match is None else match.group(1)
+
+
+def fast_fail(text: str) -> FrozenSet[int]:
+    """Each fast_io_fail_tmo in ``multipathd show config``: seconds, also of an iSCSI session."""
+    return frozenset(integer(match.group(1)) for match in _FAST_FAIL.finditer(text))

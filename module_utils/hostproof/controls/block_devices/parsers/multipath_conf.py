@@ -1,13 +1,15 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The blacklist of multipath.conf. Source: multipath.conf(5); libmultipath/parser.c, blacklist.c.
+"""The blacklist and the defaults of multipath.conf, and the file of WWIDs.
+
+Source: multipath.conf(5); libmultipath/parser.c, blacklist.c, wwids.c.
 
 Patterns are extended regular expressions of POSIX. Only those are used that Python reads in the
 same way and in bounded time; another one is unknown.
 """
 
 import re
-from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Tuple
 
 from ....errors import ParseError
 from ....parsers import kept_lines
@@ -16,6 +18,9 @@ _WHAT = "multipath.conf"
 _TOKEN = re.compile(r'"(?:[^"\n]|"")*"|[{}]|[^\s{}"]+')
 _BLACKLIST, _EXCEPTIONS = "blacklist", "blacklist_exceptions"
 _SECTIONS = (_BLACKLIST, _EXCEPTIONS)
+_DEFAULTS = "defaults"
+#: Settings of the section defaults that decide which maps are made.
+FIND, WWIDS = "find_multipaths", "wwids_file"
 _KEYS = ("devnode", "wwid", "property", "protocol")
 _PARTS = ("vendor", "product")
 #: Escaped characters and sets, in which the signs of repetition are plain characters.
@@ -45,11 +50,12 @@ class Entry(NamedTuple):
         return "device " + ", ".join(f"{name} {value}" for name, value in words if value)
 
 
-class Blacklist(NamedTuple):
-    """Lines that exclude a device, and those that allow it again."""
+class Conf(NamedTuple):
+    """Lines that exclude a device, those that allow it again, and settings (FIND, WWIDS)."""
 
     entries: List[Entry]
     exceptions: List[Entry]
+    defaults: Dict[str, str]
 
 
 class Path(NamedTuple):
@@ -66,9 +72,9 @@ class NotBounded(ParseError):
     """A pattern that is not evaluated."""
 
 
-def parse(text: str) -> Blacklist:
+def parse(text: str) -> Conf:
     """ParseError where a section does not end."""
-    found = Blacklist([], [])
+    found = Conf([], [], {})
     above: List[str] = []
     device: Dict[str, str] = {}
     for number, words in _lines(text):
@@ -84,6 +90,8 @@ def parse(text: str) -> Blacklist:
                 above.append(word)
                 device = {}
                 words.pop(0)
+            elif words and above == [_DEFAULTS] and word in (FIND, WWIDS):
+                found.defaults[word] = words.pop(0)
             elif word != "{" and words and above[:1] and above[0] in _SECTIONS:
                 value = words.pop(0)
                 if above[-1] == "device" and word in _PARTS:
@@ -95,7 +103,13 @@ def parse(text: str) -> Blacklist:
     return found
 
 
-def _of(found: Blacklist, section: str) -> List[Entry]:
+def wwids(text: str) -> FrozenSet[str]:
+    """The WWIDs of the file that multipath keeps of its maps: /WWID/ in a line each."""
+    lines = [line.strip() for line in text.splitlines()]
+    return frozenset(line[1:-1] for line in lines if len(line) > 2 and line[0] == "/" == line[-1])
+
+
+def _of(found: Conf, section: str) -> List[Entry]:
     return found.entries if section == _BLACKLIST else found.exceptions
 
 
@@ -119,14 +133,14 @@ def _lines(text: str) -> Iterator[Tuple[int, List[str]]]:
 
 
 def kept(text: str) -> str:
-    """The lines that the parser uses: sections and the lines of blacklists."""
-    keys = "|".join([*_KEYS, *_PARTS])
+    """The lines that the parser uses: sections, the lines of blacklists and settings."""
+    keys = "|".join([*_KEYS, *_PARTS, FIND, WWIDS])
     return kept_lines.only(
         text, lambda line: re.match(rf"\s*(?:(?:{keys})\s|[\w ]*[{{}}]|\w+\s*$)", line) is not None
     )
 
 
-def excluded_by(path: Path, blacklist: Blacklist) -> Optional[Entry]:
+def excluded_by(path: Path, blacklist: Conf) -> Optional[Entry]:
     """The entry that excludes a path, by the order of multipathd; None if none does.
 
     NotBounded if an entry that could decide cannot be evaluated.

@@ -27,13 +27,16 @@ _ATTRIBUTES = (
 _NAME = re.compile(r"[A-Za-z0-9_.!-]{1,64}\Z")
 #: The last directory of a SCSI device: host, channel, target, unit.
 _ADDRESS = re.compile(r".*/(\d+):(\d+):(\d+):(\d+)\Z")
+#: The directory of an iSCSI session above it.
+_SESSION = re.compile(r"/(session\d{1,6})/")
 _SECTOR = 512
 
 
 class Disk(NamedTuple):
     """A whole device, or a map of the device mapper. ``slaves`` are the devices below it.
 
-    ``values`` are the files in its directory in sysfs; ``host`` is its SCSI host."""
+    ``values`` are the files in its directory in sysfs; ``host`` is its SCSI host, ``session`` its
+    iSCSI session."""
 
     name: str
     dm_name: Optional[str]
@@ -42,6 +45,7 @@ class Disk(NamedTuple):
     values: Dict[str, Answer[str]]
     host: Optional[str]
     known: Answer[udev.Known]
+    session: Optional[str] = None
 
     @property
     def is_multipath(self) -> bool:
@@ -122,7 +126,8 @@ def _read(host: Host, name: str) -> Disk:
         else (None, "")
     )
     values = {attribute: attempt(_text, host, f"{folder}/{attribute}") for attribute in _ATTRIBUTES}
-    address = _ADDRESS.match(if_known(attempt(host.real_path, folder + "/device"), ""))
+    device = if_known(attempt(host.real_path, folder + "/device"), "")
+    address, session = _ADDRESS.match(device), _SESSION.search(device)
     return Disk(
         name,
         dm_name,
@@ -131,6 +136,7 @@ def _read(host: Host, name: str) -> Disk:
         values,
         None if address is None else address.group(1),
         attempt(udev.read_known, host, name),
+        None if session is None else session.group(1),
     )
 
 
