@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from ansible.module_utils.hostproof.controls.packages.table import PREINSTALL, ROWS
+from ansible.module_utils.hostproof.controls.packages.package_table import PREINSTALL, ROWS
 from ansible.module_utils.hostproof.controls.registry import NAMES
 
 #: The values of the forms. Each is one word for a shell: bare, or in single quotes.

@@ -19,7 +19,7 @@ import platform_packs
 import space_packs
 from ansible.module_utils.hostproof.collect.host import Output
 from ansible.module_utils.hostproof.controls.name_resolution.probes import zeroconf
-from ansible.module_utils.hostproof.controls.packages import table
+from ansible.module_utils.hostproof.controls.packages import package_table
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from cvu_logs import Row
@@ -217,7 +217,7 @@ def _packages(machine: packs.Machine, values: Values) -> None:
     major = int(system.version.partition(".")[0])
     required = {
         row.package
-        for row in table.ROWS
+        for row in package_table.ROWS
         if (row.release, row.distribution, row.version)
         in {(system.release, name, major) for name in ("OL", "RHEL")}
     }

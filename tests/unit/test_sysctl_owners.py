@@ -7,8 +7,8 @@ import kernel_packs
 import nfs_packs
 import packs
 from ansible.module_utils.hostproof.apply.change import FileChange, ValueChange
+from ansible.module_utils.hostproof.controls.kernel_parameters.parameter_table import ROWS
 from ansible.module_utils.hostproof.controls.kernel_parameters.policy import OF_OTHERS
-from ansible.module_utils.hostproof.controls.kernel_parameters.table import ROWS
 from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.parsers.systemd import sysctl_d

@@ -9,7 +9,7 @@ import oracle_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof.controls.hugepages.control import CONTROL as hugepages
-from ansible.module_utils.hostproof.controls.hugepages.values import wanted_transparent
+from ansible.module_utils.hostproof.controls.hugepages.policy_values import wanted_transparent
 from ansible.module_utils.hostproof.evaluate import audit
 from packs import GIB, HOME, Machine, Shm
 

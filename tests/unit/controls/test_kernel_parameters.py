@@ -7,11 +7,11 @@ import kernel_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof.collect.host import RecordedHost
-from ansible.module_utils.hostproof.controls.kernel_parameters import formulas, wanted
+from ansible.module_utils.hostproof.controls.kernel_parameters import formulas, required_parameters
 from ansible.module_utils.hostproof.controls.kernel_parameters.control import (
     CONTROL as kernel_parameters,
 )
-from ansible.module_utils.hostproof.controls.kernel_parameters.table import ROWS, Row
+from ansible.module_utils.hostproof.controls.kernel_parameters.parameter_table import ROWS, Row
 from ansible.module_utils.hostproof.errors import PolicyError, Unanswered
 from ansible.module_utils.hostproof.evaluate import audit, comparing
 from ansible.module_utils.hostproof.evaluate.finding import Finding
@@ -37,10 +37,10 @@ def judge(validate_finding):
     return judge_host
 
 
-def of_row(row: Row, machine: packs.Machine | None = None) -> wanted.Parameter:
+def of_row(row: Row, machine: packs.Machine | None = None) -> required_parameters.Parameter:
     """What a row alone comes to on a host."""
     facts = kernel_parameters.read(machine or stock(), policy_of())
-    return wanted._of_rows("x/y", [row], facts, None)
+    return required_parameters._of_rows("x/y", [row], facts, None)
 
 
 ids = [f"{row.name}-{'.'.join(map(str, row.since or row.until or (0,)))}" for row in ROWS]
@@ -81,23 +81,26 @@ class TestRow:
             return (*bound[:-1], bound[-1] + step)
 
         if row.since:
-            assert wanted.is_for(row, row.since)
-            assert wanted.is_for(row, (*row.since, 9))
-            assert not wanted.is_for(row, beside(row.since, -1))
+            assert required_parameters.is_for(row, row.since)
+            assert required_parameters.is_for(row, (*row.since, 9))
+            assert not required_parameters.is_for(row, beside(row.since, -1))
         if row.until:
-            assert wanted.is_for(row, row.until)
-            assert wanted.is_for(row, (*row.until, 9))
-            assert not wanted.is_for(row, beside(row.until, 1))
+            assert required_parameters.is_for(row, row.until)
+            assert required_parameters.is_for(row, (*row.until, 9))
+            assert not required_parameters.is_for(row, beside(row.until, 1))
         if not row.since and not row.until:
-            assert wanted.is_for(row, (11, 2))
-            assert wanted.is_for(row, (26,))
+            assert required_parameters.is_for(row, (11, 2))
+            assert required_parameters.is_for(row, (26,))
 
     def test_one_row_of_each_name_is_for_a_release(self, row):
         """Where rows divide the releases among them, none is in two rows or in none."""
         alike = [entry for entry in ROWS if (entry.name, entry.family) == (row.name, row.family)]
         if len(alike) > 1 and all(entry.since or entry.until for entry in alike):
             for release in ((11, 2), (11, 2, 0, 4), (12, 1), (12, 2), (18,), (19,), (21,), (23, 4)):
-                assert len([entry for entry in alike if wanted.is_for(entry, release)]) == 1
+                assert (
+                    len([entry for entry in alike if required_parameters.is_for(entry, release)])
+                    == 1
+                )
 
     def test_what_is_written_where_it_is_not_met_meets_it(self, row):
         parameter = of_row(row)
@@ -152,7 +155,7 @@ class TestTable:
 
     @pytest.mark.parametrize("release", [(11, 2), (12, 1), (12,), (18,), (19, 3), (21,), (23,)])
     def test_one_row_of_a_parameter_is_for_a_release(self, release):
-        names = [row.name for row in ROWS if wanted.is_for(row, release)]
+        names = [row.name for row in ROWS if required_parameters.is_for(row, release)]
         # (12,) may be 12.1 or 12.2, which are alike.
         assert len(names) == len(set(names))
 

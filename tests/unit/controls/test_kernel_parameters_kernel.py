@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.controls.kernel_parameters.table import ROWS
+from ansible.module_utils.hostproof.controls.kernel_parameters.parameter_table import ROWS
 from default_policies import default_policy
 
 ROOT = Path(__file__).resolve().parents[3]

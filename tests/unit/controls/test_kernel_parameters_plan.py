@@ -6,7 +6,7 @@ import kernel_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof.apply.change import FileChange
-from ansible.module_utils.hostproof.controls.kernel_parameters.table import ROWS
+from ansible.module_utils.hostproof.controls.kernel_parameters.parameter_table import ROWS
 from ansible.module_utils.hostproof.errors import HostproofError
 from kernel_packs import DROP_IN, HEADER, after, drop_in, plan_of, proc, sets, stock, values
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
-from ansible.module_utils.hostproof.controls.nfs_mounts.facts import JudgedMount
-from ansible.module_utils.hostproof.controls.nfs_mounts.wanted import (
+from ansible.module_utils.hostproof.controls.nfs_mounts.checked_mounts import (
     guessed_mounts,
     judged_mounts,
     why_none,
 )
+from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
+from ansible.module_utils.hostproof.controls.nfs_mounts.facts import JudgedMount
 from ansible.module_utils.hostproof.errors import Denied, HostproofError
 from nfs_packs import NfsMachine, nfs_host
 

@@ -8,7 +8,7 @@ import packs
 import platform_packs
 import pytest
 from ansible.module_utils.hostproof.collect.host import Output
-from ansible.module_utils.hostproof.controls.packages import table
+from ansible.module_utils.hostproof.controls.packages import package_table
 from ansible.module_utils.hostproof.errors import ParseError, PolicyError
 from ansible.module_utils.hostproof.parsers.unix import package_list
 from default_policies import changed_policy
@@ -391,9 +391,9 @@ class TestTable:
         assert "2026-11-25" in finding.why
 
     def test_rows(self):
-        keys = [row[:5] for row in table.ROWS]
+        keys = [row[:5] for row in package_table.ROWS]
         assert len(keys) == len(set(keys))
-        for row in table.ROWS:
+        for row in package_table.ROWS:
             assert row.need in ("installer", "book", "grid", "list")
             assert row.source
             assert date.fromisoformat(row.seen)
@@ -402,7 +402,7 @@ class TestTable:
         """CVU 23.26.1 passed a host with exactly the versions that it required."""
         rows = [
             row
-            for row in table.ROWS
+            for row in package_table.ROWS
             if (row.release, row.distribution, row.version) == ("26ai", "OL", 9)
         ]
         lines = [line for row in rows for line in lines_of(row.package, version=row.minimum)]

@@ -16,9 +16,9 @@ from ...parsers.size import human
 from ...probes.oracle.next_start import next_place, next_size, running_sga
 from ...probes.oracle.sqlplus import entries_of
 from .facts import Facts, Linux, Subject
+from .instance_io_modes import MODES, OPTIONS, is_governed, page_cache, persisted, places, running
 from .policy import Policy
 from .probes import aio
-from .values import MODES, OPTIONS, is_governed, page_cache, persisted, places, running
 
 
 def wanted_events(events: aio.Events, facts: Facts, policy: Policy) -> int:

@@ -12,9 +12,9 @@ from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.mounts import aix_mount_options, mount_command
 from ...probes.unix import aix_said
 from .facts import AIO_DEVICE, AIO_NAMES, DISK_NAMES, MOUNT, Aix, Facts, Subject
+from .instance_io_modes import OPTIONS, persisted
 from .policy import NAME, Policy
 from .subjects import AIX, AIX_GUIDE, REFERENCE
-from .values import OPTIONS, persisted
 
 rules = Rules(NAME)
 

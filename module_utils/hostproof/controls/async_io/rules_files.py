@@ -9,10 +9,7 @@ from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...parsers.size import human
 from ...probes.oracle.io_writers import CONTROL, DATA, KEYS, REDO, TEMPORARY, OpenFile
 from .facts import MEMINFO, Facts, Linux, Subject
-from .policy import NAME, Policy
-from .probes import aio
-from .subjects import INSTANCES, LINUX_GUIDE
-from .values import (
+from .instance_io_modes import (
     DIRECT_NFS,
     DRIVER,
     cache_text,
@@ -27,6 +24,9 @@ from .values import (
     places,
     writers,
 )
+from .policy import NAME, Policy
+from .probes import aio
+from .subjects import INSTANCES, LINUX_GUIDE
 
 rules = Rules(NAME)
 

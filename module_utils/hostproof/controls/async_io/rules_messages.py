@@ -12,13 +12,13 @@ from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.mounts import mountinfo
 from .facts import SILENCE, Facts, Linux, Subject
+from .instance_io_modes import linux_of, mount_of
 from .parsers import io_messages
 from .parsers.io_messages import Message
 from .parsers.nfs_silence import Silence
 from .policy import NAME, Policy
 from .probes import kernel_messages
 from .subjects import INSTANCES, LINUX, MOS
-from .values import linux_of, mount_of
 
 rules = Rules(NAME)
 

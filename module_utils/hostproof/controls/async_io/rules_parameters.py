@@ -12,9 +12,19 @@ from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle.next_start import change_of_parameter
 from .facts import Facts, Subject, evidence_of
+from .instance_io_modes import (
+    ASYNC,
+    OPTIONS,
+    SLAVES,
+    is_governed,
+    linux_of,
+    mode,
+    persisted,
+    places,
+    running,
+)
 from .policy import NAME, Policy
 from .subjects import INSTANCES, LINUX_GUIDE, REFERENCE
-from .values import ASYNC, OPTIONS, SLAVES, is_governed, linux_of, mode, persisted, places, running
 
 rules = Rules(NAME)
 

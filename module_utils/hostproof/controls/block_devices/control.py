@@ -14,7 +14,7 @@ from . import (
 from .facts import Facts, read
 from .plan import plan
 from .policy import NAME, Policy, policy_from
-from .wanted import skip_elsewhere
+from .required_values import skip_elsewhere
 
 RULES = (
     rules_nodes.rules,

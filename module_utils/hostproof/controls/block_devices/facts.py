@@ -58,7 +58,7 @@ _LATER = (
     "/etc/udev/rules.d/*.rules",
 )
 _SETS = r"^[^#]*/(?:queue|device)/[a-z_]"
-#: What wanted.py reads of such a line.
+#: What required_values.py reads of such a line.
 _SETTING = re.compile(
     r"/(?:class/)?block/[\w-]+/|/(?:queue|device)/[a-z_]+"
     r"|(?<![\w-])(?:\d{1,7}|none|noop|(?:mq-)?deadline|kyber|bfq|cfq|write|back|through)(?![\w-])"

@@ -19,10 +19,10 @@ from ...apply.change import (
 )
 from ...collect.answer import known, unless_absent
 from ...collect.command import Command
+from .device_steps import Step, refused, step_of_node, step_of_target
 from .facts import Facts
 from .policy import NAME, Policy
-from .steps import Step, refused, step_of_node, step_of_target
-from .wanted import targets
+from .required_values import targets
 
 _HEADER = header(NAME)
 

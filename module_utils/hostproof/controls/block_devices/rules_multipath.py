@@ -13,8 +13,8 @@ from .parsers.dm_multipath import Queueing
 from .policy import EXTERNAL, NAME, Policy
 from .probes import disks
 from .probes.disks import Disk
+from .required_values import targets
 from .subjects import MAPS
-from .wanted import targets
 
 rules = Rules(NAME)
 

@@ -8,12 +8,12 @@ from ...collect.answer import existing, known
 from ...evaluate.checking import Judged, Rules, Skip, Verdict, failing, verdict_or_error
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.number import integer
+from .device_steps import remedy, step_of_node
 from .facts import ASM_KEY, DRIVERS, Facts, Used
 from .policy import NAME, Policy
 from .probes import disks
-from .steps import remedy, step_of_node
+from .required_values import GROUP, MODE, OWNER, owner_of, persisted_values
 from .subjects import NODES, PARTITIONS
-from .wanted import GROUP, MODE, OWNER, owner_of, persisted_values
 
 rules = Rules(NAME)
 

@@ -7,12 +7,12 @@ from typing import List, Sequence, Tuple
 from ...collect.answer import if_known, known
 from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
+from .device_steps import remedy, step_of_target
 from .facts import Facts
 from .policy import NAME, Policy
 from .probes import disks
-from .steps import remedy, step_of_target
+from .required_values import ACCEPTED, Target, Wanted, settings, value_at_boot, value_of
 from .subjects import QUEUES
-from .wanted import ACCEPTED, Target, Wanted, settings, value_at_boot, value_of
 
 rules = Rules(NAME)
 

@@ -8,7 +8,7 @@ from ...evaluate.checking import Subjects
 from .facts import ASM_KEY, STATUS, TABLE, Facts, Used
 from .policy import Policy
 from .probes.disks import Disk
-from .wanted import Target, is_owned, targets, with_problem
+from .required_values import Target, is_owned, targets, with_problem
 
 _NOTHING = "Neither ASM nor an instance uses a disk that the policy manages."
 

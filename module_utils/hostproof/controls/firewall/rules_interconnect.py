@@ -9,11 +9,11 @@ from ...errors import HostproofError
 from ...evaluate.advice import Advice, Ask, Step
 from ...evaluate.checking import Layer, Rules, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
-from . import steps
+from . import filter_steps
 from .facts import Facts
 from .policy import NAME, Policy
+from .rule_outcomes import Traffic, Way, running_tables, traffic_of
 from .subjects import WAYS, services_at_boot
-from .ways import Traffic, Way, running_tables, traffic_of
 
 rules = Rules(NAME)
 
@@ -34,9 +34,9 @@ def interconnect(way: Way, facts: Facts, _policy: Policy) -> Verdict:
     now = attempt(lambda: traffic_of(way, facts, running_tables(facts)))
     later = attempt(_of_files, way, facts)
     name = way.name or "the private interfaces"
-    in_files = steps.open_interface(way, facts)
-    load = steps.load(facts)
-    running: Sequence[Step] = load or steps.remove(f"drops packets of {name}")
+    in_files = filter_steps.open_interface(way, facts)
+    load = filter_steps.load(facts)
+    running: Sequence[Step] = load or filter_steps.remove(f"drops packets of {name}")
     if isinstance(later, HostproofError):
         running = [
             Ask(f"accept all packets of {name} in the files of the service that loaded them")

@@ -9,12 +9,12 @@ from ...errors import HostproofError
 from ...evaluate.advice import Advice, Ask, Step
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
-from . import steps
+from . import filter_steps
 from .facts import Facts
 from .parsers.packets import BLOCKED, OPEN
 from .policy import NAME, Policy, Port
+from .rule_outcomes import Outcome, of_files, outcome_of, running_tables, ways
 from .subjects import PORTS, services_at_boot
-from .ways import Outcome, of_files, outcome_of, running_tables, ways
 
 rules = Rules(NAME)
 
@@ -87,13 +87,13 @@ def _advice(port: Port, facts: Facts, now: Answer[Outcome], later: Answer[Outcom
     way = ways(port, facts)[0]
     in_files: Sequence[Step] = ()
     if isinstance(later, Outcome) and later.state == BLOCKED:
-        in_files = steps.open_port(port, way, facts, later.is_reply)
+        in_files = filter_steps.open_port(port, way, facts, later.is_reply)
     elif isinstance(later, Outcome) and later.is_list:
         sources = ", ".join(port.sources) or "the sources that are accepted now"
         in_files = [Ask(f"accept {name} from {sources} in the files of {services_at_boot(facts)}")]
-    load = steps.load(facts)
+    load = filter_steps.load(facts)
     what = "drops replies of" if isinstance(now, Outcome) and now.is_reply else "drops"
-    by_hand = steps.remove(f"{what} {name}")
+    by_hand = filter_steps.remove(f"{what} {name}")
     running: Sequence[Step] = load or by_hand
     if isinstance(later, HostproofError):
         running = [Ask(f"accept {name} in the files of the service that loaded its rules")]
@@ -126,7 +126,7 @@ def rate_limit(port: Port, facts: Facts, _policy: Policy) -> Verdict:
     instead = Ask("if a limit is needed, set RATE_LIMIT in listener.ora")
     name = f"{port.port}/{port.protocol}"
     in_files = Ask(f"remove the limit of {name} from the files of {services_at_boot(facts)}")
-    load = steps.load(facts)
+    load = filter_steps.load(facts)
     by_hand = [Ask("remove the rule with the limit where it was added manually")]
     return layered(
         running=_limit_layer(now, "the running rules"),

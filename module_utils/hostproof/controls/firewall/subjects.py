@@ -11,7 +11,7 @@ from .facts import KERNEL, NFT, Facts
 from .parsers.sockets import ARGV
 from .policy import Policy, Port, wanted
 from .probes.loaders import SHOW
-from .ways import Way, known_cluster, private_ways
+from .rule_outcomes import Way, known_cluster, private_ways
 
 SOCKETS = "command:" + " ".join(ARGV)
 RULES = ("command:" + " ".join(NFT), "command:" + " ".join(SHOW))

@@ -24,7 +24,7 @@ from .nics import NicFacts, has_link, link_path, on_off, rule_path, why_left_alo
 from .policy import INTERCONNECT, KEEP, OFF, ON, Policy
 from .probes.nic_pause import NEGOTIATION_OF_LINK, NEVER_NEGOTIATE, OFFER_BOTH, argv_pause
 from .probes.pause_persisted import FIRST_SYSTEMD, LINK, RULE, LinkFile
-from .wanted import Target, Wanted, boot_target_of, target_of, wanted_of
+from .required_settings import Target, Wanted, boot_target_of, target_of, wanted_of
 
 _BOUNCE = "allow_link_down"
 #: Output of ethtool -a in every version: the state before and after the change.

@@ -12,6 +12,7 @@ from ...parsers.net.ethtool_pause import Direction, PauseSettings
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.systemd import link_file
 from .facts import Facts
+from .interface_fix import bad, commands_of, fix_of
 from .nics import (
     NicFacts,
     capital,
@@ -25,9 +26,8 @@ from .nics import (
 from .policy import NAME, OFF, ON, Policy
 from .probes.nic_pause import NEGOTIATION_OF_LINK, OFFER_BOTH
 from .probes.pause_persisted import Setting
-from .remedy import bad, commands_of, fix_of
+from .required_settings import Wanted, given_by_boot, wanted_of
 from .subjects import CASE, IEEE_802_3, NICS, NICS_AND_UNKNOWN, NTAP, SYSTEMD_LINK
-from .wanted import Wanted, given_by_boot, wanted_of
 
 rules = Rules(NAME)
 

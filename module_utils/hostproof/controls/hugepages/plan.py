@@ -26,10 +26,7 @@ from .facts import POOL_FILE, SHM_GROUP_FILE, Facts
 from .need import need, sga_floor
 from .parsers import buddyinfo
 from .policy import AUTO, NAME, OLD_LIMITS_FILE, UNMANAGED, Policy
-from .probes import huge_page_pool as pool_probe
-from .probes import transparent_hugepages as thp_probe
-from .probes.huge_page_pool import in_pages
-from .values import (
+from .policy_values import (
     NO_DATABASE,
     SHM_GROUP,
     enough_memlock,
@@ -41,6 +38,9 @@ from .values import (
     wanted_page_size,
     wanted_transparent,
 )
+from .probes import huge_page_pool as pool_probe
+from .probes import transparent_hugepages as thp_probe
+from .probes.huge_page_pool import in_pages
 
 _HEADER = header(NAME)
 

@@ -22,11 +22,11 @@ from ...probes.systemd.boot import SysctlAtBoot, setting_text
 from .facts import OVERCOMMIT_FILE, Facts
 from .plan import TRANSPARENT
 from .policy import NAME, UNMANAGED, Policy
+from .policy_values import has_database, wanted_page_size, wanted_transparent
 from .probes import huge_page_pool as pool_probe
 from .probes import transparent_hugepages as thp_probe
 from .probes.huge_page_pool import in_pages
 from .subjects import BOOT, KERNEL, MEMINFO
-from .values import has_database, wanted_page_size, wanted_transparent
 
 rules = Rules(NAME)
 

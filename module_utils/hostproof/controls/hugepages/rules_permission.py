@@ -31,8 +31,7 @@ from .facts import SHM_GROUP_FILE, Facts, owners_of
 from .need import Need, need, next_starts
 from .plan import GROUP, MEMLOCK
 from .policy import NAME, Policy
-from .subjects import BOOT, INSTALLATION, NO_INSTANCE
-from .values import (
+from .policy_values import (
     FALLBACK_BEFORE,
     NO_DATABASE,
     SHM_GROUP,
@@ -43,6 +42,7 @@ from .values import (
     requires_group,
     wanted_group,
 )
+from .subjects import BOOT, INSTALLATION, NO_INSTANCE
 
 rules = Rules(NAME)
 

@@ -19,9 +19,9 @@ from .facts import Facts
 from .need import Need, least_need, need, pages_of, pages_that_run
 from .plan import POOL, room_problems
 from .policy import AUTO, NAME, Policy
+from .policy_values import NO_DATABASE, has_database
 from .probes.huge_page_pool import PoolAtBoot, in_pages
 from .subjects import BOOT, INSTALLATION, KERNEL, MEMINFO, PMON
-from .values import NO_DATABASE, has_database
 
 rules = Rules(NAME)
 

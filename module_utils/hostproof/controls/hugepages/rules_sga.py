@@ -18,8 +18,8 @@ from .capacity import pages_set
 from .facts import Facts
 from .need import need
 from .policy import NAME, Policy
+from .policy_values import groups_of, requires_group
 from .subjects import INSTANCES, MEMINFO
-from .values import groups_of, requires_group
 
 rules = Rules(NAME)
 

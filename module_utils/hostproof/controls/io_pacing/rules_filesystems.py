@@ -13,8 +13,8 @@ from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.unix import aix_said
 from .facts import FILESYSTEMS, MOUNT, Aix, Facts, Mounts, Override
 from .heartbeat import require_certain
+from .pacing_fixes import MOUNTS_KEYS
 from .policy import NAME, Policy
-from .remedy import MOUNTS_KEYS
 from .subjects import AIX, PACING
 
 rules = Rules(NAME)

@@ -10,8 +10,8 @@ from ...evaluate.checking import Rules, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import DEVICE, NAMES, OSLEVEL, Aix, Facts, odm_pair
 from .heartbeat import need_all, require_certain
+from .pacing_fixes import LSATTR_KEY, RUNNING_KEY, commands_of, fix_of, layers_of
 from .policy import NAME, Policy, order_problem, step_problem
-from .remedy import LSATTR_KEY, RUNNING_KEY, commands_of, fix_of, layers_of
 from .subjects import AIX, TUNABLES
 
 rules = Rules(NAME)

@@ -27,8 +27,7 @@ from .heartbeat import (
     powerha_version,
     require_certain,
 )
-from .policy import NAME, PROFILES, Policy
-from .remedy import (
+from .pacing_fixes import (
     APPLY,
     COST,
     LSATTR_KEY,
@@ -39,6 +38,7 @@ from .remedy import (
     fix_of,
     layers_of,
 )
+from .policy import NAME, PROFILES, Policy
 from .subjects import AIX, ARTICLE, HOSTS, PACING
 
 rules = Rules(NAME)

@@ -27,9 +27,9 @@ from ...probes.oracle import (
 from ...probes.systemd import boot as boot_probe
 from ...probes.unix import aix_said
 from .formulas import Figures
+from .parameter_table import ROWS
 from .parsers import sysvipc_sem
 from .policy import Policy
-from .table import ROWS
 
 #: Where Direct NFS is told its servers, for all homes of a host.
 ORANFSTAB = "/etc/oranfstab"

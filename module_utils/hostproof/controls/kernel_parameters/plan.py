@@ -13,9 +13,9 @@ from ...collect.answer import unless_absent
 from ...evaluate.checking import Skip
 from ...probes.systemd import boot as boot_probe
 from .facts import Facts
+from .parameter_steps import Change, is_managed, is_now, step_of
 from .policy import NAME, Policy
-from .steps import Change, is_managed, is_now, step_of
-from .wanted import parameters, skip_without_oracle
+from .required_parameters import parameters, skip_without_oracle
 
 _HEADER = header(NAME)
 _SOCKETS = "net/core/"

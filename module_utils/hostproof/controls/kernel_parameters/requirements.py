@@ -17,9 +17,9 @@ from .formulas import (
     requests,
     semaphores,
 )
+from .parameter_table import ADVICE, CLUSTER, DIRECT_NFS, ROWS, Row
 from .policy import NAME, Policy
-from .table import ADVICE, CLUSTER, DIRECT_NFS, ROWS, Row
-from .wanted import is_for
+from .required_parameters import is_for
 
 _WORDS = {
     AT_LEAST: "at least ",

@@ -8,7 +8,7 @@ from ...collect.answer import known
 from ...errors import ParseError
 from ...evaluate.comparing import Numbers, numbers
 from .facts import AIO_USED, FILES_USED, SEMAPHORES, Facts
-from .wanted import Parameter
+from .required_parameters import Parameter
 
 _SEGMENTS = "/proc/sysvipc/shm"
 

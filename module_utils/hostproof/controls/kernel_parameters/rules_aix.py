@@ -11,7 +11,7 @@ from ...evaluate.finding import FAIL, PASS
 from ...probes.unix.aix_said import number
 from .facts import IFCONFIG, NO, NO_AT_BOOT, Aix, Facts
 from .policy import NAME, Policy
-from .wanted import NO_ORACLE, is_announced
+from .required_parameters import NO_ORACLE, is_announced
 
 rules = Rules(NAME)
 

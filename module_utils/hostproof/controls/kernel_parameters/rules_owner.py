@@ -10,7 +10,7 @@ from ...evaluate.comparing import numbers
 from ...evaluate.finding import PASS, WARN
 from .facts import Facts
 from .policy import NAME, Policy
-from .wanted import Parameter, at_boot_of, judged_parameters
+from .required_parameters import Parameter, at_boot_of, judged_parameters
 
 rules = Rules(NAME)
 

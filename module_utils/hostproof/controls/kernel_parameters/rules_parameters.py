@@ -3,10 +3,10 @@
 """Every parameter that Oracle's documents or the policy requires, by what it is about."""
 
 from ...evaluate.checking import Rules
-from .layers import judge_parameter
+from .parameter_layers import judge_parameter
 from .policy import NAME
+from .required_parameters import OF_POLICY, REVERSE_PATH
 from .subjects import NETWORK, PROC, family
-from .wanted import OF_POLICY, REVERSE_PATH
 
 rules = Rules(NAME)
 

@@ -8,7 +8,7 @@ from typing import List, Tuple
 from ...evaluate.checking import Subjects
 from .facts import Facts
 from .policy import Policy
-from .wanted import Parameter, judged_parameters
+from .required_parameters import Parameter, judged_parameters
 
 PROC = "proc_sys_kernel(5), proc_sys_fs(5), proc_sys_vm(5)"
 NETWORK = "kernel Documentation/networking/ip-sysctl.rst"

@@ -21,8 +21,8 @@ from ...probes.oracle.listeners import PROCESSES, Listener
 from .edit import edited, is_as_wanted, is_stale
 from .endpoints import endpoints
 from .facts import Clusterware, Facts, grid_reasons, start_date_command
+from .listener_fixes import INSTEAD, drain_problems, version_problem
 from .policy import Policy, WantedListener
-from .remedy import INSTEAD, drain_problems, version_problem
 from .subjects import Subject, subjects
 
 _COMPLETED = "The command completed successfully"

@@ -11,8 +11,8 @@ from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.listening_sockets import Listening
 from .endpoints import Endpoint, endpoints, may_be_limited
 from .facts import SAMPLE, SOCKETS, SOMAXCONN, Facts, grid_reasons
+from .listener_fixes import INSTEAD
 from .policy import NAME, OVER_TCP, Policy, WantedListener
-from .remedy import INSTEAD
 from .subjects import LISTENERS, NETRF, Subject, file_keys, running
 
 rules = Rules(NAME)

@@ -11,8 +11,15 @@ from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...probes.oracle.listeners import Listener
 from .endpoints import FALSE, Endpoint, endpoints, global_rate, inbound_timeout, wanted_rate
 from .facts import Facts, grid_reasons
+from .listener_fixes import (
+    INSTEAD,
+    LEAK_FIXED,
+    drain_problems,
+    least_rate,
+    version_problem,
+    why_refused,
+)
 from .policy import NAME, Policy, WantedListener
-from .remedy import INSTEAD, LEAK_FIXED, drain_problems, least_rate, version_problem, why_refused
 from .subjects import LISTENERS, NETRF, PAPER, Subject, file_keys, running
 
 rules = Rules(NAME)

@@ -10,7 +10,7 @@ from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.number import clipped
 from . import options_table
-from .layers import Layers, because, persisted_words, required, running_words
+from .mount_layers import Layers, because, persisted_words, required, running_words
 from .options_table import CACHING, LOCKS, NOT, POLICY, Requirement
 
 TRANSPORT = ("recovery", "proto")

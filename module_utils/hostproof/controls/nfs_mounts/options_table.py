@@ -102,7 +102,7 @@ def requirements(
     holds_home: bool = False,
     own_cache: bool = False,
 ) -> List[Requirement]:
-    """Everything that the policy requires of a mount whose ``sharing`` is known (wanted.py).
+    """All that the policy requires of a mount (checked_mounts.py) whose ``sharing`` is known.
 
     ``holds_home``: the mount contains an Oracle home, with or without other files. ``own_cache``:
     Direct NFS is on, and this is one of several nested mounts of one volume.

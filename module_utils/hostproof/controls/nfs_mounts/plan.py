@@ -33,16 +33,16 @@ from ...probes.nfs import nfs_persisted
 from ...probes.nfs.nfs_mounted import Mounted
 from . import options_table
 from .agreement import contradictions, names_of
+from .checked_mounts import judged_mounts
 from .facts import Facts, is_beneath
-from .layers import Layers, layers_of, required, source_parts, words_of
+from .mount_fixes import new_options
+from .mount_layers import Layers, layers_of, required, source_parts, words_of
 from .options_table import AT_LEAST, Requirement
 from .parsers import mount_refusals
 from .plan_slots import plan_slots
 from .policy import NAME, Policy
 from .probes import direct_nfs, persisted_options
-from .remedy import new_options
 from .servers import granted_by_server, lowered
-from .wanted import judged_mounts
 
 FSTAB = nfs_persisted.FSTAB
 

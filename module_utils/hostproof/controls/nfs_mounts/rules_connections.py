@@ -14,13 +14,13 @@ from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.number import clipped
 from ...probes.nfs.nfs_traffic import EVIDENCE
+from .checked_mounts import judged_mounts, why_none
 from .facts import Facts
-from .layers import Layers, persisted_words
+from .mount_layers import Layers, persisted_words
 from .policy import NAME, Policy
 from .probes import rpc_slots
 from .probes.rpc_slots import ENTRIES, MAXIMUM, NAMES
 from .subjects import MOUNTS_OF_ANY_CLASS, NETAPP, NFS_5
-from .wanted import judged_mounts, why_none
 
 rules = Rules(NAME)
 

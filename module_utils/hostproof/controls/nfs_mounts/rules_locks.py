@@ -21,10 +21,10 @@ from .agreement import (
     wrong_of,
 )
 from .facts import Facts
-from .layers import Layers, required, source_parts, spelling_of
+from .mount_fixes import Fix, correct, verdict_on
+from .mount_layers import Layers, required, source_parts, spelling_of
 from .options_table import EXACTLY, NOT, Requirement
 from .policy import NAME, Policy, WantedMount
-from .remedy import Fix, correct, verdict_on
 from .subjects import MOUNTS, MOUNTS_AND_UNLISTED, NETAPP, NFS_5
 
 rules = Rules(NAME)

@@ -12,13 +12,13 @@ from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
 from ...probes.nfs.nfs_mounted import Mounted
 from ...probes.nfs.nfs_persisted import Entry
+from .checked_mounts import missing_mounts, mount_of
 from .facts import Facts, is_beneath
 from .homes import channels
-from .layers import NOT_MOUNTED, Layers, persisted_source, source_parts, spelling_of
+from .mount_fixes import Fix, correct, mount_lines, mount_of_entry, remount_step
+from .mount_layers import NOT_MOUNTED, Layers, persisted_source, source_parts, spelling_of
 from .policy import NAME, Policy
-from .remedy import Fix, correct, mount_lines, mount_of_entry, remount_step
 from .subjects import MOUNTS, NETAPP, judged_layers, say_guess, unknown, unlisted
-from .wanted import missing_mounts, mount_of
 
 rules = Rules(NAME)
 

@@ -28,11 +28,11 @@ from .agreement import (
     when_it_changes,
 )
 from .facts import Facts, is_beneath
-from .layers import Layers, because, persisted_words, required, running_words, words_of
+from .mount_fixes import Fix, correct, verdict_on
+from .mount_layers import Layers, because, persisted_words, required, running_words, words_of
 from .options_table import CACHING, NOT, Requirement, cached
 from .policy import NAME, Policy
 from .probes import persisted_options
-from .remedy import Fix, correct, verdict_on
 from .subjects import MOUNTS, NETAPP, NFS_5
 
 rules = Rules(NAME)

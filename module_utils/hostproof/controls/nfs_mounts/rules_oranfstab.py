@@ -12,6 +12,7 @@ from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...parsers.net.address import is_address
 from ...parsers.nfs import nfs_options
 from ...probes.nfs.nfs_mounted import Mounted
+from .checked_mounts import judged_mounts
 from .facts import Facts
 from .homes import FORBIDDEN, database_homes, first_file, no_home, skip_unless_judged
 from .parsers import oranfstab as parser
@@ -19,7 +20,6 @@ from .policy import NAME, Policy
 from .probes import direct_nfs
 from .probes.direct_nfs import GLOBAL_FILE, HomeDirectNfs
 from .subjects import INSTALLATION, NETAPP
-from .wanted import judged_mounts
 
 rules = Rules(NAME)
 

@@ -23,12 +23,20 @@ from .agreement import (
     when_it_changes,
 )
 from .facts import Facts
-from .layers import Layers, because, in_words, persisted_words, required, source_parts, words_of
+from .mount_fixes import Fix, correct, remount
+from .mount_layers import (
+    Layers,
+    because,
+    in_words,
+    persisted_words,
+    required,
+    source_parts,
+    words_of,
+)
 from .options_table import AT_LEAST, Requirement
 from .parsers import mount_refusals
 from .policy import NAME, Policy
 from .probes import persisted_options
-from .remedy import Fix, correct, remount
 from .subjects import MOUNTS, NETAPP, NFS_5
 
 rules = Rules(NAME)

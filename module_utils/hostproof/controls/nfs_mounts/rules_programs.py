@@ -21,12 +21,12 @@ from ...parsers.mounts import mountinfo
 from ...parsers.nfs import nfs_options
 from ...probes.nfs import nfs_mounted
 from ...probes.nfs.nfs_persisted import Entry
+from .checked_mounts import judged_mounts, oracle_homes
 from .facts import Facts, is_beneath
-from .layers import in_words
+from .mount_layers import in_words
 from .options_table import PROGRAMS
 from .policy import NAME, Policy
 from .subjects import INSTALLATION
-from .wanted import judged_mounts, oracle_homes
 
 rules = Rules(NAME)
 

@@ -14,10 +14,10 @@ from ...parsers.size import human
 from ...probes.nfs import storage_advice
 from .agreement import SIZES, contradictions, differences
 from .facts import Facts
-from .layers import Layers, required, running_words, seen_in
+from .mount_fixes import Fix, correct, remount_step, verdict_on
+from .mount_layers import Layers, required, running_words, seen_in
 from .options_table import EXACTLY, Requirement
 from .policy import NAME, Policy
-from .remedy import Fix, correct, remount_step, verdict_on
 from .servers import Servers, granted_by_server, lowered, mounts_alike, size_of
 from .subjects import MOUNTS, NETAPP, NFS_5, judged_layers, say_guess
 

@@ -16,12 +16,12 @@ from ...evaluate.finding import ERROR, FAIL, PASS, WARN
 from ...parsers.number import integer
 from ...probes.nfs.nfs_traffic import EVIDENCE, MountTraffic, OpRates
 from . import diagnosis
+from .checked_mounts import judged_mounts
 from .diagnosis import FEWEST_EVENTS, Cause, Wire, percent, server_name, share
 from .facts import Facts
+from .mount_fixes import Fix
 from .policy import NAME, Policy
-from .remedy import Fix
 from .subjects import MOUNTS
-from .wanted import judged_mounts
 
 rules = Rules(NAME)
 

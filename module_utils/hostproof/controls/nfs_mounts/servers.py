@@ -16,7 +16,7 @@ from ...probes.nfs import nfs_persisted
 from ...probes.nfs.nfs_mounted import Mounted
 from .agreement import SIZES
 from .facts import Facts
-from .layers import Layers, source_parts
+from .mount_layers import Layers, source_parts
 from .probes import persisted_options
 
 #: Why a lowered maximum matters.

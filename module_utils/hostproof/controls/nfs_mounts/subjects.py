@@ -8,10 +8,10 @@ from ...collect.answer import attempt
 from ...errors import HostproofError
 from ...evaluate.checking import Skip, Subjects
 from ...evaluate.finding import FAIL, WARN, Finding
+from .checked_mounts import guessed_mounts, judged_mounts, unknown_mounts, why_none
 from .facts import Facts, JudgedMount
-from .layers import SYSTEMS, Layers, layers_of
+from .mount_layers import SYSTEMS, Layers, layers_of
 from .policy import Policy
-from .wanted import guessed_mounts, judged_mounts, unknown_mounts, why_none
 
 NFS_5 = "nfs(5)"
 NETAPP = "NetApp, Oracle Database on ONTAP"

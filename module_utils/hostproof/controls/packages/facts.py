@@ -12,9 +12,9 @@ from ...parsers.oracle import oracle_inventory
 from ...parsers.unix import distribution, getent, os_release
 from ...probes.oracle import releases
 from ...probes.unix import one_line, package_database
+from .package_table import PREINSTALL
 from .parsers.transaction import Transaction
 from .policy import Policy
-from .table import PREINSTALL
 
 OS_RELEASE = "/etc/os-release"
 RUNNING_KERNEL = "/proc/sys/kernel/osrelease"

@@ -6,9 +6,9 @@ from typing import Dict, Iterator, List, Tuple
 
 from ...evaluate.requirement import Requirement
 from ...probes.oracle.releases import name_of
-from . import table
+from . import package_table
+from .package_table import Row
 from .policy import Policy
-from .table import Row
 
 _CHECKS = {"installer": "packages.installer"}
 
@@ -19,7 +19,7 @@ def requirements(policy: Policy) -> Iterator[Requirement]:
     if profile is None or not profile.release:
         return
     groups: Dict[Tuple[str, str], List[Row]] = {}
-    for row in table.ROWS:
+    for row in package_table.ROWS:
         if row.release == name_of(profile.release) and (profile.grid or row.need != "grid"):
             host = f"{row.distribution} {row.version} {row.architecture}"
             if row.need == "list":

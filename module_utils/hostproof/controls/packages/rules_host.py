@@ -13,7 +13,7 @@ from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.unix import package_version
 from ...parsers.unix.distribution import EL, clean
 from ...probes.unix.package_database import Database
-from . import table
+from . import package_table
 from .facts import CVUQDISK, Facts, log_of
 from .policy import NAME, Policy
 from .subjects import database_of
@@ -83,9 +83,11 @@ def bash(facts: Facts, _policy: Policy) -> Verdict:
     if not versions:
         raise Skip("bash is not installed.")
     distribution = "EL" if system.name in EL else system.name
-    minimum = table.BASH.get((distribution, (system.version or (0,))[0]), table.BASH_UPSTREAM)
+    minimum = package_table.BASH.get(
+        (distribution, (system.version or (0,))[0]), package_table.BASH_UPSTREAM
+    )
     old = [version for version in versions if package_version.compare(version, minimum) < 0]
-    if old and minimum == table.BASH_UPSTREAM:
+    if old and minimum == package_table.BASH_UPSTREAM:
         raise Unanswered(
             package_db.command, f"the table has no corrected version of bash for {system.text}"
         )
@@ -114,7 +116,9 @@ def cvuqdisk(facts: Facts, policy: Policy) -> Verdict:
     versions = [
         clean(package.text) for package in package_db.packages if package.name == "cvuqdisk"
     ]
-    is_met = any(package_version.compare(version, table.CVUQDISK) >= 0 for version in versions)
+    is_met = any(
+        package_version.compare(version, package_table.CVUQDISK) >= 0 for version in versions
+    )
     state = ", ".join(versions) or "not installed"
     return Verdict(
         PASS if is_met else FAIL,
@@ -127,7 +131,7 @@ def cvuqdisk(facts: Facts, policy: Policy) -> Verdict:
                 )
             ]
         ),
-        desired=f"at least {table.CVUQDISK}",
+        desired=f"at least {package_table.CVUQDISK}",
         persisted=state,
         evidence=[package_db.command],
     )

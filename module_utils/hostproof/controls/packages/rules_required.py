@@ -12,8 +12,9 @@ from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.unix import package_version
 from ...parsers.unix.distribution import clean
 from ...probes.oracle.releases import Release
-from . import table
+from . import package_table
 from .facts import CLOCK, OS_RELEASE, Facts
+from .package_table import Row
 from .policy import NAME, Policy
 from .simulation import manager_of
 from .subjects import (
@@ -26,11 +27,10 @@ from .subjects import (
     spelled,
     table_rows,
 )
-from .table import Row
 
 rules = Rules(NAME)
 
-_TABLE = "Oracle Database installation guides for Linux, package tables (table.py)"
+_TABLE = "Oracle Database installation guides for Linux, package tables (package_table.py)"
 #: Days after which a row of the table has to be read again.
 _OLD = 365
 _EPOCH = date(1970, 1, 1)
@@ -53,7 +53,7 @@ def listed(release: Release, facts: Facts, policy: Policy) -> Verdict:
     rows = table_rows(release, facts)
     hosts = {
         f"{row.distribution} {row.version} {row.architecture}"
-        for row in table.ROWS
+        for row in package_table.ROWS
         if row.release == release.name
     }
     name = rows[0].distribution if rows else ""
@@ -171,7 +171,7 @@ def _install_steps(missing: List[Row], facts: Facts, policy: Policy) -> List[Ste
     severity="medium",
     takes_effect="now",
     why="CVU stops an installation for a package that is too old (PRVF-7533).",
-    reference="CVU PRVF-07533; ORAchk package checks (table.py)",
+    reference="CVU PRVF-07533; ORAchk package checks (package_table.py)",
     each=RELEASES,
 )
 def version(release: Release, facts: Facts, policy: Policy) -> Verdict:
@@ -255,7 +255,7 @@ def one_version(release: Release, facts: Facts, policy: Policy) -> Verdict:
     each=RELEASES,
 )
 def table_age(release: Release, facts: Facts, _policy: Policy) -> Verdict:
-    rows = [row for row in table.ROWS if row.release == release.name]
+    rows = [row for row in package_table.ROWS if row.release == release.name]
     if not rows:
         raise Skip(f"The table has no row for {release.name}.")
     today = _EPOCH + timedelta(seconds=known(facts.now))

@@ -11,10 +11,10 @@ from ...parsers.unix.package_list import Package
 from ...probes.oracle import releases
 from ...probes.oracle.releases import Release
 from ...probes.unix.package_database import Database
-from . import table
+from . import package_table
 from .facts import OS_RELEASE, RUNNING_KERNEL, Facts
+from .package_table import Row
 from .policy import Policy
-from .table import Row
 
 #: Names of architectures in dpkg, by their kernel names.
 _DPKG = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -60,10 +60,10 @@ RELEASES = Subjects(
 def table_rows(release: Release, facts: Facts) -> List[Row]:
     """The rows for this distribution, else those of the one with the same packages."""
     system, architecture = known(facts.os), known(facts.architecture)
-    for name in (system.name, table.SAME_PACKAGES.get(system.name)):
+    for name in (system.name, package_table.SAME_PACKAGES.get(system.name)):
         rows = [
             row
-            for row in table.ROWS
+            for row in package_table.ROWS
             if (row.release, row.distribution, row.architecture)
             == (release.name, name, architecture)
             and row.version == system.version[0]

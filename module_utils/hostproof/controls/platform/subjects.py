@@ -14,8 +14,8 @@ from ...parsers.unix.distribution import EL, Distribution, clean, numbers
 from ...probes.oracle import releases
 from ...probes.oracle.oracle_parameters import Version
 from .facts import OS_RELEASE, RUNNING_KERNEL, Facts
+from .platform_table import UEK_LINES
 from .policy import Policy
-from .table import UEK_LINES
 
 _TAG = re.compile(r"[.-](el|fc|amzn)(\d+)")
 #: Kernels of ELRepo, and those for real time, have the tag of the distribution too.

@@ -14,7 +14,7 @@ from ...errors import Unanswered, kind_of
 from ...evaluate.checking import Verdict
 from ...parsers.number import decimal
 from .parsers.pools import DATABASE, DBCP2, DEFAULTS, HIKARICP, TOMCAT_JDBC, UCP, PoolSource
-from .ways import (
+from .validation_ways import (
     BACKGROUND,
     FOREGROUND,
     NOTHING,

@@ -9,7 +9,7 @@ from ...evaluate.checking import Verdict, by_layers
 from ...parsers.number import decimal
 from .facts import App, Pool, is_stopped
 from .sides import AFTER_FAILURE, BEHIND, BOTH_SIDES, CHECKER, FLUSH, MATCH, MILLIS, SORTER, SQL
-from .ways import (
+from .validation_ways import (
     BACKGROUND,
     FOREGROUND,
     NOTHING,

@@ -16,7 +16,7 @@ from ...evaluate.fields import (
     whole_number,
 )
 from ...evaluate.policy import PolicyValues
-from .ways import BACKGROUND, FOREGROUND
+from .validation_ways import BACKGROUND, FOREGROUND
 
 NAME = "pool_validation"
 

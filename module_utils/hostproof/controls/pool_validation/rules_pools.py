@@ -16,7 +16,7 @@ from .facts import Facts, measured_by, round_trip
 from .policy import NAME, Policy
 from .sides import both_sides
 from .subjects import POOLS, AnyPool
-from .ways import BACKGROUND, FOREGROUND, NOTHING, Mode, cut_by_firewall
+from .validation_ways import BACKGROUND, FOREGROUND, NOTHING, Mode, cut_by_firewall
 
 rules = Rules(NAME)
 

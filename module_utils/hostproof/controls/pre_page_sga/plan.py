@@ -15,8 +15,7 @@ from ...collect.answer import known
 from ...parsers.oracle import pfile
 from ...probes.oracle.sqlplus import entries_of
 from .facts import Facts, Subject
-from .policy import AUTO, UNMANAGED, Policy
-from .values import (
+from .parameter_values import (
     FALSE,
     TRUE,
     default,
@@ -31,6 +30,7 @@ from .values import (
     walks_at_each_login,
     wholly_huge,
 )
+from .policy import AUTO, UNMANAGED, Policy
 
 _NAME = "pre_page_sga"
 

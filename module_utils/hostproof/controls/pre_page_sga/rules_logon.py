@@ -7,9 +7,9 @@ from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import PASS, WARN
 from .facts import Facts, Subject
+from .parameter_values import pages_now, pages_text
 from .policy import NAME, Policy
 from .subjects import INSTANCES
-from .values import pages_now, pages_text
 
 rules = Rules(NAME)
 

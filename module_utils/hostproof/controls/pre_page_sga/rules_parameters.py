@@ -14,9 +14,7 @@ from ...parsers.oracle import pfile
 from ...parsers.size import human
 from ...probes.oracle.next_start import change_of_parameter, running_sga
 from .facts import Facts, Subject
-from .policy import AUTO, NAME, UNMANAGED, Policy
-from .subjects import INSTANCES, REFERENCE
-from .values import (
+from .parameter_values import (
     AUTO_ONLY_SINCE,
     FALSE,
     TRUE,
@@ -35,6 +33,8 @@ from .values import (
     walks_at_each_login,
     wholly_huge,
 )
+from .policy import AUTO, NAME, UNMANAGED, Policy
+from .subjects import INSTANCES, REFERENCE
 
 rules = Rules(NAME)
 

@@ -15,9 +15,7 @@ from ...parsers.size import human
 from ...probes.oracle.alert_logs import NoStart
 from ...probes.oracle.next_start import SIZES, grows_to, is_rounded, next_sga, running_sga
 from .facts import Facts, Subject
-from .policy import NAME, Policy
-from .subjects import INSTANCES, REFERENCE
-from .values import (
+from .parameter_values import (
     FALSE,
     SMALL_PAGE,
     has_use_large_pages,
@@ -31,6 +29,8 @@ from .values import (
     shown,
     wholly_huge,
 )
+from .policy import NAME, Policy
+from .subjects import INSTANCES, REFERENCE
 
 rules = Rules(NAME)
 

@@ -12,8 +12,8 @@ from ...parsers.kernel import proc_limits
 from ...parsers.number import clipped
 from ...parsers.unix import limits_conf
 from .facts import Facts
+from .limit_table import BOOK, ROWS, UNLIMITED, Row
 from .policy import Policy
-from .table import BOOK, ROWS, UNLIMITED, Row
 
 _GIB = 1 << 20
 #: kB of locked memory that are required where there are no huge pages.

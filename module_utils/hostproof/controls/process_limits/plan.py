@@ -12,8 +12,8 @@ from ...apply.change import FileChange, Plan, idle
 from ...collect.answer import known, unless_absent
 from ...evaluate.checking import Skip
 from .facts import Facts
+from .limit_steps import Step, content, refusals, steps
 from .policy import Policy
-from .steps import Step, content, refusals, steps
 from .subjects import skip_without_oracle
 
 

@@ -9,7 +9,7 @@ from ...evaluate.fields import checked_by, drop_in, entries, names, of_profile, 
 from ...evaluate.policy import PolicyValues, is_whole
 from ...evaluate.profiles import Profile
 from ...parsers.unix.limits_conf import LIMITS_D
-from .table import ITEMS, UNLIMITED
+from .limit_table import ITEMS, UNLIMITED
 
 NAME = "process_limits"
 

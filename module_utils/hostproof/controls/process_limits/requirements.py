@@ -7,8 +7,8 @@ from typing import Iterator
 from ...evaluate.requirement import Requirement
 from .amounts import MEMLOCK
 from .facts import announced_accounts
+from .limit_table import BOOK, ROWS, UNLIMITED
 from .policy import Policy
-from .table import BOOK, ROWS, UNLIMITED
 
 
 def requirements(policy: Policy) -> Iterator[Requirement]:

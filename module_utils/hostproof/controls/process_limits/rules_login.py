@@ -13,8 +13,8 @@ from ...probes.unix.limits import Account
 from ...probes.unix.pam import SETTINGS, USES_PAM
 from .amounts import Demand, demands, grade_login, number_or_word, of_login
 from .facts import Facts
+from .limit_steps import remedy
 from .policy import NAME, Policy
-from .steps import remedy
 from .subjects import LOGIN, accounts_of
 
 rules = Rules(NAME)

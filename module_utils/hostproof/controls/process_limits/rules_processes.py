@@ -17,10 +17,10 @@ from ...probes.oracle import starters
 from ...probes.oracle.will_start import bytes_of_unit
 from .amounts import Demand, demand_of, demands, grade, of_process, worst
 from .facts import OF_CLUSTERWARE, Facts, Running, with_parents
+from .limit_table import ROWS
 from .policy import NAME, Policy
 from .probes import cgroups
 from .subjects import NO_PROCESS, PROCESSES
-from .table import ROWS
 
 rules = Rules(NAME)
 

@@ -14,8 +14,8 @@ from ...parsers.systemd import systemd_unit
 from ...probes.oracle import starters
 from .amounts import Demand, Pair, demand_of, demands, grade, of_unit, worst
 from .facts import OF_CLUSTERWARE, SHOW_MANAGER, SHOW_UNIT, Facts, UnitFacts
+from .limit_table import ROWS, UNLIMITED
 from .policy import NAME, Policy
-from .table import ROWS, UNLIMITED
 
 rules = Rules(NAME)
 

@@ -16,7 +16,7 @@ from ...parsers.systemd import systemd_unit
 from ...probes.nfs import nfs_persisted
 from . import options_table
 from .agreement import contradictions, names_of
-from .layers import Layers, persisted_words, running_words, words_of
+from .mount_layers import Layers, persisted_words, running_words, words_of
 from .options_table import EXACTLY, Requirement
 from .policy import NAME
 from .probes import persisted_options

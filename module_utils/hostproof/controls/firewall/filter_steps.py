@@ -19,7 +19,7 @@ from .parsers.packets import (
     reach,
 )
 from .policy import Port
-from .ways import Way
+from .rule_outcomes import Way
 
 _FIREWALLD = ("firewalld", "zones")
 _SHOW = "nft list ruleset or iptables-save shows it"

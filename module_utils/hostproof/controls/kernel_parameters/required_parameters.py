@@ -14,8 +14,8 @@ from ...probes.oracle.releases import LONG_TERM
 from ...probes.systemd import boot as boot_probe
 from .facts import Facts, filter_key, proc_file
 from .formulas import Amount
+from .parameter_table import ADVICE, CLUSTER, DIRECT_NFS, NO_CRASH_KERNEL, POOL, ROWS, Row
 from .policy import Policy, Version, Wanted
-from .table import ADVICE, CLUSTER, DIRECT_NFS, NO_CRASH_KERNEL, POOL, ROWS, Row
 
 NO_ORACLE = (
     "No Oracle software is on this host, and neither hostproof_profile nor "

@@ -17,7 +17,7 @@ from ...probes.systemd import udev
 from .facts import Facts, Used
 from .policy import NAME, Policy
 from .probes import disks
-from .wanted import (
+from .required_values import (
     GROUP,
     MODE,
     OWNER,

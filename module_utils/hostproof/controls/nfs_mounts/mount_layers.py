@@ -15,11 +15,11 @@ from ...parsers.nfs import nfs_options
 from ...parsers.size import human
 from ...probes.nfs import nfs_mounted, nfs_persisted
 from . import options_table
+from .checked_mounts import homes_on, needs_own_cache
 from .facts import Facts, JudgedMount
 from .options_table import AT_LEAST, EXACTLY, NOT, Requirement
 from .policy import Policy, WantedMount
 from .probes import persisted_options
-from .wanted import homes_on, needs_own_cache
 
 #: The four systems whose options are known.
 SYSTEMS = (nfs_options.LINUX, nfs_options.AIX, nfs_options.SOLARIS, nfs_options.HPUX)

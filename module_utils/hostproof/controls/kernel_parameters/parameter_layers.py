@@ -12,10 +12,9 @@ from ...evaluate.comparing import Numbers, text_of, words
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.systemd.boot import SysctlAtBoot, setting_text
 from .facts import Facts
+from .parameter_steps import advice_of
 from .policy import Policy
-from .room import Room, room_of
-from .steps import advice_of
-from .wanted import (
+from .required_parameters import (
     REVERSE_PATH,
     Parameter,
     at_boot_of,
@@ -24,6 +23,7 @@ from .wanted import (
     running_of,
     value_at_boot,
 )
+from .room import Room, room_of
 
 #: Percent of a limit that may be used before it is said, and before it is wrong.
 _WARN_AT, _FAIL_AT = 70, 90

@@ -12,8 +12,8 @@ from ...evaluate.comparing import Numbers, numbers, text_of, to_write
 from ...probes.systemd import boot as boot_probe
 from .facts import Facts
 from .policy import NAME, Policy
+from .required_parameters import Parameter, at_boot_of, counts_instead, running_of, value_at_boot
 from .room import Room, room_of
-from .wanted import Parameter, at_boot_of, counts_instead, running_of, value_at_boot
 
 #: Where the numbers of kernel.sem are.
 _PLACES = {"semaphores": (1,), "sets of semaphores": (3,)}
