@@ -22,6 +22,7 @@ host_action.prepare()
 
 class ActionModule(host_action.PayloadAction):
     def complete(self, params: dict[str, Any]) -> list[str]:
+        self.require_own_host()
         name = params["control"]
         if params["policy"] is None:
             host_policies = self.policies_of([name])

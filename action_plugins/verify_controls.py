@@ -46,6 +46,31 @@ class ActionModule(host_action.JudgingAction):
         value = self.variables.get(name)
         return policies.plain(name, value, self.template)
 
+    def without_answer(self, problem: str, sentence: str | None) -> dict[str, Any]:
+        result = super().without_answer(problem, sentence)
+        return {**result, **self._unknown(result["msg"])}
+
+    def _unknown(self, why: str) -> dict[str, Any]:
+        """The result without an answer of the host: an error for each control, so that a task
+        that searches the findings cannot take the host for a ready one."""
+        named = self.task_arguments.get("controls")
+        known = policies.controls()
+        names = [name for name in named if name in known] if isinstance(named, list) else []
+        findings = [
+            response_validation.error_of(name, f"{name}.audited", "Control was audited", why)
+            for name in names or known
+        ]
+        inventories = runs.inventories(self.variables.get("ansible_inventory_sources"))
+        findings = response_validation.completed(findings, self.host, inventories)
+        result: dict[str, Any] = {
+            "status": status_of(findings),
+            "counts": {"error": len(findings)},
+            "failing": [finding["check"] for finding in findings],
+        }
+        if self.task_arguments.get("result") != "counts":
+            result["findings"] = findings
+        return result
+
     def take(
         self, params: dict[str, Any], controls: list[str], answer: dict[str, Any]
     ) -> dict[str, Any]:
@@ -54,7 +79,8 @@ class ActionModule(host_action.JudgingAction):
             # The host rejected the policies, or could not read the pack.
             message = answer.get("msg") or "the host answered no findings"
             self.lost("failed", message)
-            return {"failed": True, "msg": message, "reported": True}
+            unknown = self._unknown(message)
+            return {"failed": True, "msg": message, "reported": True, **unknown}
         inventories = runs.inventories(self.variables.get("ansible_inventory_sources"))
         findings = response_validation.with_all_controls(findings, controls)
         if self.selected is not None:

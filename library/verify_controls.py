@@ -11,6 +11,10 @@ version_added: "0.1.0"
 description:
   - Reads a host once and runs the checks of any number of controls, without changing anything.
   - The findings have the form of C(docs/finding.schema.json).
+  - If the host could not be checked, for example because it has no Python, the task fails, and the
+    result has one finding with the status V(error) for each control.
+  - Rejects C(delegate_to) and C(run_once), because the result of one host would be registered for
+    others. With O(evidence_pack) both are permitted.
 options:
   controls:
     description:
@@ -89,15 +93,15 @@ evidence:
   type: str
 status:
   description: The worst status. V(skip) only if every finding is skipped.
-  returned: success
+  returned: always
   type: str
 counts:
   description: Number of findings by status.
-  returned: success
+  returned: always
   type: dict
 failing:
   description: Ids of the checks with a finding that O(fail_on) counts as a failure.
-  returned: success
+  returned: always
   type: list
   elements: str
 """

@@ -173,6 +173,51 @@ def test_findings_are_printed_and_returned(play, callback):
     assert f"the variables {', '.join(names)} are not used by any control" in sentence
 
 
+#: What makes a result one of another host, or of no host: keywords or variables of the play, and
+#: the reason that is printed.
+NOT_CHECKED = {
+    "other_host": (
+        {"apply": {"delegate_to": "good1"}},
+        "delegate_to would run this on good1 with the policy of bad2",
+    ),
+    "one_for_all": ({"apply": {"run_once": True}}, "run_once would register the result of "),
+    "no_python": (
+        {"vars": {"ansible_python_interpreter": "/no/python"}},
+        "no usable Python was found",
+    ),
+    "misspelt": (
+        {"vars": {"custom_verify_fail_no": "never"}},
+        "did you mean custom_verify_fail_on?",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOT_CHECKED)
+def test_a_host_that_was_not_checked_has_an_error(play, name):
+    """With ignore_errors the next task has findings that are no pass."""
+    keywords, reason = NOT_CHECKED[name]
+
+    def make(prefix):
+        role = {"name": f"{prefix}custom", "tasks_from": "verify"}
+        if "apply" in keywords:
+            role["apply"] = {"ignore_errors": True, **keywords["apply"]}
+        task = {"ansible.builtin.include_role": role, "ignore_errors": True}
+        if "vars" in keywords:
+            role["apply"] = {"ignore_errors": True}
+            task["vars"] = keywords["vars"]
+        return [{"hosts": "all", "gather_facts": False, "tasks": [task, USE_RESULT]}]
+
+    output, results = play(make, **{"ANSIBLE_STDOUT_CALLBACK": "default"})
+    assert reason in output.replace("\n", " ")
+    # delegate_to names good1, which checks itself.
+    bad = results["bad2"]
+    assert bad["status"] == "error"
+    assert bad["counts"] == {"error": 1}
+    assert [one["check"] for one in bad["findings"]] == bad["failing"] == ["custom.audited"]
+    assert reason in bad["findings"][0]["why"]
+    assert (results["good1"]["status"] == "pass") is (name == "other_host")
+
+
 @pytest.mark.long
 def test_foreign_variables_can_be_ignored(play):
     output, _ = play(verify_play, "-e", "hostproof_unknown_variables=ignore")

@@ -82,14 +82,14 @@ class PayloadAction(transport.Task):
                 answer = self.ask(params, controls)
             return self.take(params, controls, self.checked(answer))
         except _SENTENCES as problem:
-            return self._without_answer(str(problem), no_access(str(problem)))
+            return self.without_answer(str(problem), no_access(str(problem)))
         except transport.TransportError as problem:
             sentence = no_access(str(problem))
             if sentence is None:
                 raise
-            return self._without_answer(str(problem), sentence)
+            return self.without_answer(str(problem), sentence)
 
-    def _without_answer(self, problem: str, sentence: str | None) -> dict[str, Any]:
+    def without_answer(self, problem: str, sentence: str | None) -> dict[str, Any]:
         """The result of a task that failed; ``sentence`` if its host gives no access."""
         message = f"{self.task_name}: {problem}"
         if sentence is not None:
@@ -150,6 +150,22 @@ class PayloadAction(transport.Task):
     def hosts(self) -> int:
         """The number of hosts the play set out to check."""
         return max(1, len(self.variables.get("ansible_play_hosts_all") or ()))
+
+    def require_own_host(self) -> None:
+        """Failed if another host would answer than the one whose variables contain the policy, or
+        if Ansible would register the result for other hosts too."""
+        other = self.delegated_to
+        if other is not None and other != self.host:
+            raise Failed(
+                f"delegate_to would run this on {other} with the policy of {self.host}: remove "
+                f"delegate_to, and use the role in a play for {other}"
+            )
+        playing = self.variables.get("ansible_play_hosts") or ()
+        if self.runs_once and len(playing) > 1:
+            raise Failed(
+                f"run_once would register the result of {self.host} for {len(playing)} hosts: "
+                "remove run_once"
+            )
 
     def policies_of(self, names: list[str]) -> policies.Policies:
         variable_names.check(self.variables, names, self.template)
@@ -265,6 +281,8 @@ class JudgingAction(PayloadAction):
     selected: selection.Selection | None = None
 
     def complete(self, params: dict[str, Any]) -> list[str]:
+        if params.get("evidence_pack") is None:
+            self.require_own_host()
         chosen = params["controls"]
         if isinstance(chosen, dict):
             # The task contains the policies; nothing would read a misspelled variable.

@@ -141,6 +141,16 @@ class Task(ActionBase):
         return bool(self._task.async_val)
 
     @property
+    def delegated_to(self) -> str | None:
+        """The host that ``delegate_to`` names."""
+        return self._task.delegate_to or None
+
+    @property
+    def runs_once(self) -> bool:
+        """Whether one host runs the task, and all hosts of the play get its result."""
+        return bool(self._task.run_once)
+
+    @property
     def connection(self) -> Any:
         """For output_limits.py, which hands it back to ``watched_output``."""
         return self._connection
