@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 from ansible.module_utils.hostproof.collect.host import LiveHost
 from ansible.module_utils.hostproof.collect.measured import Window
 from ansible.module_utils.hostproof.controls.latency import figures
-from ansible.module_utils.hostproof.controls.latency.measurement import reports
+from ansible.module_utils.hostproof.controls.latency.measurement import readings, reports, work
+from ansible.module_utils.hostproof.controls.latency.measurement.report import Report
 from ansible.module_utils.hostproof.controls.latency.probes import report_file
+from ansible.module_utils.hostproof.controls.storage_type.parsers import ontap_console
 from ansible.module_utils.hostproof.errors import HostproofError, ParseError
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import SKIP
@@ -38,7 +40,19 @@ TITLES = {
     "iolstats": "dump iolstats of an Exadata cell",
     "devio_stats": "dump devio_stats of an Exadata cell",
     "iostat": "output of iostat -x",
-    "sadf": "disks of sar (sadf -j FILE -- -d)",
+    "sadf": "figures of sar (sadf -j)",
+    "sysstat": "output of mpstat or sar",
+    "vmstat": "output of vmstat",
+    "nfsstat": "output of nfsstat",
+    "mountstats": "counters of NFS mounts (/proc/self/mountstats)",
+    "ss": "output of ss -ti",
+    "ethtool_statistics": "output of ethtool -S",
+    "switch_counters": "counters of switch ports",
+    "ifstat": "output of ifstat of a filer",
+    "sysconfig": "output of sysconfig -c of a filer",
+    "filer": "output of a filer",
+    "charbench": "output of charbench (Swingbench)",
+    "stack": "stack of a process (pstack)",
     "nfsiostat": "output of nfsiostat",
     "ping": "output of ping",
     "fio": "output of fio (JSON)",
@@ -49,6 +63,12 @@ _TOOLS = {"cvu": "CVU", "orachk": "ORAchk"}
 #: What a file of these contains. The signs of the other formats are in ``reports``.
 _CVU = re.compile(
     r"^\s*(?:INFO:.*)?(?:Verifying |Performing (?:pre|post)-checks|Starting to )", re.MULTILINE
+)
+_FILER = re.compile(
+    r"^(?:\S{0,80}> ?(?:vol options|df|volume show|storage aggregate show)\b"
+    r"|(?:Aggregate|Filesystem)[ \t]+(?:total|kbytes)[ \t]+used[ \t]+avail[ \t]+capacity"
+    r"|Vserver[ \t]+Volume[ \t]+Aggregate[ \t])",
+    re.MULTILINE,
 )
 _ORACHK = re.compile(r"\A\s*\[?\s*\{.*\"(?:Check Name|CheckName|check_name|Unique ID)\"", re.DOTALL)
 
@@ -82,24 +102,74 @@ def read(path: str, before: str | None = None) -> MeasuredFile:
     if not path.isprintable():
         raise HostproofError("its name has control characters: rename it")
     text = _text(path)
-    if not reports.recognised(text) and _CVU.search(text):
-        return _foreign(path, "cvu", text)
-    if not reports.recognised(text) and _ORACHK.search(text):
-        return _foreign(path, "orachk", text)
+    if not reports.recognised(text):
+        for kind, sign in (("cvu", _CVU), ("orachk", _ORACHK), ("filer", _FILER)):
+            if sign.search(text):
+                if before is not None:
+                    raise HostproofError(f"two files are not compared if they are {TITLES[kind]}")
+                return _of_filer(path, text) if kind == "filer" else _foreign(path, kind, text)
     try:
-        report = reports.read(text)
+        report = reports.read(text, before=None if before is None else _earlier(before, text))
     except ParseError as problem:
         if reports.KNOWN not in str(problem):
             raise
-        known = f"{reports.KNOWN}, CVU, ORAchk"
-        raise UnknownFormat(f"its format is not known; known are {known}") from None
+        hint = next((words for sign, words in _HINTS if sign.search(text)), "")
+        known = f"{reports.KNOWN}, df and vol options of a filer, CVU, ORAchk"
+        raise UnknownFormat(f"{hint}its format is not known; known are {known}") from None
     return MeasuredFile(
-        path,
-        report.kind,
-        [_line(window) for window in report.windows],
-        report.remarks,
-        _findings(path, before),
+        path, report.kind, figures_of(report), report.remarks, _findings(path, before)
     )
+
+
+#: Outputs in another form than the one that is read, and what to do.
+_HINTS = (
+    (
+        re.compile(r"^fio-\d|^ +(?:lat|clat) \((?:nsec|usec|msec)\):", re.MULTILINE),
+        "it is the text of fio: run fio with --output-format=json; ",
+    ),
+    (
+        re.compile(r"^Device:?\s+tps\s", re.MULTILINE),
+        "it is iostat without the time of requests: run iostat -x; ",
+    ),
+    (
+        re.compile(r"^disk-? -+reads-+ ", re.MULTILINE),
+        "it is vmstat -d, which has no CPUs: run vmstat 5 3 or iostat -x; ",
+    ),
+)
+
+
+def _earlier(before: str, text: str) -> str:
+    """The text of the file before; HostproofError if it is of another kind."""
+    earlier = _text(before)
+    kinds = [reports.recognised(each)[:1] for each in (earlier, text)]
+    if kinds[0] != kinds[1]:
+        first = TITLES[kinds[0][0]] if kinds[0] else "of an unknown format"
+        raise HostproofError(f"the file before is another kind: it is {first}")
+    return earlier
+
+
+def kind_of(path: str) -> str | None:
+    """The format of a latency report or of the output of a tool; None for all others."""
+    kinds = reports.recognised(_text(path)) if path.isprintable() else []
+    return kinds[0] if kinds else None
+
+
+def figures_of(report: Report) -> list[str]:
+    """The figures of a report as lines."""
+    lines = [_line(window) for window in report.windows]
+    lines += [reading.text() for reading in readings.told(report.figures)]
+    if lines:
+        return lines
+    lines = [
+        f"{name.removeprefix(prefix)} {value if isinstance(value, str) else f'{value:,.6g}'}"
+        for prefix in (work.TOOL, work.TRAFFIC, "")
+        for name, value in work.figures(report).items()
+        if name.startswith(prefix or (work.RUN, work.INSTANCE))
+    ]
+    return lines + [
+        f"schema {entry['schema']}: {entry['elapsed_seconds']:g} s, {entry['cpu_percent']:g}% CPU"
+        for entry in report.figures.get("schemas", [])
+    ]
 
 
 def _text(path: str) -> str:
@@ -128,6 +198,26 @@ def _line(window: Window) -> str:
         figure = figures.figure_of(window, name)
         parts += [] if figure is None else [f"{name} {figures.milliseconds(figure.value)}"]
     return ", ".join([*parts, f"of {figures.count(window)}"])
+
+
+def _of_filer(path: str, text: str) -> MeasuredFile:
+    """The findings of storage_type about the file alone."""
+    console = ontap_console.parse(text)
+    filled = [*console.aggregates, *console.filled]
+    lines = [f"{one.name} {one.percent}% of {one.total}" for one in filled]
+    lines += [f"{name}: {len(options)} options" for name, options in console.volumes.items()]
+    values = {
+        name: value for name, value in constants_of("storage_type").items() if name not in OF_TASKS
+    }
+    output = {"file": path, "address": "filer"}
+    values.update(console_files=[output], query_nfs_servers=False, window_seconds=0)
+    findings = audit.judge_host(LiveHost(), {"storage_type": values})
+    of_file = [
+        finding.as_dict()
+        for finding in findings
+        if finding.status != SKIP and any(path in key for key in finding.evidence)
+    ]
+    return MeasuredFile(path, "filer", lines, [], of_file)
 
 
 def _foreign(path: str, tool: str, text: str) -> MeasuredFile:

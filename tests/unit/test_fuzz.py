@@ -6,12 +6,11 @@ import pytest
 from ansible.module_utils.hostproof.controls.flow_control.parsers import (
     entstat,
     ethtool_settings,
-    ethtool_statistics,
 )
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers import number, size
 from ansible.module_utils.hostproof.parsers.kernel import proc_limits
-from ansible.module_utils.hostproof.parsers.net import ethtool_pause
+from ansible.module_utils.hostproof.parsers.net import ethtool_pause, ethtool_statistics
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options
 from ansible.module_utils.hostproof.parsers.unix import limits_conf, lsattr
 from fuzz import judging, parsing

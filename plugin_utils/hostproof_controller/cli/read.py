@@ -28,9 +28,14 @@ _EXITS = {code: options.JUDGED[code] for code in (0, 1, 2, 3)}
 def command(before: str | None, as_json: bool, files: tuple[str, ...]) -> int:
     """Reads the output of a tool, prints its figures and checks them against the limits.
 
-    Known are AWR and Statspack, SLOB, Orion, oratcptest, ApacheBench, tcpdump, tcpstat, dumps of
-    Exadata cells, iostat -x, sadf -j, nfsiostat, ping, fio (JSON), CVU and ORAchk. The checks and
+    Known are AWR and Statspack, SLOB, Orion, oratcptest, charbench, ApacheBench, tcpdump, tcpstat,
+    dumps of Exadata cells, iostat -x, mpstat, vmstat, sar, sadf -j, nfsstat, nfsiostat,
+    /proc/self/mountstats, ss -ti, ethtool -S, ping, hping, fio (JSON), pstack, df, vol options,
+    ifstat and sysconfig -c of a filer, counters of switch ports, CVU and ORAchk. The checks and
     limits are those of an audit.
+
+    Two files of the same kind are before and after: the second is compared with the first. For
+    several files after the same one, use --before.
     """
     from ansible.module_utils.hostproof.errors import HostproofError
     from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL
@@ -41,13 +46,14 @@ def command(before: str | None, as_json: bool, files: tuple[str, ...]) -> int:
     from ..report.verdict import EXIT_FAILED, EXIT_OK, EXIT_UNDETERMINED
 
     found = []
-    for file in files:
+    paths = [os.path.abspath(file) for file in files]
+    for file, path in zip(files, paths, strict=True):
         try:
-            found.append(
-                measured_file.read(
-                    os.path.abspath(file), os.path.abspath(before) if before else None
-                )
-            )
+            earlier = os.path.abspath(before) if before else None
+            if before is None and len(paths) == 2 and path == paths[1]:
+                kinds = [measured_file.kind_of(each) for each in paths]
+                earlier = paths[0] if kinds[0] and kinds[0] == kinds[1] else None
+            found.append(measured_file.read(path, earlier))
         except HostproofError as problem:
             raise Refused(f"{one_line(file)}: {problem}") from None
     if as_json:

@@ -27,6 +27,15 @@ KINDS = {
     "apachebench": "apachebench",
     "awr-global": "awr_global",
     "awr": "awr",
+    "charbench": "charbench",
+    "ifstat": "ifstat",
+    "mpstat": "sysstat",
+    "nfsstat": "nfsstat",
+    "pstack": "stack",
+    "sar": "sysstat",
+    "switch": "switch_counters",
+    "sysconfig": "sysconfig",
+    "vmstat": "vmstat",
     "devio_stats": "devio_stats",
     "hping": "ping",
     "iolstats": "iolstats",
@@ -59,7 +68,7 @@ def window_of(report, subject, size=None):
 def test_each_report_is_recognised_and_told_as_json(name):
     report = reports.read(fixture(name))
     assert report.kind == next(kind for sign, kind in KINDS.items() if name.startswith(sign))
-    assert report.windows or report.remarks
+    assert report.windows or report.remarks or report.figures
     rows = json.loads(json.dumps([window.to_json() for window in report.windows]))
     assert [Window.from_json(row) for row in rows] == report.windows
     assert json.loads(json.dumps(report.figures)) == report.figures
@@ -561,7 +570,7 @@ FOREIGN = {
     "": "it is empty",
     " \n\n": "it is empty",
     "Begin Snap\0": "it is not text",
-    "PING lsh1 (10.0.0.1) 56(84) bytes of data.\n": "it is none of AWR",
+    "PING lsh1 (10.0.0.1) 56(84) bytes of data.\n": "it has no summary",
     "2 packets transmitted, 2 received, 0% packet loss\n": "it has no summary",
     "--- a ping statistics ---\n2 packets transmitted, 3 received\n": "more packets received",
     "--- a ping statistics ---\n2 packets transmitted, 2 received\n": "the times are missing",
@@ -569,7 +578,7 @@ FOREIGN = {
     "Device  r/s  w/s\nsda 1.00 2.00\n": "has no time of requests: run iostat -x",
     "Device  r/s  r_await\nsda 1.00 2.00\n": "has no r/s and w/s",
     "read: ops/s kB/s avg RTT (ms)  avg exe (ms)\n": "it has no mount with reads or writes",
-    '{"sysstat": {"hosts": [{"statistics": [{"cpu-load": []}]}]}}': "it has no disks",
+    '{"sysstat": {"hosts": [{"statistics": [{"cpu-load": []}]}]}}': "it has no CPUs, disks",
     '{"sysstat": {"hosts": 3}}': "lacks or mistakes",
     '{\n "fio version" : "fio-3.33", "jobs": []}': "there is no job",
     "total 4\n-rw-r--r-- 1 root root 0 x\n": "it is none of AWR",
@@ -629,9 +638,17 @@ def test_cut_off_at_any_line_it_is_an_error_or_tells_nothing_wrong(name):
             continue
         assert "End of Report" not in text
         if not name.startswith(
-            ("devio_stats", "iostat-sysstat-12.6-three", "iostat-solaris-nfs", "tcpdump")
+            (
+                "devio_stats",
+                "iostat-sysstat-12.6-three",
+                "iostat-solaris-nfs",
+                "tcpdump",
+                "ping",
+                "sar",
+            )
         ):
-            # The mean of a device is that of the intervals there are, that of traffic of packets.
+            # The mean of a device is that of the intervals there are, that of traffic of packets,
+            # that of ping of the answers.
             assert told(part) <= whole
     assert errors
 
@@ -648,7 +665,7 @@ def test_a_character_lost_from_the_end_never_passes_as_another_number(name):
         if name.startswith(
             (
                 *("awr-global-11.2-system", "slob", "devio_stats", "oratcptest", "orion"),
-                *("iostat", "nfsiostat", "hping"),
+                *("iostat", "nfsiostat", "hping", "ping-seed"),
             )
         ):
             # A number at the very end may lose digits where nothing follows it.

@@ -4,9 +4,7 @@ i40e_ethtool.c, bnxt_ethtool.c (of 5.x and 6.x), bnx2x_ethtool.c and qede_ethtoo
 """
 
 import pytest
-from ansible.module_utils.hostproof.controls.flow_control.parsers import (
-    ethtool_statistics as statistics,
-)
+from ansible.module_utils.hostproof.parsers.net import ethtool_statistics as statistics
 
 #: By driver: counters that its table has, and those of them that are taken.
 TABLES = {

@@ -4,13 +4,18 @@ import pytest
 from ansible.module_utils.hostproof.controls.flow_control.parsers import (
     dcb,
     ethtool_settings,
-    ethtool_statistics,
     ifcfg,
     nm_keyfile,
 )
 from ansible.module_utils.hostproof.controls.flow_control.parsers.ethtool_settings import Offer
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.net import bonding, ethtool_pause, ip_neigh, ip_route
+from ansible.module_utils.hostproof.parsers.net import (
+    bonding,
+    ethtool_pause,
+    ethtool_statistics,
+    ip_neigh,
+    ip_route,
+)
 from ansible.module_utils.hostproof.parsers.net.ethtool_pause import Direction, PauseCommand
 from ansible.module_utils.hostproof.parsers.systemd import link_file, systemd_unit, udev_rules
 from nic_packs import fixture

@@ -15,6 +15,7 @@ from . import (
     rules_pools,
     rules_redo,
     rules_reports,
+    rules_tool_figures,
     rules_tools,
     rules_work,
 )
@@ -34,6 +35,7 @@ CONTROL = Control(
         rules_pools.rules,
         rules_reports.rules,
         rules_tools.rules,
+        rules_tool_figures.rules,
         rules_lobs.rules,
         rules_redo.rules,
         rules_blocking.rules,

@@ -159,7 +159,7 @@ def _read_report(host: Host, probe: Probe, policy: Policy) -> Measured:
     """The windows of a report. Its text is not kept: it holds SQL, and that may hold anything."""
 
     def measure() -> Measured:
-        from .measurement import cells, lobs, reports, work
+        from .measurement import cells, lobs, readings, reports, work
         from .parsers import slob_conf
 
         def text_of(option: str) -> str:
@@ -169,13 +169,15 @@ def _read_report(host: Host, probe: Probe, policy: Policy) -> Measured:
                 raise ValueError(f"{probe.options[option]}: {problem}") from problem
 
         text = text_of("path")
-        report = reports.read(text, None, policy.release, policy.multitenant)
+        earlier = text_of("before") if probe.options["before"] else None
+        report = reports.read(text, None, policy.release, policy.multitenant, earlier)
         figures = lobs.figures(report, text)
         figures["kind"] = report.kind
         figures.update(work.figures(report))
         figures.update(cells.figures(report))
-        if probe.options["before"]:
-            before = reports.read(text_of("before"), None, policy.release, policy.multitenant)
+        figures.update(readings.figures(report.figures))
+        if earlier is not None:
+            before = reports.read(earlier, None, policy.release, policy.multitenant)
             figures.update(work.figures(before, work.BEFORE))
         for option, prefix in (("slob_conf", ""), ("slob_conf_before", work.BEFORE)):
             if probe.options[option]:

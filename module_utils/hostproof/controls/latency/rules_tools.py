@@ -19,7 +19,10 @@ from .thresholds import Subject, choose, grade
 rules = Rules(NAME)
 
 #: Tools whose latency has the limit of the probe of the same kind.
-_TOOLS = ("oratcptest", "orion", "tcpdump", "ping", "iostat", "sadf", "nfsiostat", "fio")
+_TOOLS = (
+    *("oratcptest", "orion", "tcpdump", "ping", "iostat", "sadf", "nfsiostat", "fio"),
+    *("mountstats", "ss"),
+)
 #: A tool does not show the kind of storage.
 _ANY_STORAGE = "any"
 

@@ -10,10 +10,10 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 from ....collect.answer import Answer, attempt, if_known
 from ....collect.host import Host, Output, Sample
 from ....errors import Absent, HostproofError, Unanswered
-from ....parsers.net import ethtool_pause
+from ....parsers.net import ethtool_pause, ethtool_statistics
 from ....parsers.net.ethtool_pause import Direction, PauseSettings
 from ....parsers.number import clipped
-from ..parsers import dcb, ethtool_rings, ethtool_settings, ethtool_statistics
+from ..parsers import dcb, ethtool_rings, ethtool_settings
 from ..parsers.ethtool_rings import Rings
 from ..parsers.ethtool_settings import Settings
 

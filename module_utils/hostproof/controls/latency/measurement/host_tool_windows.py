@@ -5,7 +5,7 @@
 from typing import Any, Dict, List, Optional, Tuple
 
 from ....collect.measured import Window
-from ..parsers import fio, iostat, nfsiostat, ping, sadf
+from ..parsers import fio, iostat, nfsiostat, ping
 from .median import median
 from .report import Report, window
 
@@ -21,15 +21,10 @@ def from_iostat(text: str) -> Report:
         remarks.append(_SINCE_BOOT)
     else:
         remarks.append("a single report may be of the whole time since the last reboot")
-    return _of_disks("iostat", reports, remarks)
+    return of_disks("iostat", reports, remarks)
 
 
-def from_sadf(text: str) -> Report:
-    """A window per device: the median of the intervals of sar."""
-    return _of_disks("sadf", sadf.parse(text), [])
-
-
-def _of_disks(tool: str, reports: List[List[iostat.Disk]], remarks: List[str]) -> Report:
+def of_disks(tool: str, reports: List[List[iostat.Disk]], remarks: List[str]) -> Report:
     by_name: Dict[str, List[iostat.Disk]] = {}
     for report in reports:
         for disk in report:
@@ -127,8 +122,11 @@ def from_nfsiostat(text: str) -> Report:
 def from_ping(text: str) -> Report:
     """A window per run. ``lost`` of its conditions is the number of packets without an answer."""
     windows = []
+    remarks = []
     figures: List[Dict[str, Any]] = []
     for run in ping.parse(text):
+        if not run.whole:
+            remarks.append("the summary is missing: what was lost at the end is unknown")
         lost = run.sent - run.received
         figures.append({"target": run.target, "sent": run.sent, "lost": lost})
         windows.append(
@@ -144,7 +142,7 @@ def from_ping(text: str) -> Report:
                 p50=_median_of(run),
             )
         )
-    return Report("ping", windows, {"pings": figures}, [])
+    return Report("ping", windows, {"pings": figures}, remarks)
 
 
 def _median_of(run: ping.Ping) -> Optional[float]:

@@ -7,7 +7,7 @@ from typing import List, Optional, Pattern, Tuple
 
 from ....errors import ParseError
 from ..parsers import report_html
-from . import database_windows, host_tool_windows, tool_windows
+from . import counted, database_windows, host_load, host_tool_windows, tool_windows
 from .report import Report
 
 _WHAT = "latency report"
@@ -44,12 +44,15 @@ _SIGNS: Tuple[Tuple[str, Pattern[str]], ...] = (
         re.compile(r"(?:^|:)M(?:axi|ini)mum (?:Large|Small) (?:MBPS|IOPS|Latency)=", re.MULTILINE),
     ),
     ("tcpdump", re.compile(r"^\d\d:\d\d:\d\d\.\d{6} IP6? \S+ > \S+: Flags \[", re.MULTILINE)),
-    ("tcpstat", re.compile(r"^Packet/s=[\d.]+\s+min size: ", re.MULTILINE)),
+    (
+        "tcpstat",
+        re.compile(r"^Packet/s=[\d.]+\s+min size: |^Time:\d+\s+n=\d+\s+avg=", re.MULTILINE),
+    ),
     ("apachebench", re.compile(r"^Time per request:", re.MULTILINE)),
     (
         "ping",
         re.compile(
-            r"^\d+ packets tra(?:ns)?mitted, \d+ (?:packets )?received|^HPING \S", re.MULTILINE
+            r"^\d+ packets tra(?:ns)?mitted, \d+ (?:packets )?received|^H?PING \S", re.MULTILINE
         ),
     ),
     ("nfsiostat", re.compile(r"^(?:read|write):\s+ops/s\b.*\bavg RTT \(ms\)", re.MULTILINE)),
@@ -59,6 +62,52 @@ _SIGNS: Tuple[Tuple[str, Pattern[str]], ...] = (
             r"^Device:?\s.*\br/s\s|^[ \t]*(?:device[ \t]+)?r/s[ \t]+w/s[ \t]+kr/s[ \t].*svc_t",
             re.MULTILINE,
         ),
+    ),
+    ("nfsstat", re.compile(r"^[ \t]*(?:Client|Server) rpc(?: stats)?:?\s*$", re.MULTILINE)),
+    (
+        "mountstats",
+        re.compile(r"^device \S{1,1000} mounted on /\S{0,1000} with fstype nfs", re.MULTILINE),
+    ),
+    ("ifstat", re.compile(r"^-- interface[ \t]+\S", re.MULTILINE)),
+    ("sysconfig", re.compile(r"^sysconfig: ", re.MULTILINE)),
+    (
+        "switch_counters",
+        re.compile(
+            r"^(?:Port|MAC)[ \t].{0,200}[ \t]"
+            r"(?:Rcv-Unicast|In-Discards?|Out-Discards?|OutDiscards|Xmit-Err)\b",
+            re.MULTILINE,
+        ),
+    ),
+    (
+        "ethtool_statistics",
+        re.compile(
+            r"^(?:NIC statistics|Standard stats for \S+):|^\[ *\{\s*\"ifname\"", re.MULTILINE
+        ),
+    ),
+    (
+        "vmstat",
+        re.compile(r"^[ \t]*r[ \t]+b[ \t].{0,200}[ \t]us[ \t]+sy[ \t]+(?:id|wa)\b", re.MULTILINE),
+    ),
+    (
+        "sysstat",
+        re.compile(
+            r"(?:^|[ \t])(?:CPU[ \t].{0,200}(?:%idle|[ \t]idl)\b|cpu[ \t]+min[ \t].{0,99}[ \t]id\b"
+            r"|IFACE[ \t].{0,200}rxdrop/s|DEV[ \t]+tps\b|pswpin/s\b|runq-sz\b)",
+            re.MULTILINE,
+        ),
+    ),
+    (
+        "charbench",
+        re.compile(
+            r"^(?:Author[ \t]*:[ \t]*Dominic Giles|Time[ \t].{0,99}[ \t]TP[SM]\b)"
+            r"|Results of Charbench Run|<AverageTransactionsPerSecond>",
+            re.MULTILINE,
+        ),
+    ),
+    ("ss", re.compile(r"[ \t]rtt:[\d.]{1,12}/[\d.]{1,12}[ \t].{0,300}\bcwnd:\d", re.MULTILINE)),
+    (
+        "stack",
+        re.compile(r"^#0[ \t]+\S|^[ \t]{0,8}[0-9a-f]{8,16}[ \t]+\w{1,200} ?[(+]", re.MULTILINE),
     ),
     ("sadf", re.compile(r"\A\s*\{\s*\"sysstat\"\s*:")),
     ("fio", re.compile(r"^[ \t]*\"fio version\"[ \t]*:", re.MULTILINE)),
@@ -73,7 +122,9 @@ _SIGNS: Tuple[Tuple[str, Pattern[str]], ...] = (
 #: The known formats, for the message about another one.
 KNOWN = (
     "AWR, Statspack, SLOB, Orion, oratcptest, ApacheBench, tcpdump, tcpstat, iolstats, "
-    "devio_stats, iostat -x, sadf -j, nfsiostat, ping, fio (JSON)"
+    "devio_stats, iostat -x, mpstat, vmstat, sar, sadf -j, nfsstat, nfsiostat, "
+    "/proc/self/mountstats, ss -ti, ethtool -S, ping, hping, fio (JSON), charbench, pstack, "
+    "ifstat -a and sysconfig -c of a filer, counters of switch ports"
 )
 
 KINDS = tuple(kind for kind, _ in _SIGNS)
@@ -89,8 +140,14 @@ _TOOLS = {
     "ping": host_tool_windows.from_ping,
     "nfsiostat": host_tool_windows.from_nfsiostat,
     "iostat": host_tool_windows.from_iostat,
-    "sadf": host_tool_windows.from_sadf,
+    "sadf": host_load.from_sadf,
     "fio": host_tool_windows.from_fio,
+    "sysstat": host_load.from_cpu_tables,
+    "vmstat": host_load.from_vmstat,
+    "ss": host_load.from_sockets,
+    "charbench": host_load.from_charbench,
+    "sysconfig": host_load.from_sysconfig,
+    "stack": host_load.from_stack,
     "slob_awr_info": tool_windows.from_slob_info,
     "slob_db_stats": tool_windows.from_slob_db_stats,
     "slob_grep": tool_windows.from_slob_grep,
@@ -135,6 +192,10 @@ def _together(runs: List[Report]) -> Report:
     return Report(runs[0].kind, windows, figures, remarks)
 
 
+def _lines(text: str) -> str:
+    return text.replace("\r\n", "\n").lstrip("\ufeff")
+
+
 def recognised(text: str) -> List[str]:
     """Every kind whose signs the text has, the surest first; none for a foreign text."""
     return [kind for kind, sign in _SIGNS if sign.search(text)]
@@ -145,13 +206,15 @@ def read(
     kind: Optional[str] = None,
     release: Optional[str] = None,
     multitenant: Optional[bool] = None,
+    before: Optional[str] = None,
 ) -> Report:
     """The report as windows. ParseError for a foreign, scrambled or cut off one.
 
     ``kind`` is one of KINDS, or None to find out. ``release`` ("19.0.0.0.0") and ``multitenant``
-    count where the text does not tell them.
+    count where the text does not tell them. ``before`` is an earlier output of the same tool: of a
+    tool that counts, the report is what was counted since.
     """
-    text = text.replace("\r\n", "\n").lstrip("\ufeff")
+    text = _lines(text)
     if not text.strip():
         raise ParseError(_WHAT, "it is empty")
     if "\0" in text:
@@ -167,6 +230,11 @@ def read(
     pieces = _runs(text) if chosen == "awr" else []
     if len(pieces) > 1:
         report = _together([read(piece, chosen, release, multitenant) for piece in pieces])
+    elif chosen in counted.KINDS:
+        earlier = None if before is None else _lines(before)
+        if earlier is not None and chosen not in recognised(earlier):
+            raise ParseError(_WHAT, f"what was before is not an output of the same kind ({chosen})")
+        report = counted.read(chosen, text, earlier)
     elif chosen in _TOOLS:
         report = _TOOLS[chosen](text)
     else:

@@ -9,7 +9,8 @@ import math
 from collections import Counter
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
-from .report import Report
+from . import readings
+from .report import DATABASE_KINDS, Report
 
 Figures = Dict[str, Union[str, float]]
 
@@ -35,8 +36,19 @@ KNOWN_AS, PARAMETER, TOOL, TRAFFIC = "name", "parameter ", "tool ", "traffic "
 FLASH_HITS, ALL_READS = "cell flash cache read hits", "physical read total IO requests"
 #: Suffix of the names of figures for which a lower value is better.
 LESS_IS_BETTER = "ms"
+#: Stands before the unit of a figure that shows load, which is neither better nor worse.
+NEUTRAL = "~"
+#: Tools that look at the load of the host: their figures depend on it.
+WATCHING = ("iostat", "sadf", "sysstat", "vmstat", "nfsiostat", "ss", *DATABASE_KINDS)
+#: Tools whose windows are compared by their subjects.
+COMPARED = (*WATCHING, "ping", "fio", "tcpdump")
 #: Percentiles that ApacheBench prints in whole milliseconds: less than two apart can be rounding.
 IN_WHOLE_MS = " % served within ms"
+#: The wait events by which two reports of a database are compared.
+_TIMED_EVENTS = (
+    *("db file sequential read", "cell single block physical rea"),
+    *("log file sync", "log file parallel write"),
+)
 _SERVED = ("50", "90", "95", "98", "99")
 
 
@@ -90,7 +102,7 @@ _KEPT = ("sessions", "logical", "reads", "cpus", "wait_us")
 
 
 def _of_tools(report: Report) -> Iterator[Tuple[str, float]]:
-    """The figures of Orion, ApacheBench and oratcptest that two runs of them are compared by."""
+    """The figures of a tool by which two outputs of it are compared."""
     if report.kind == "orion":
         for run in report.figures["runs"][:1]:
             for name, words, scale in (
@@ -111,6 +123,27 @@ def _of_tools(report: Report) -> Iterator[Tuple[str, float]]:
                 yield f"{share}{IN_WHOLE_MS}", report.figures["served_us"][share] / 1000.0
     elif report.kind == "oratcptest":
         yield from _of_oratcptest(report.figures["tests"])
+    elif report.kind == "charbench":
+        yield from report.figures["work"].items()
+    elif report.kind in COMPARED:
+        yield from _of_windows(report)
+
+
+def _of_windows(report: Report) -> Iterator[Tuple[str, float]]:
+    """The durations and readings of a tool that is no benchmark, and the main wait events."""
+    for entry in report.windows[:MOST]:
+        value = entry.mean if entry.p50 is None else entry.p50
+        if report.kind in DATABASE_KINDS and not entry.subject.startswith(_TIMED_EVENTS):
+            continue
+        if value is not None:
+            # The target of one ping may have another name after the change.
+            name = entry.subject
+            if report.kind == "ping" and len(report.windows) == 1:
+                name = "round trip"
+            words = " in the queue" if entry.layer == "host" else ""
+            yield f"{name}{words} {LESS_IS_BETTER}", value / 1000.0
+    for reading in readings.told(report.figures)[:MOST]:
+        yield f"{reading.subject} {reading.words} {NEUTRAL}{reading.unit}", reading.value
 
 
 def _of_oratcptest(tests: List[Dict[str, Any]]) -> Iterator[Tuple[str, float]]:

@@ -20,6 +20,11 @@ _SUMMARY = re.compile(
     r"^Packet/s=(\d{1,9}\.\d+)\s+min size: (\d{1,6})\s+avg size: (\d{1,6}\.\d+)"
     r"\s+max size: (\d{1,6})\s+stddev: (\d{1,6}\.\d+)$"
 )
+#: The format that tcpstat uses without -o.
+_DEFAULT = re.compile(
+    r"^Time:(\d{1,12})\s+n=(\d{1,12})\s+avg=(\d{1,6}\.\d+)\s+stddev=\d{1,6}\.\d+"
+    r"\s+bps=\d{1,15}\.\d+$"
+)
 _TCPDUMP, _TCPSTAT = "tcpdump output", "tcpstat output"
 #: Bytes of the Ethernet, IPv4 and TCP headers of a frame without options.
 HEADERS = 54
@@ -99,13 +104,24 @@ def _dialog(server: str, packets: List[Tuple[str, str, float, int]]) -> Dialog:
 
 def parse_summaries(text: str) -> List[Summary]:
     """Each line of tcpstat. ParseError for any other line."""
-    summaries = []
+    summaries: List[Summary] = []
+    at: List[int] = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            match = _SUMMARY.match(line.strip())
-            if match is None:
+            match, default = _SUMMARY.match(line.strip()), _DEFAULT.match(line.strip())
+            if match is not None:
+                summaries.append(Summary(decimal(match.group(1)), decimal(match.group(3))))
+            elif default is not None:
+                at.append(integer(default.group(1)))
+                summaries.append(Summary(decimal(default.group(2)), decimal(default.group(3))))
+            else:
                 raise ParseError(_TCPSTAT, "it is not a line of packets and sizes", number)
-            summaries.append(Summary(decimal(match.group(1)), decimal(match.group(3))))
     if not summaries:
         raise ParseError(_TCPSTAT, "it is empty")
+    if at:
+        # The lines have counts; 5 seconds is the interval where no other one is given.
+        seconds = (at[-1] - at[0]) / (len(at) - 1.0) if len(at) > 1 else 5.0
+        summaries = [
+            one._replace(per_second=one.per_second / max(seconds, 1.0)) for one in summaries
+        ]
     return summaries

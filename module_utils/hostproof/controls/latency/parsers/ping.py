@@ -9,11 +9,12 @@ import re
 from typing import List, NamedTuple, Optional, Tuple
 
 from ....errors import ParseError
-from ....parsers.number import decimal_of_line
+from ....parsers.number import decimal_of_line, integer
 
 _WHAT = "ping output"
 _BEGINS = re.compile(r"^(?:PING|HPING) (\S{1,255})(?: |:|$)")
 _ANSWER = re.compile(r"(?:\btime|\brtt)[=<]([\d.]{1,12}) ?ms$")
+_SEQUENCE = re.compile(r"\b(?:icmp_)?seq=(\d{1,6})\b")
 _TARGET = re.compile(r"^-{3,4}\s?(\S{1,255}) h?(?:PING|ping) [Ss]tatistics?\s?-{3,4}$")
 _COUNTS = re.compile(r"^(\d{1,9}) packets tra(?:ns)?mitted, (\d{1,9}) (?:packets )?received")
 _TIMES = re.compile(
@@ -25,7 +26,8 @@ _TIMES = re.compile(
 class Ping(NamedTuple):
     """One run. Times are milliseconds; None where no answer came.
 
-    ``answers`` are the times of the answers that the text has: all, some or none of them.
+    ``answers`` are the times of the answers that the text has: all, some or none of them. It is not
+    ``whole`` without the summary at the end.
     """
 
     target: str
@@ -35,6 +37,7 @@ class Ping(NamedTuple):
     mean: Optional[float]
     maximum: Optional[float]
     answers: Tuple[float, ...]
+    whole: bool = True
 
 
 def parse(text: str) -> List[Ping]:
@@ -42,14 +45,16 @@ def parse(text: str) -> List[Ping]:
     runs: List[Ping] = []
     target = ""
     answers: List[float] = []
+    sequence: List[int] = []
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip()
         begins, answer = _BEGINS.match(line), _ANSWER.search(line)
         named, counts, times = _TARGET.match(line), _COUNTS.match(line), _TIMES.match(line)
         if begins is not None:
-            target, answers = begins.group(1), []
+            target, answers, sequence = begins.group(1), [], []
         elif answer is not None:
             answers.append(decimal_of_line(_WHAT, answer.group(1), number))
+            sequence += [integer(found) for found in _SEQUENCE.findall(line)[:1]]
         elif named is not None:
             target = named.group(1)
         elif counts is not None and target:
@@ -69,7 +74,8 @@ def parse(text: str) -> List[Ping]:
         return runs
     if not answers or not target:
         raise ParseError(_WHAT, "it has no summary of packets and times: it is cut off")
-    # hping was stopped, or the lines were copied without the summary.
+    # It was stopped, or copied without the summary: a gap is an answer that is missing.
     mean = sum(answers) / len(answers)
     count = len(answers)
-    return [Ping(target, count, count, min(answers), mean, max(answers), tuple(answers))]
+    sent = max(count, max(sequence) - min(sequence) + 1) if sequence else count
+    return [Ping(target, sent, count, min(answers), mean, max(answers), tuple(answers), False)]

@@ -1,43 +1,93 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Disks in the JSON of sar: ``sadf -j FILE -- -d``. Source: sadf(1), json_stats.c of sysstat 12."""
+"""The JSON of sar, ``sadf -j FILE -- -d -u ALL -W -q -n EDEV``: disks, CPUs, swap and interfaces.
 
-from typing import Any, List
+Source: sadf(1), json_stats.c of sysstat 12. The rows have the names that sar's own tables have.
+"""
+
+from typing import Any, Dict, Iterator, List
 
 from ....errors import ParseError
 from ....parsers.number import json_at
+from .cpu_tables import CPU, INTERFACE, QUEUE, SWAP, Row
 from .iostat import Disk
 
 _WHAT = "the JSON of sadf"
 
 
 def parse(text: str) -> List[List[Disk]]:
-    """The intervals in order, each a list of its devices. ParseError where it has no disks."""
+    """The intervals in order, each a list of its devices; [] where sar counted no disks.
+
+    ParseError for anything but the JSON of sadf.
+    """
+    try:
+        return [
+            [_disk(entry) for entry in interval["disk"]]
+            for interval in _intervals(text)
+            if "disk" in interval
+        ]
+    except ValueError as problem:
+        raise ParseError(_WHAT, "it has a text instead of a number") from problem
+    except (KeyError, TypeError, AttributeError) as problem:
+        raise ParseError(_WHAT, f"lacks or mistakes {problem}") from problem
+
+
+def parse_rows(text: str) -> List[Row]:
+    """CPUs, swap, run queue and lost frames of each interval."""
+    try:
+        return [row for interval in _intervals(text) for row in _rows(interval)]
+    except ValueError as problem:
+        raise ParseError(_WHAT, "it has a text instead of a number") from problem
+    except (KeyError, TypeError, AttributeError) as problem:
+        raise ParseError(_WHAT, f"lacks or mistakes {problem}") from problem
+
+
+def _intervals(text: str) -> List[Dict[str, Any]]:
     start = text.find("{")
     if start < 0:
         raise ParseError(_WHAT, "there is no object")
     try:
         tree = json_at(text, start)
-        intervals = [
-            [_disk(entry) for entry in interval["disk"]]
+    except ValueError as problem:
+        raise ParseError(_WHAT, "it is not JSON, or is cut off") from problem
+    try:
+        return [
+            interval
             for host in tree["sysstat"]["hosts"]
             for interval in host["statistics"]
-            if "disk" in interval
+            if isinstance(interval, dict)
         ]
-    except ValueError as problem:
-        raise ParseError(_WHAT, "it is not JSON, or has a text instead of a number") from problem
-    except (KeyError, TypeError, AttributeError) as problem:
+    except (KeyError, TypeError) as problem:
         raise ParseError(_WHAT, f"lacks or mistakes {problem}") from problem
-    if not intervals:
-        raise ParseError(_WHAT, "it has no disks: write it with sadf -j FILE -- -d")
-    return intervals
+
+
+#: Names of the JSON to those of the tables.
+_OF_CPU = {"iowait": "%iowait", "steal": "%steal", "idle": "%idle", "irq": "%irq", "soft": "%soft"}
+_OF_INTERFACE = ("rxerr", "txerr", "rxdrop", "txdrop", "rxfifo", "txfifo")
+
+
+def _rows(interval: Dict[str, Any]) -> Iterator[Row]:
+    for entry in interval.get("cpu-load", []) + interval.get("cpu-load-all", []):
+        columns = {head: float(entry[name]) for name, head in _OF_CPU.items() if name in entry}
+        yield Row(CPU, str(entry["cpu"]), columns)
+    swap = interval.get("swap-pages")
+    if swap is not None:
+        columns = {f"{name}/s": float(swap[name]) for name in ("pswpin", "pswpout")}
+        yield Row(SWAP, "", columns)
+    queue = interval.get("queue")
+    if queue is not None:
+        yield Row(QUEUE, "", {"runq-sz": float(queue["runq-sz"])})
+    for entry in interval.get("network", {}).get("net-edev", []):
+        columns = {f"{name}/s": float(entry[name]) for name in _OF_INTERFACE if name in entry}
+        yield Row(INTERFACE, str(entry["iface"]), columns)
 
 
 def _disk(entry: Any) -> Disk:
     requests = float(entry["tps"])
+    utilisation = entry.get("util-percent")
     return Disk(
         str(entry["disk-device"]),
         requests,
         float(entry["await"]) if requests else None,
-        float(entry["util-percent"]),
+        None if utilisation is None else float(utilisation),
     )

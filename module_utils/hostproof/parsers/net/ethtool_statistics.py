@@ -9,9 +9,9 @@ and *_stats tables of each driver); ethtool.c, do_gstringsstats(); netlink/stats
 import re
 from typing import Dict, List, NamedTuple, Sequence
 
-from ....errors import ParseError, kind_of
-from ....parsers import glob_pattern
-from ....parsers.number import integer, json_tree
+from ...errors import ParseError, kind_of
+from .. import glob_pattern
+from ..number import integer, json_tree
 
 _WHAT = "ethtool -S"
 _LINE = re.compile(r"^\s+(\S.*):\s*(\d+)$")
@@ -218,3 +218,13 @@ def names_of(driver: str, counters: Dict[str, int]) -> Names:
 def priority_names(counters: Dict[str, int]) -> List[str]:
     """The counters of PAUSE by priority (802.1Qbb), also those that are 0."""
     return sorted(name for name in counters if _PRIORITY.match(name))
+
+
+def of_any_driver(counters: Dict[str, int]) -> Names:
+    """The names in an output whose driver is not known: those of all drivers."""
+    every = [ANY_DRIVER, *DRIVERS.values()]
+    found = [
+        list(dict.fromkeys(name for names in every for name in _present(names[place], counters)))
+        for place in range(3)
+    ]
+    return Names(*found)
