@@ -15,7 +15,6 @@ from ansible.module_utils.hostproof.controls.latency import figures
 from ansible.module_utils.hostproof.controls.latency.measurement import readings, reports, work
 from ansible.module_utils.hostproof.controls.latency.measurement.report import Report
 from ansible.module_utils.hostproof.controls.latency.probes import report_file
-from ansible.module_utils.hostproof.controls.storage_type.parsers import ontap_console
 from ansible.module_utils.hostproof.errors import HostproofError, ParseError
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import SKIP
@@ -107,14 +106,14 @@ def read(path: str, before: str | None = None) -> MeasuredFile:
             if sign.search(text):
                 if before is not None:
                     raise HostproofError(f"two files are not compared if they are {TITLES[kind]}")
-                return _of_filer(path, text) if kind == "filer" else _foreign(path, kind, text)
+                return _of_filer(path) if kind == "filer" else _foreign(path, kind, text)
     try:
         report = reports.read(text, before=None if before is None else _earlier(before, text))
     except ParseError as problem:
         if reports.KNOWN not in str(problem):
             raise
         hint = next((words for sign, words in _HINTS if sign.search(text)), "")
-        known = f"{reports.KNOWN}, df and vol options of a filer, CVU, ORAchk"
+        known = f"{reports.KNOWN}; df and vol options of a filer, CVU, ORAchk"
         raise UnknownFormat(f"{hint}its format is not known; known are {known}") from None
     return MeasuredFile(
         path, report.kind, figures_of(report), report.remarks, _findings(path, before)
@@ -200,24 +199,20 @@ def _line(window: Window) -> str:
     return ", ".join([*parts, f"of {figures.count(window)}"])
 
 
-def _of_filer(path: str, text: str) -> MeasuredFile:
-    """The findings of storage_type about the file alone."""
-    console = ontap_console.parse(text)
-    filled = [*console.aggregates, *console.filled]
-    lines = [f"{one.name} {one.percent}% of {one.total}" for one in filled]
-    lines += [f"{name}: {len(options)} options" for name, options in console.volumes.items()]
+def _of_filer(path: str) -> MeasuredFile:
+    """The findings of storage_type that come from this file."""
     values = {
         name: value for name, value in constants_of("storage_type").items() if name not in OF_TASKS
     }
     output = {"file": path, "address": "filer"}
     values.update(console_files=[output], query_nfs_servers=False, window_seconds=0)
-    findings = audit.judge_host(LiveHost(), {"storage_type": values})
-    of_file = [
+    findings = [
         finding.as_dict()
-        for finding in findings
+        for finding in audit.judge_host(LiveHost(), {"storage_type": values})
         if finding.status != SKIP and any(path in key for key in finding.evidence)
     ]
-    return MeasuredFile(path, "filer", lines, [], of_file)
+    lines = [f"{each['check']}: {each['running']}" for each in findings if each["running"]]
+    return MeasuredFile(path, "filer", lines, [], findings)
 
 
 def _foreign(path: str, tool: str, text: str) -> MeasuredFile:

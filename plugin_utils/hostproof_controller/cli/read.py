@@ -29,9 +29,9 @@ def command(before: str | None, as_json: bool, files: tuple[str, ...]) -> int:
     """Reads the output of a tool, prints its figures and checks them against the limits.
 
     Known are AWR and Statspack, SLOB, Orion, oratcptest, charbench, ApacheBench, tcpdump, tcpstat,
-    dumps of Exadata cells, iostat -x, mpstat, vmstat, sar, sadf -j, nfsstat, nfsiostat,
-    /proc/self/mountstats, ss -ti, ethtool -S, ping, hping, fio (JSON), pstack, df, vol options,
-    ifstat and sysconfig -c of a filer, counters of switch ports, CVU and ORAchk. The checks and
+    dumps of Exadata cells, pstack, CVU and ORAchk; iostat -x, mpstat, vmstat, sar, sadf -j,
+    nfsstat, nfsiostat, /proc/self/mountstats, ss -ti, ethtool -S, ping, hping and fio (JSON); df,
+    vol options, ifstat and sysconfig -c of a filer, and counters of switch ports. The checks and
     limits are those of an audit.
 
     Two files of the same kind are before and after: the second is compared with the first. For

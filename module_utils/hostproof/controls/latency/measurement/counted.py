@@ -118,7 +118,7 @@ def _tell_nfsstat(counters: Counters, _between: bool) -> Tuple[List[Window], Lis
 def _of_mountstats(text: str) -> Counters:
     counters: Counters = {}
     for path, mount in mountstats.parse(text).items():
-        # A mount that was made again has a smaller age: its counters began again.
+        # A new mount has a smaller age: its counters began again.
         counts: Dict[str, float] = {"age": float(mount.age)}
         for ops, sent, _timeouts in mount.counts.values():
             if mountstats.is_told(ops) and mountstats.is_told(sent):

@@ -92,7 +92,7 @@ def _of_cpus(rows: List[cpu_tables.Row]) -> List[Reading]:
     waits = ("%iowait", "wt", "wa")
     idle = _mean(whole, "%idle", "idl", "id", *waits)
     if any("%ec" in columns for columns in whole):
-        # Of a shared partition, the times of a logical CPU are shares of the little that it had.
+        # In a shared partition, the times of a logical CPU are shares of what it was granted.
         ones = [columns for each in cpus.values() for columns in each]
         used = sum(columns.get("%ec", 0.0) for columns in ones) / max(count, 1)
         words = "of the entitled capacity in use"

@@ -31,7 +31,7 @@ class Reading(NamedTuple):
     of: str = ""
 
     def text(self) -> str:
-        """ "eth0 frames lost 0.02 % of 1,234,567"."""
+        """The figure with its unit, "eth0 frames lost 3 of 1,234,567"."""
         shown = f"{self.value:,.4g}" if self.value < 1e4 else f"{self.value:,.0f}"
         unit = f" {self.unit}" if self.unit else ""
         return f"{self.subject} {self.words} {shown}{unit} {self.of}".strip()

@@ -121,10 +121,10 @@ _SIGNS: Tuple[Tuple[str, Pattern[str]], ...] = (
 
 #: The known formats, for the message about another one.
 KNOWN = (
-    "AWR, Statspack, SLOB, Orion, oratcptest, ApacheBench, tcpdump, tcpstat, iolstats, "
-    "devio_stats, iostat -x, mpstat, vmstat, sar, sadf -j, nfsstat, nfsiostat, "
-    "/proc/self/mountstats, ss -ti, ethtool -S, ping, hping, fio (JSON), charbench, pstack, "
-    "ifstat -a and sysconfig -c of a filer, counters of switch ports"
+    "AWR, Statspack, SLOB, Orion, oratcptest, ApacheBench, charbench, tcpdump, tcpstat, iolstats, "
+    "devio_stats, pstack; iostat -x, mpstat, vmstat, sar, sadf -j, nfsstat, nfsiostat, "
+    "/proc/self/mountstats, ss -ti, ethtool -S, ping, hping, fio (JSON); ifstat -a and "
+    "sysconfig -c of a filer, counters of switch ports"
 )
 
 KINDS = tuple(kind for kind, _ in _SIGNS)

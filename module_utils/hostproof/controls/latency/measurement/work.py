@@ -38,7 +38,7 @@ FLASH_HITS, ALL_READS = "cell flash cache read hits", "physical read total IO re
 LESS_IS_BETTER = "ms"
 #: Stands before the unit of a figure that shows load, which is neither better nor worse.
 NEUTRAL = "~"
-#: Tools that look at the load of the host: their figures depend on it.
+#: Tools that show the load of the host: their figures depend on it.
 WATCHING = ("iostat", "sadf", "sysstat", "vmstat", "nfsiostat", "ss", *DATABASE_KINDS)
 #: Tools whose windows are compared by their subjects.
 COMPARED = (*WATCHING, "ping", "fio", "tcpdump")

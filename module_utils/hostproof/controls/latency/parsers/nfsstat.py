@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The RPC counters of nfsstat: ``nfsstat -rc`` and ``-rs`` of Linux, Solaris, HP-UX and AIX.
 
-Names stand in one line, their numbers below them. Source: nfsstat(8) of nfs-utils, nfsstat(1M) of
+The numbers are in the line below their names. Source: nfsstat(8) of nfs-utils, nfsstat(1M) of
 Solaris.
 """
 

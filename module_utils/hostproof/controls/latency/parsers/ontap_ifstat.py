@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``ifstat -a`` of Data ONTAP: the counters of each interface since the boot or since ifstat -z.
+"""``ifstat -a`` of Data ONTAP: the counters of each interface since the reboot or since ifstat -z.
 
 Numbers end with k, m or g (thousands, millions, ...). Source: na_ifstat(1); NetApp, Network
 Management Guide, statistics for network interfaces.

@@ -12,8 +12,8 @@ from ....errors import ParseError
 
 _WHAT = "stack of a process"
 _FRAME = re.compile(
-    r"^(?:\s*#\d{1,4}\s+(?:0x[0-9a-f]{1,16}\s+in\s+)?|\s*(?:0x)?[0-9a-f]{8,16}\s+)"
-    r"([A-Za-z_][\w.@]{0,200})\s*(?:\(|\+)",
+    r"^[ \t]{0,40}(?:#\d{1,4}[ \t]{1,4}(?:0x[0-9a-f]{1,16} in )?|(?:0x)?[0-9a-f]{8,16}[ \t]{1,4})"
+    r"([A-Za-z_][\w.@]{0,200})[ \t]{0,4}[(+]",
     re.MULTILINE,
 )
 

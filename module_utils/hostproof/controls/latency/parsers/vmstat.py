@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What vmstat prints of memory and CPUs, on Linux, Solaris and AIX.
 
-The columns are found by the names in the heading; ``sy`` stands twice on Solaris and AIX, and the
-one of the CPU is the last. Sources: vmstat(8) of procps, vmstat(1M) of Solaris, vmstat of AIX.
+The columns are found by the names in the heading. Solaris and AIX have ``sy`` twice: the last one
+is of the CPU. Sources: vmstat(8) of procps, vmstat(1M) of Solaris, vmstat of AIX.
 """
 
 import re
@@ -22,7 +22,7 @@ class Interval(NamedTuple):
     """Percent of CPU time, and pages or KiB per second; None where vmstat does not show it.
 
     ``swapped_in`` and ``swapped_out`` are of swap (Linux) or paging space (AIX), ``scanned`` the
-    pages that Solaris and AIX looked at to free some.
+    pages that Solaris and AIX checked to free some.
     """
 
     runnable: float
