@@ -51,7 +51,7 @@ _OF_SYSTEM = (
     r"chown root (/tmp|/var/tmp|/var|/dev/shm)",
     r"dmesg \| grep -i nfs",
     r"dnf install net-snmp-(utils|libs net-snmp-devel)",
-    r"(apt-get|dnf|yum|zypper) install <package>( <package>)*",
+    r"(apt-get|dnf|yum|zypper) install( -y)? <package>( <package>)*",
     r"dpkg --audit",
     r"ethtool -G <device> rx <number>",
     r"ethtool -g <device>",
@@ -139,7 +139,9 @@ _OWN = _pattern(_WRITTEN)
 _OF_RUN: set[str] = set()
 #: Packages of packages_additional in this run.
 _ADDITIONAL: set[str] = set()
-_INSTALL = re.compile(r"(apt-get|dnf|yum|zypper) install [A-Za-z0-9][A-Za-z0-9 .:+_-]*")
+_INSTALL = re.compile(
+    r"((?:apt-get|dnf|yum|zypper) install(?: -y)?)((?: [A-Za-z0-9][A-Za-z0-9.:+_-]*)+)"
+)
 
 
 def allow(policies: Mapping[str, Mapping[str, Any]]) -> None:
@@ -158,11 +160,11 @@ def is_from_host(line: str) -> bool:
 
 
 def _installs_additional(line: str) -> bool:
-    if not (_ADDITIONAL and _INSTALL.fullmatch(line)):
+    match = _INSTALL.fullmatch(line) if _ADDITIONAL else None
+    if match is None:
         return False
-    begin, names = line.split()[:2], line.split()[2:]
-    of_table = [name for name in names if name not in _ADDITIONAL]
-    return not of_table or _has_form(" ".join([*begin, *of_table]))
+    of_table = [name for name in match[2].split() if name not in _ADDITIONAL]
+    return not of_table or _has_form(" ".join([match[1], *of_table]))
 
 
 @lru_cache(maxsize=4096)

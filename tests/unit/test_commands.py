@@ -18,10 +18,10 @@ PRINTED = [
     "dmesg | grep -i nfs",
     "dnf install net-snmp-libs net-snmp-devel",
     "dnf install net-snmp-utils",
-    "apt-get install ksh",
+    "apt-get install -y ksh",
     "chmod 1777 /tmp",
     "chown root /var",
-    "dnf install libaio-devel bc glibc-devel.i686",
+    "dnf install -y libaio-devel bc glibc-devel.i686",
     "dpkg --audit",
     "ethtool -G ens4 rx 4096",
     "ip link set dev eth1 multicast on",
@@ -137,7 +137,8 @@ HOSTILE = [
     "systemctl mask sshd.service",
     "systemctl start -H",
     "dnf install evil",
-    "dnf install -y ksh",
+    "dnf install -y -y ksh",
+    "dnf install --nogpgcheck ksh",
     "dnf install ksh evil",
     "dnf install /tmp/ksh",
     "chown root /etc/shadow",
@@ -179,7 +180,7 @@ def test_what_a_control_prints_is_taken(line):
 def test_commands_of_the_users_own_policy_are_taken(monkeypatch):
     monkeypatch.setattr(commands, "_OF_RUN", set())
     monkeypatch.setattr(commands, "_ADDITIONAL", set())
-    lines = ["logger done", "dnf install site-agent", "dnf install bc site-agent"]
+    lines = ["logger done", "dnf install -y site-agent", "dnf install bc site-agent"]
     assert not any(map(commands.is_from_host, lines))
     commands.allow({
         "custom": {"checks": [{"id": "x", "commands": ["logger done"]}, "broken"]},

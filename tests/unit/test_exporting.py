@@ -217,6 +217,17 @@ class TestSteps:
             *("listener_restart", "instance_restart", "reboot"),
         ]
 
+    def test_a_remark_is_not_a_step(self):
+        fix = "check the directory service; otherwise create it; then reboot the host"
+        other = "add swap; if less is intended, set memory_pressure_swap"
+        findings = [
+            finding(f"c.{name}", "fail", fix=fix) for name, fix in (("a", fix), ("b", other))
+        ]
+        texts = [step.what for step in fixes.steps_of(findings)]
+        assert texts == [
+            "check the directory service; otherwise create it", other, "reboot the host"
+        ]  # fmt: skip
+
     def test_what_mends_several_is_one_step(self):
         findings = [
             finding(

@@ -12,7 +12,7 @@ _PACKAGES: Dict[Tuple[str, str, str], str] = {
     ("iptables", "iptables", "iptables"): "ip6tables iptables ip6tables-save iptables-save",
     ("glibc-common", "glibc", "libc-bin"): "getent",
     ("util-linux", "util-linux", "util-linux"): "findmnt lsblk swapon",
-    ("procps-ng", "procps", "procps"): "ps sysctl",
+    ("procps-ng", "procps", "procps"): "pgrep ps sysctl",
     ("nfs-utils", "nfs-client", "nfs-common"): "mount.nfs nfsstat showmount",
     ("rpcbind", "rpcbind", "rpcbind"): "rpcinfo",
     ("device-mapper", "device-mapper", "dmsetup"): "dmsetup",

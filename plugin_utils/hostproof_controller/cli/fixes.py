@@ -90,6 +90,7 @@ def steps_of(findings: Sequence[dict[str, Any]]) -> list[Step]:
     steps: dict[tuple[tuple[str, ...], tuple[str, ...], str], Step] = {}
     clauses_of: dict[tuple[tuple[str, ...], tuple[str, ...], str], list[str]] = {}
     events: dict[str, _Event] = {}
+    remarks: set[str] = set()
     open_checks = {
         finding["check"]
         for finding in findings
@@ -105,7 +106,7 @@ def steps_of(findings: Sequence[dict[str, Any]]) -> list[Step]:
         may_run = all(map(is_from_host, others))
         commands = tuple(others) if may_run else ()
         effect = finding["takes_effect"] or "now"
-        clauses = _clauses(finding["fix"] or "-")
+        clauses = _clauses(finding["fix"] or "-", remarks)
         # Commands can be the event themselves, such as umount and mount.
         while not others and clauses and _EVENT.match(clauses[-1]):
             events.setdefault(effect, _Event([], [])).add(finding["check"], clauses.pop())
@@ -115,13 +116,13 @@ def steps_of(findings: Sequence[dict[str, Any]]) -> list[Step]:
             continue
         if not may_run:
             clauses.append("(its commands are left out: they have no form that Hostproof knows)")
-        key = (commands, own, "" if commands or own else "; then ".join(clauses))
+        key = (commands, own, "" if commands or own else _joined(clauses, remarks))
         step = steps.setdefault(key, Step(effect, (), "", commands, own))
         if finding["check"] not in step.checks:
             step = step._replace(checks=(*step.checks, finding["check"]))
         texts = clauses_of.setdefault(key, [])
         texts += [clause for clause in clauses if clause not in texts]
-        steps[key] = step._replace(what="; then ".join(texts))
+        steps[key] = step._replace(what=_joined(texts, remarks))
     causes = {finding["check"]: {*finding["because_of"]} for finding in findings}
     last = [
         Step(effect, tuple(event.checks), event.text(), (), ())
@@ -175,9 +176,22 @@ def _is_of_another(clause: str, finding: dict[str, Any], open_checks: set[str]) 
     return named is not None and named["check"] in open_checks - {finding["check"]}
 
 
-def _clauses(fix: str) -> list[str]:
-    """The clauses of a fix, in their order."""
-    return [clause for clause in re.split(r"[;,] then |; ", one_line(fix)) if clause]
+def _clauses(fix: str, remarks: set[str]) -> list[str]:
+    """The clauses of a fix, in their order. ``remarks`` gets those after a plain "; ", such as
+    "otherwise create it"."""
+    clauses = []
+    for step in re.split(r"[;,] then ", one_line(fix)):
+        first, *others = step.split("; ")
+        clauses += [first, *others]
+        remarks.update(others)
+    return [clause for clause in clauses if clause]
+
+
+def _joined(clauses: Sequence[str], remarks: set[str]) -> str:
+    text = clauses[0] if clauses else ""
+    for clause in clauses[1:]:
+        text += ("; " if clause in remarks else "; then ") + clause
+    return text
 
 
 def _in_order(steps: list[Step], causes: dict[str, set[str]]) -> list[Step]:

@@ -195,7 +195,8 @@ class Action(NamedTuple):
     cause, and ``takes_effect`` is the earliest and the latest time. ``caption`` is a sentence about
     all ``findings``. ``kind`` is "command" or "check", or "unknown" for an error. ``hosts`` are the
     names of the ``on`` hosts. ``again`` is the command that checks the result; empty where ``what``
-    is a command. ``entry`` is the entry of the policy that ``what`` requires, as YAML.
+    is a command. ``entry`` is the entry of the policy that ``what`` requires, as YAML. ``commands``
+    are those of ``what``, where they are the same on all hosts.
     """
 
     what: str
@@ -208,6 +209,7 @@ class Action(NamedTuple):
     kind: str
     again: str
     entry: str = ""
+    commands: tuple[str, ...] = ()
 
 
 class _Known:
@@ -224,6 +226,7 @@ class _Known:
         "hosts",
         "headings",
         "kind",
+        "lines",
         "options",
         "score",
         "texts",
@@ -241,6 +244,7 @@ class _Known:
         self.effects: set[int] = set()
         self.grade: tuple[int, ...] = ()
         self.texts = ("", "", "", "")
+        self.lines: tuple[str, ...] | None = None
         self.findings = 0
         self.hosts: list[str] = []
 
@@ -252,6 +256,8 @@ class _Known:
         for finding in (cause, *group.rests):
             self.controls.add(finding["control"])
             self.score += _WEIGHTS[finding["severity"]]
+        lines = tuple(cause["commands"])
+        self.lines = lines if self.lines in (None, lines) else ()
         if len(self.headings) < 2:
             self.headings.add(heading_of(cause))
         # Use the title of the most severe cause that resolves the most findings.
@@ -287,8 +293,11 @@ class _Known:
             what = printable(as_typed(what))
         caption = self._caption(heading, problem, check)
         numbers = (self.findings, len(self.hosts))
-        entry = entry_of(what, self.hosts) if kind == "check" else ""
-        return Action(what, caption, check, effects, *numbers, self.hosts, kind, again, entry)
+        entry = entry_of(what, self.hosts, options) if kind == "check" else ""
+        commands = (self.lines or ()) if kind == "check" else ()
+        return Action(
+            *(what, caption, check, effects, *numbers, self.hosts, kind, again, entry, commands)
+        )
 
     def _caption(self, heading: str, problem: str, check: str) -> str:
         """A sentence that is true of every finding of this action."""

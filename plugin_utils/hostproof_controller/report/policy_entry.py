@@ -27,10 +27,12 @@ def _examples() -> dict[str, tuple[str, Any]]:
     return examples
 
 
-def entry_of(fix: str, hosts: Sequence[str]) -> str:
+def entry_of(fix: str, hosts: Sequence[str], options: str = "") -> str:
     """The lines of YAML for the variables that a fix names, below their file; "" for none.
 
-    The values are those of the example inventory, of a list the first entry.
+    The values are those of the example inventory: of a list the entries whose names are in the
+    fix, or the first. ``options`` are those of the run: without -i, this machine is of
+    inventories/local.
     """
     import yaml
 
@@ -39,10 +41,20 @@ def entry_of(fix: str, hosts: Sequence[str]) -> str:
     for name in names:
         if name in _examples():
             control, value = _examples()[name]
-            values.setdefault(control, {})[name] = value[:1] if isinstance(value, list) else value
+            values.setdefault(control, {})[name] = _of_fix(value, fix)
     is_one = len(hosts) == 1 and is_host_name(hosts[0])
     place = f"host_vars/{hosts[0]}" if is_one else "group_vars/all"
+    if [*hosts] == ["localhost"] and "-i" not in options.split():
+        place = f"inventories/local/{place}"
     return "".join(
         f"# {place}/{control}.yml, for example:\n{yaml.safe_dump(of_control, sort_keys=False)}"
         for control, of_control in values.items()
     )
+
+
+def _of_fix(value: Any, fix: str) -> Any:
+    if not isinstance(value, list):
+        return value
+    words = {*re.findall(r"[\w.+-]+", fix)}
+    named = [entry for entry in value if isinstance(entry, dict) and entry.get("name") in words]
+    return named or value[:1]

@@ -6,7 +6,7 @@ import json
 import textwrap
 from bisect import insort
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -474,7 +474,7 @@ def _action_lines(action: Action, width: int) -> list[str]:
     named = _named(action.hosts[:HOSTS_NAMED], len(action.hosts))
     lines = [action.what]
     if action.again:
-        entry = [f"    {line}" for line in action.entry.splitlines()]
+        entry = [f"    {line}" for line in (*action.entry.splitlines(), *_shown(action.commands))]
         lines = [*_wrapped(one_line(action.what), width, 4), *entry, f"then: {action.again}"]
     return lines + _wrapped(f"{action.caption} Hosts: {named}.", width, 5)
 
@@ -496,6 +496,13 @@ def _name_below(cause: dict[str, Any], finding: dict[str, Any]) -> str:
 _COMMANDS = 3
 
 
+def _shown(commands: Sequence[str]) -> list[str]:
+    shown = [printable(as_typed(command)) for command in commands[:_COMMANDS]]
+    if len(commands) > _COMMANDS:
+        shown.append(f"{len(commands) - _COMMANDS} more commands in the report")
+    return shown
+
+
 def _advice(finding: dict[str, Any], width: int) -> list[str]:
     if finding["waiver"]:
         waiver = finding["waiver"]
@@ -507,9 +514,7 @@ def _advice(finding: dict[str, Any], width: int) -> list[str]:
     first, _, more = printable(as_typed(finding["fix"] or "")).strip().partition("\n")
     lines = [first.rstrip() + (" …" if more else "")] if first else []
     # Commands are never cut, because they are copied.
-    shown = [printable(as_typed(command)) for command in finding["commands"][:_COMMANDS]]
-    if len(finding["commands"]) > _COMMANDS:
-        shown.append(f"{len(finding['commands']) - _COMMANDS} more commands in the report")
+    shown = _shown(finding["commands"])
     if not lines and not shown:
         return []
     if not lines:

@@ -59,7 +59,9 @@ def test_a_profile_names_accounts_and_groups():
     findings = judged(host("oinstall", "dba"), profile="oracle_19c_single")
     assert findings["groups"].status == "fail"
     assert "not in oper" in findings["groups"].why
-    assert judged(bare(), profile="oracle_19c_single")["exists"].persisted == "no account"
+    exists = judged(bare().group("dba", 54322), profile="oracle_19c_single")["exists"]
+    assert exists.persisted == "no account"
+    assert "the missing groups oinstall, oper, backupdba, dgdba, kmdba in" in exists.fix
 
 
 @pytest.mark.parametrize(
@@ -645,7 +647,9 @@ def test_guards(machine, reason):
 
 def test_a_group_that_nobody_creates_is_refused():
     (refusal,) = plan_of(bare().group("oinstall", 54321), **{**POLICY, "groups": []}).refusals
-    assert "The group dba does not exist" in refusal.reason
+    assert "The group dba does not exist: add it" in refusal.reason
+    (refusal,) = plan_of(bare(), **{**POLICY, "groups": []}).refusals
+    assert "The groups oinstall, dba do not exist: add them to" in refusal.reason
 
 
 @pytest.mark.parametrize(

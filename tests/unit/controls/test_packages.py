@@ -59,7 +59,7 @@ class TestRecordedHosts:
             assert findings[check].status == "fail"
             assert "Client Installation Guide 19c" in findings[check].reference
             assert "read 2026-11-25" in findings[check].reference
-        assert findings["installer"].commands[0].startswith("dnf install compat-openssl11 ")
+        assert findings["installer"].commands[0].startswith("dnf install -y compat-openssl11 ")
         assert findings["one_version"].status == findings["database"].status == "pass"
 
     def test_26ai_on_rhel_9_takes_the_rows_of_oracle_linux(self, judge):
@@ -74,7 +74,7 @@ class TestRecordedHosts:
     def test_centos_7(self, judge):
         findings = judge(recorded("centos-7.9"))
         assert findings["listed"].status == "warn"
-        assert findings["installer"].commands[0].startswith("yum install ")
+        assert findings["installer"].commands[0].startswith("yum install -y ")
         assert "ORAchk 18.4" in findings["installer"].reference
         assert "ksh" in missing(findings["required"])
         assert findings["required"].status == "fail"
@@ -98,7 +98,7 @@ class TestRecordedHosts:
         assert missing(findings["installer"]) == [
             *("binutils", "fontconfig", "libaio1", "libc6-dev", "make")
         ]
-        assert findings["installer"].commands[0].startswith("apt-get install ")
+        assert findings["installer"].commands[0].startswith("apt-get install -y ")
         assert findings["required"].status == "warn"
         assert "Debian 12 package index" in findings["required"].reference
 

@@ -285,4 +285,4 @@ def test_the_advice_is_apply_where_apply_would_install():
     assert finding.commands == ()
     assert "No repository has unzip" in finding.fix
     finding = package_packs.judged(debian("unzip"), additional=["unzip"])["site"]
-    assert finding.commands == ("apt-get install unzip",)
+    assert finding.commands == ("apt-get install -y unzip",)

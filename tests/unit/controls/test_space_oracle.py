@@ -65,6 +65,12 @@ class TestSockets:
         assert judge(mounted(packs.linux()), "sockets").status == "pass"
         assert judge(mounted(packs.linux()).folder(SOCKETS), "sockets").status == "pass"
 
+    @pytest.mark.parametrize(("there", "status"), [(False, "pass"), (True, "error")])
+    def test_a_directory_that_any_account_could_create(self, judge, there, status):
+        machine = mounted(packs.linux()).folder("/var/tmp", *[SOCKETS] * there)
+        machine.refused[f"dir:{SOCKETS}"] = "any account may create it"
+        assert judge(machine, "sockets").status == status
+
     def test_left(self, judge):
         machine = mounted(packs.linux()).file(f"{SOCKETS}/s#2101.1", "")
         machine.file("/tmp/.oracle/sEXTPROC1521", "")

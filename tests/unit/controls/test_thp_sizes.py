@@ -30,6 +30,11 @@ def test_sizes_that_inherit(judge):
     assert judge(host()).status == "pass"
 
 
+def test_a_size_of_the_page_cache_has_no_mode(judge):
+    machine = host().file(f"{FOLDER}/hugepages-8kB/shmem_enabled", "always [never]\n")
+    assert judge(machine).status == "pass"
+
+
 def test_a_size_that_is_on_now(judge):
     finding = judge(host("always"))
     assert (finding.status, finding.failing_layer) == ("fail", "running")

@@ -3,6 +3,7 @@
 import pytest
 from hostproof_controller.report import html
 from hostproof_controller.report.causes import DENIED, First, groups_of
+from hostproof_controller.report.policy_entry import entry_of
 from hostproof_controller.report.store import merge
 from hostproof_controller.report.summary import Summary
 from report_samples import finding, make_line
@@ -211,6 +212,30 @@ def test_an_entry_of_the_policy_is_yaml_with_its_file():
         summary.add(state)
     assert "\n        hugepages_instances:\n        - sid: SALES\n" in summary.text()
     assert not first_of([told("a", fix="raise vm_swappiness or a_b")]).actions()[1][0].entry
+
+
+def test_an_entry_has_what_the_fix_names_where_this_machine_reads_it():
+    fix = "list it in accounts_accounts, and the missing groups oper, dba in accounts_groups"
+    assert entry_of(fix, ["localhost"]) == (
+        "# inventories/local/host_vars/localhost/accounts.yml, for example:\n"
+        "accounts_accounts:\n- name: oracle\n  uid: 54321\n  group: oinstall\n  groups:\n"
+        "  - dba\n  - oper\n  - backupdba\n  - dgdba\n  - kmdba\n"
+        "accounts_groups:\n- name: dba\n  gid: 54322\n- name: oper\n  gid: 54323\n"
+    )
+    assert entry_of(fix, ["localhost"], "-i mine").startswith("# host_vars/localhost/accounts.yml")
+
+
+def test_the_commands_of_an_action_are_those_of_all_its_hosts():
+    one, other = [told("a", fix="install it", commands=[line]) for line in ("yum a", "yum b")]
+    (same,) = first_of([one], [one]).actions()[1]
+    assert same.commands == ("yum a",)
+    assert first_of([one], [other]).actions()[1][0].commands == ()
+    results = merge([make_line("db0", [one])])
+    summary = Summary(results)
+    for state in results.states:
+        summary.add(state)
+    assert "1.  install it\n        yum a\n    then: " in summary.text()
+    assert "<pre>yum a</pre>" in render_html(results, "2026-11-21T04:00:00Z").partition("then:")[0]
 
 
 def test_the_actions_are_those_that_make_most_hosts_ready():

@@ -12,7 +12,7 @@ from ...errors import Absent
 from ...evaluate.checking import Skip
 from .facts import Facts, Owner
 from .policy import Account, Group, Policy, wanted
-from .subjects import applies, orphaned
+from .subjects import absent_groups, applies, orphaned
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
@@ -28,13 +28,20 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         _plan_group(group, facts, changes, refusals)
     listed = {entry.name for entry in policy.groups}
     owners = {owner.name: owner for owner in known(facts.owners)}
+    absent = [name for name in absent_groups(policy.accounts or (), facts) if name not in listed]
+    if absent:
+        many = len(absent) > 1
+        refusals.append(
+            Refusal(
+                f"The {'groups' if many else 'group'} {', '.join(absent)} "
+                f"{'do' if many else 'does'} not exist: add {'them' if many else 'it'} to "
+                "accounts_groups.",
+                None,
+            )
+        )
     for account in policy.accounts or ():
         for name in (account.group, *account.groups):
-            if name not in listed and isinstance(facts.groups[name], Absent):
-                refusals.append(
-                    Refusal(f"The group {name} does not exist: add it to accounts_groups.", None)
-                )
-            elif name not in listed:
+            if name not in listed and name not in absent:
                 known(facts.groups[name])
         _plan_account(account, owners[account.name], facts, changes, refusals, pending)
     if policy.accounts is None and wanted(policy):

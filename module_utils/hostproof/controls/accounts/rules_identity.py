@@ -11,7 +11,7 @@ from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import PASSWD, Facts, Owner, Running
 from .policy import NAME, OINSTALL, Policy
-from .subjects import OWNERS, entry_of, orphaned, wanted_of
+from .subjects import OWNERS, absent_groups, entry_of, orphaned, wanted_of
 
 rules = Rules(NAME)
 
@@ -100,10 +100,14 @@ def _missing(owner: Owner, facts: Facts, policy: Policy, desired: str) -> Verdic
             )
         ]
     elif not steps:
+        account = wanted_of(owner, policy)
+        groups = ", ".join(absent_groups([account], facts)) if account else ""
         steps = [
             Ask(
                 "check the directory service if the account is in one (getent passwd "
-                f"{owner.name}); otherwise list it in accounts_accounts and apply the control"
+                f"{owner.name}); otherwise list it in accounts_accounts"
+                + (f", and the missing groups {groups} in accounts_groups" if groups else "")
+                + ", and apply the control"
             )
         ]
     return Verdict(

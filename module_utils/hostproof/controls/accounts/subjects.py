@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The accounts that the rules check one by one."""
 
-from typing import Optional, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 from ...collect.answer import if_known, known
 from ...errors import Absent, NotRecorded
@@ -34,6 +34,12 @@ def entry_of(owner: Owner) -> Entry:
 def wanted_of(owner: Owner, policy: Policy) -> Optional[Account]:
     """The requirement of the policy or the profile for the account, or None."""
     return next((account for account in wanted(policy) if account.name == owner.name), None)
+
+
+def absent_groups(accounts: Sequence[Account], facts: Facts) -> List[str]:
+    """The groups of the accounts that the host does not have."""
+    names = dict.fromkeys(name for account in accounts for name in (account.group, *account.groups))
+    return [name for name in names if isinstance(facts.groups.get(name), Absent)]
 
 
 def orphaned(facts: Facts) -> Tuple[str, ...]:

@@ -39,8 +39,8 @@ _IMAGE = "add the packages to the image and build it again: the host is in image
 
 @rules.check(
     "packages.listed",
-    "The table has packages for this distribution",
-    "The table lists no packages for this distribution",
+    "Oracle's books list the packages of this distribution",
+    "Oracle's books do not list the packages of this distribution",
     severity="medium",
     takes_effect="now",
     why="Required packages are then unknown. Oracle does not support distributions that its books "
@@ -161,7 +161,7 @@ def _install_steps(missing: List[Row], facts: Facts, policy: Policy) -> List[Ste
     if policy.install:
         return [Apply(NAME)]
     names = " ".join(spelled(row, facts) for row in missing)
-    return [Step("install the packages", [f"{manager_of(facts).install[0]} install {names}"])]
+    return [Step("install the packages", [f"{manager_of(facts).install[0]} install -y {names}"])]
 
 
 @rules.check(

@@ -91,6 +91,7 @@ def _text(entry: Optional[limits_conf.Entry]) -> str:
     takes_effect="login",
     why="An account that is created later gets no limits until apply runs again.",
     reference="getent(1)",
+    because_of=("accounts.exists",),
 )
 def accounts(facts: Facts, _policy: Policy) -> Judged:
     if not facts.announced:

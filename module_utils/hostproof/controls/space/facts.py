@@ -297,8 +297,20 @@ def _count_sockets(host: Host, mounts: List[mountinfo.Mount]) -> Optional[int]:
     for path in SOCKETS:
         if mount_of(mounts, path).fstype in (*NETWORK, _AUTOMOUNT):
             raise Unanswered("dir:" + path, f"{path} is on a network file system")
-        count += len(unless_absent(attempt(host.list_dir, path), []))
+        count += len(_entries(host, path))
     return count
+
+
+def _entries(host: Host, path: str) -> List[str]:
+    """The names in a directory that any account may create; none where it does not exist."""
+    answer = attempt(host.list_dir, path)
+    if isinstance(answer, Unanswered):
+        # A path that does not exist is not trusted where any account can create it.
+        above, _slash, name = path.rpartition("/")
+        listed = attempt(host.list_dir, above)
+        if not isinstance(listed, HostproofError) and name not in listed:
+            return []
+    return list(unless_absent(answer, []))
 
 
 def _place_of(host: Host, mounts: List[mountinfo.Mount], path: str) -> str:

@@ -12,7 +12,7 @@ from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ....collect.answer import Answer, attempt, known, unless_absent
 from ....collect.host import Host
-from ....errors import HostproofError
+from ....errors import Absent, HostproofError
 from ....parsers.kernel import bracketed, kernel_cmdline
 from ....parsers.number import integer
 from ....probes.systemd.boot import (
@@ -61,11 +61,18 @@ def read_sizes(host: Host) -> Dict[str, str]:
     """The mode of each size ("hugepages-64kB"). Kernels before 6.8 have none.
 
     A size with the mode "always" is enabled for every process, independent of the global mode.
+    A size without this file is one of the page cache only, for example 8 KiB in kernel 6.18.
     """
     listed = unless_absent(attempt(host.list_dir, FOLDER), [])
-    names = [name for name in listed if _OF_SIZE.match(name)]
+    answers = {
+        name: attempt(host.read_text, f"{FOLDER}/{name}/enabled")
+        for name in listed
+        if _OF_SIZE.match(name)
+    }
     return {
-        name: bracketed.parse(host.read_text(f"{FOLDER}/{name}/enabled")).active for name in names
+        name: bracketed.parse(known(answer)).active
+        for name, answer in answers.items()
+        if not isinstance(answer, Absent)
     }
 
 
