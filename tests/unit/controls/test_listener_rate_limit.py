@@ -1,5 +1,6 @@
 """Every check of listener_rate_limit in every status, and what stays unknown."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ from ansible.module_utils.hostproof.collect.host import Host, RecordedHost
 from ansible.module_utils.hostproof.controls.listener_rate_limit.control import (
     CONTROL as listener_rate_limit,
 )
+from ansible.module_utils.hostproof.controls.process_limits.facts import SHOW_MANAGER
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from listener_packs import (
@@ -123,13 +125,76 @@ class TestRuns:
     def test_listed_and_not_running(self, judge):
         machine = linux().ora(OPEN)
         machine.file("/etc/oratab", f"ORCL:{HOME}:Y\n")
+        machine.command(f"stat -L -c %U {HOME}/bin/sqlplus", "oracle\n")
         findings = judge(machine, **wants())
         (finding,) = findings["listener_runs"]
         assert finding.status == "fail"
         assert finding.persisted == f"defined in {FILE}"
-        assert {
-            finding.status for name, (finding,) in findings.items() if name != "listener_runs"
-        } == {"skip"}
+        (rate,) = findings["rate"]
+        assert (rate.status, rate.fix) == (
+            "fail",
+            "start the listener LISTENER, then apply the policy",
+        )
+        assert findings["syntax"][0].status == "pass"
+        assert findings["loaded"][0].status == findings["delayed"][0].status == "skip"
+
+    @pytest.mark.parametrize(
+        ("service", "runs", "status", "persisted"),
+        [
+            (f"ExecStart={HOME}/bin/lsnrctl start", True, "pass", "by x.service"),
+            (f"ExecStart={HOME}/bin/lsnrctl start", False, "warn", "by x.service"),
+            (f"ExecStart={HOME}/bin/dbstart {HOME}", False, "warn", "by x.service"),
+            ("ExecStart=/bin/su - oracle -c 'lsnrctl start LISTENER'", True, "pass", "x.service"),
+            ("ExecStart=/bin/sh -c 'dbstart $ORACLE_HOME'", True, "pass", "by x.service"),
+            ("User=oracle\nExecStart=/home/oracle/up", True, "pass", "by x.service"),
+            ("User=oracle\nExecStart=/bin/lsnrctl start $NAME", True, "pass", "by x.service"),
+            # Without an argument, dbstart starts no listener.
+            (f"ExecStart={HOME}/bin/dbstart", True, "warn", "nothing starts it"),
+            (f"ExecStart={HOME}/bin/lsnrctl start OTHER", True, "warn", "nothing starts it"),
+            ("ExecStart=/u02/home/bin/lsnrctl start LISTENER", True, "warn", "nothing starts it"),
+            ("ExecStart=/bin/true", True, "warn", "nothing starts it"),
+        ],
+    )
+    def test_what_starts_at_boot_time(self, judge, service, runs, status, persisted):
+        machine = ready_host() if runs else linux().ora(OPEN)
+        machine.folder("/run/systemd/system").file("/etc/oratab", f"ORCL:{HOME}:Y\n")
+        machine.command(f"stat -L -c %U {HOME}/bin/sqlplus", "oracle\n")
+        machine.file("/etc/systemd/system/x.service", f"[Service]\n{service}\n")
+        link = "/etc/systemd/system/multi-user.target.wants/x.service"
+        machine.link(link, "/etc/systemd/system/x.service")
+        machine.command(f"systemctl show {SHOW_MANAGER}", "DefaultLimitMEMLOCK=65536\n")
+        findings = judge(machine)
+        (finding,) = (
+            one for one in findings["listener_runs"] if not re.search("OTHER|/u02", one.title)
+        )
+        assert (finding.status, persisted in finding.persisted) == (status, True), finding
+
+    def test_a_file_that_stops_the_next_start(self, judge):
+        """The listener is down, and cron starts it: its file and its lists of nodes count."""
+        machine = linux().file("/etc/oratab", f"ORCL:{HOME}:Y\n").folder("/run/systemd/system")
+        machine.command(f"stat -L -c %U {HOME}/bin/sqlplus", "oracle\n")
+        line = f"@reboot TNS_ADMIN=/etc/net {HOME}/bin/lsnrctl start L2\n"
+        machine.file("/var/spool/cron/oracle", line)
+        machine.ora("L2 = (ADDRESS = (PROTOCOL = TCP)(PORT = 1522)\n", "/etc/net/listener.ora")
+        machine.command(f"systemctl show {SHOW_MANAGER}", "DefaultLimitMEMLOCK=65536\n")
+        findings = judge(machine)
+        (finding,) = findings["syntax"]
+        assert (finding.status, finding.title.partition(":")[0]) == ("fail", "L2")
+        machine.evidence.clear()
+        machine.ora("L2 = (ADDRESS = (PROTOCOL = TCP)(PORT = 1522))\n", "/etc/net/listener.ora")
+        nodes = "TCP.VALIDNODE_CHECKING = yes\nTCP.INVITED_NODES = (app1)\n"
+        machine.sqlnet(nodes, app1="")
+        machine.file("/etc/net/sqlnet.ora", nodes)
+        assert judge(machine)["valid_nodes"][0].status == "fail"
+
+    def test_a_start_that_may_not_be_read(self, judge):
+        machine = ready_host().file("/etc/oratab", f"ORCL:{HOME}:Y\n")
+        machine.folder("/run/systemd/system").command(f"stat -L -c %U {HOME}/bin/sqlplus", "x\n")
+        machine.file("/etc/systemd/system/x.service", "[Service]\nExecStart=/opt/up\n")
+        link = "/etc/systemd/system/multi-user.target.wants/x.service"
+        machine.link(link, "/etc/systemd/system/x.service")
+        machine.file("/opt/up", "#!/bin/sh\n").deny("/opt/up")
+        assert judge(machine)["listener_runs"][0].status == "error"
 
     def test_hidden_processes(self, judge):
         machine = ready_host()

@@ -15,8 +15,9 @@ from ...parsers.oracle import listener_log
 from ...probes.net import listening
 from ...probes.oracle import clusterware as installed
 from ...probes.oracle import listeners as probe
-from ...probes.oracle import oracle_homes
+from ...probes.oracle import oracle_homes, will_start
 from ...probes.oracle.listeners import Listener
+from ...probes.oracle.will_start import NextListener
 from . import valid_nodes
 from .edit import edited, is_as_wanted, is_stale
 from .endpoints import endpoints
@@ -29,6 +30,10 @@ SOCKETS = listening.KEY
 
 #: It runs in a cluster and with Oracle Restart.
 CLUSTERWARE = r"(^|/)ohasd\.bin$"
+
+
+#: Where a home has the file of its listeners.
+_OF_HOME = "/network/admin/" + probe.FILE
 
 
 class Overflows(NamedTuple):
@@ -52,7 +57,9 @@ class Facts(NamedTuple):
 
     The keys of ``logs``, ``nodes`` and ``states`` are pids. A state is the start date that lsnrctl
     shows. It is read only if the plan may restart the listener. ``definitions`` are files that
-    define a listener of the policy that is not running, by name.
+    define a listener of the policy that is not running, by name. ``coming`` are the running
+    listeners and those that start at boot time, ``stopped`` the others of the policy, by name, if
+    one home defines them. The keys of ``nodes`` are names and homes.
     """
 
     listeners: Answer[List[Listener]]
@@ -64,7 +71,9 @@ class Facts(NamedTuple):
     overflows: Answer[Overflows]
     log_keys: Dict[int, Tuple[str, ...]]
     definitions: Dict[str, Answer[List[str]]]
-    nodes: Dict[int, Answer[valid_nodes.Nodes]]
+    nodes: Dict[Tuple[str, str], Answer[valid_nodes.Nodes]]
+    coming: List[NextListener]
+    stopped: Dict[str, Listener]
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -72,6 +81,19 @@ def read(host: Host, policy: Policy) -> Facts:
     listeners = attempt(probe.read_listeners, host)
     running = if_known(listeners, [])
     touched = [listener for listener in running if _may_be_touched(listener, policy)]
+    coming = will_start.read_listeners(host, attempt(will_start.read_starts, host), running)
+    every = [one.listener for one in coming]
+    definitions = {
+        name: attempt(_find_definitions, host, name, policy)
+        for name in sorted({entry.name for entry in policy.listeners or ()})
+        if name not in [listener.name for listener in running]
+    }
+    stopped = {}
+    for name, paths in definitions.items():
+        homes = [path[: -len(_OF_HOME)] for path in if_known(paths, []) if path.endswith(_OF_HOME)]
+        if len(homes) == 1 and name not in [listener.name for listener in every]:
+            stopped[name] = will_start.read_stopped_listener(host, name, homes[0])
+    every += stopped.values()
     return Facts(
         listeners=listeners,
         logs={
@@ -84,13 +106,15 @@ def read(host: Host, policy: Policy) -> Facts:
         somaxconn=attempt(host.read_number, SOMAXCONN),
         overflows=attempt(_read_overflows, host, policy, bool(running)),
         log_keys={listener.pid: _log_keys(host, listener, policy) for listener in running},
-        definitions={
-            name: attempt(_find_definitions, host, name, policy)
-            for name in sorted({entry.name for entry in policy.listeners or ()})
-            if name not in [listener.name for listener in running]
-        },
-        nodes={listener.pid: attempt(valid_nodes.read, host, listener) for listener in running},
+        definitions=definitions,
+        nodes={key_of(listener): attempt(valid_nodes.read, host, listener) for listener in every},
+        coming=coming,
+        stopped=stopped,
     )
+
+
+def key_of(listener: Listener) -> Tuple[str, str]:
+    return listener.name, listener.home
 
 
 def _find_definitions(host: Host, name: str, policy: Policy) -> List[str]:

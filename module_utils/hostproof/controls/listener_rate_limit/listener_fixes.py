@@ -68,6 +68,8 @@ def why_refused(
     subject: Subject, listener: Listener, required: WantedListener, facts: Facts, policy: Policy
 ) -> Optional[str]:
     """The fix if apply would reject the change. None if it would not."""
+    if subject.listener is None:
+        return f"start the listener {subject.name}, then apply the policy"
     clusterware = if_known(facts.clusterware, None)
     release = if_known(listener.release, None)
     if clusterware is None or (required.rate and release is None):

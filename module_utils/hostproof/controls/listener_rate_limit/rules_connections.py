@@ -9,9 +9,9 @@ from ...evaluate.advice import Advice, Ask, Edit, Step
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, known_or_skip, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.oracle.listener_log import LOST_CONTACT, NO_HANDOFF, TIMED_OUT
-from .facts import Facts
+from .facts import Facts, key_of
 from .policy import NAME, Policy
-from .subjects import LISTENERS, NETAG, Subject, running
+from .subjects import LISTENERS, NETAG, Subject, running, with_file
 from .valid_nodes import Nodes
 
 rules = Rules(NAME)
@@ -34,8 +34,8 @@ _MOST_NAMES = 12
     because_of=("listener_rate_limit.config_file",),
 )
 def valid_nodes(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
-    listener = running(subject)
-    nodes: Nodes = known_or_skip(facts.nodes[listener.pid])
+    listener = with_file(subject)
+    nodes: Nodes = known_or_skip(facts.nodes[key_of(listener)])
     if not nodes.is_on:
         raise Skip(f"{nodes.path} does not set TCP.VALIDNODE_CHECKING to yes.")
     if not nodes.invited and not nodes.excluded:

@@ -6,10 +6,10 @@ import time
 from typing import List, Optional
 
 from ...collect import shell
-from ...collect.answer import if_known, known
-from ...errors import Absent, ParseError
+from ...collect.answer import Answer, if_known, known
+from ...errors import Absent, HostproofError, ParseError
 from ...evaluate.advice import Advice, Ask, Edit, Step
-from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle import listeners as probe
 from ...probes.oracle.listeners import Listener
@@ -17,7 +17,7 @@ from .edit import is_stale, may_be_replaced
 from .endpoints import Endpoint, endpoints, twice_in_an_address
 from .facts import SOCKETS, Facts, grid_reasons
 from .policy import NAME, OVER_TCP, Policy
-from .subjects import LISTENERS, NETAG, NETRF, Subject, file_keys, running
+from .subjects import LISTENERS, NETAG, NETRF, Subject, file_keys, running, with_file
 
 rules = Rules(NAME)
 
@@ -27,37 +27,67 @@ _MOST_NOTES = 3
 
 @rules.check(
     "listener_rate_limit.listener_runs",
-    "Listener is running",
-    "Listener is not running",
+    "Listener runs, and starts at boot time",
+    "Listener does not run, or nothing starts it at boot time",
     severity="high",
     takes_effect="listener_restart",
-    why="Clients cannot connect, and no rate limit applies. The policy lists this listener.",
-    reference=NETAG + ", Starting Oracle Net Listener",
+    why="Clients cannot connect, and no rate limit applies.",
+    reference=NETAG + ", Starting Oracle Net Listener; systemd.unit(5), [Install]",
     each=LISTENERS,
 )
 def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
-    listener = subject.listener
-    defined: Optional[str] = None
+    listener, name = subject.listener, subject.name
+    starters = if_known(subject.by, [])
+    texts = [
+        f"started at boot time by {one.name}" + (f" ({one.why})" if one.why else "")
+        for one in starters
+    ]
     if listener is None:
-        places = known(facts.definitions.get(subject.name, []))
-        defined = "defined in " + ", ".join(places) if places else "not defined in a listener.ora"
-    return Verdict(
-        FAIL if listener is None else PASS,
-        desired=None if subject.wanted is None else f"listener {subject.name}",
-        persisted=defined,
-        running="not running"
-        if listener is None
-        else "pid {0} of {1}".format(listener.pid, listener.home or "an unknown home"),
-        advice=Advice(
-            [
-                Ask(
-                    f"start the listener {subject.name} with lsnrctl of its home as its owner, or "
-                    "remove it from listener_rate_limit_listeners if it is obsolete"
-                )
-            ]
-        ),
-        evidence=[probe.PROCESSES],
+        places = known(facts.definitions.get(name, []))
+        if places or subject.stopped is None:
+            defined = "defined in " + ", ".join(places)
+            texts.append(defined if places else "not defined in a listener.ora")
+    is_by_hand = subject.by == []
+    persisted: Answer[str] = "; ".join(texts) or "nothing starts it at boot time"
+    if isinstance(subject.by, HostproofError) and not texts:
+        persisted = subject.by
+    start = Ask(
+        f"start the listener {name} with lsnrctl of its home as its owner, or "
+        + (
+            "remove it from listener_rate_limit_listeners if it is obsolete"
+            if subject.wanted is not None
+            else "remove its start at boot time if it is obsolete"
+        )
     )
+    enable = Ask(
+        f"enable a unit that runs 'lsnrctl start {name}' as the owner of the home, or waive the "
+        "finding if a person starts it"
+    )
+    stopped = "it does not run" if listener is None else ""
+    return layered(
+        persisted=None
+        if isinstance(persisted, Absent)
+        else Layer(persisted, WARN if is_by_hand else PASS, "what starts it at boot time"),
+        running=Layer(
+            "not running"
+            if listener is None
+            else f"pid {listener.pid} of {listener.home or 'an unknown home'}",
+            PASS if listener is not None else FAIL if subject.wanted is not None else WARN,
+        ),
+        why=_sentence([stopped, _BY_HAND if is_by_hand else ""]),
+        advice=Advice(both=[start, enable], persisted=[enable], running=[start]),
+        desired=None if subject.wanted is None else f"listener {name}",
+        evidence=[probe.PROCESSES, *(key for one in starters for key in one.evidence)],
+    )
+
+
+#: What is known of a listener that only a person starts.
+_BY_HAND = "no enabled unit, script of SysV or line of cron starts it after a reboot"
+
+
+def _sentence(problems: List[str]) -> Optional[str]:
+    text = "; ".join(filter(None, problems))
+    return f"{text[:1].upper()}{text[1:]}." if text else None
 
 
 @rules.check(
@@ -73,7 +103,7 @@ def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     because_of=("listener_rate_limit.listener_runs",),
 )
 def config_file(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
-    listener = running(subject)
+    listener = with_file(subject)
     main = known(listener.main)
     others = known(listener.others)
     text = f"{main.path} ({listener.why_there})"
@@ -108,7 +138,7 @@ def config_file(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     because_of=("listener_rate_limit.config_file",),
 )
 def syntax(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
-    listener = running(subject)
+    listener = with_file(subject)
     main = known(listener.main)
     if isinstance(main.net, Absent):
         raise Skip("There is no listener.ora: defaults are in use.")
@@ -170,7 +200,7 @@ def syntax(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     because_of=("listener_rate_limit.syntax",),
 )
 def duplicate_parameters(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
-    listener = running(subject)
+    listener = with_file(subject)
     names = [
         parameter.name.upper()
         for net_file in listener.files()

@@ -13,7 +13,7 @@ from .endpoints import Endpoint, endpoints, may_be_limited
 from .facts import SAMPLE, SOCKETS, SOMAXCONN, Facts, grid_reasons
 from .listener_fixes import INSTEAD
 from .policy import NAME, OVER_TCP, Policy, WantedListener
-from .subjects import LISTENERS, NETRF, Subject, file_keys, running
+from .subjects import LISTENERS, NETRF, Subject, file_keys, running, with_file
 
 rules = Rules(NAME)
 
@@ -36,13 +36,13 @@ DEFAULT_PORT = 1521
     because_of=("listener_rate_limit.syntax",),
 )
 def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
-    listener, required = running(subject), subject.wanted
+    listener, required = with_file(subject), subject.wanted
     ones = [endpoint for endpoint in endpoints(listener) if endpoint.port is not None]
     if not ones:
         return _queue_of_grid(subject, facts)
     size = None if required is None else required.queuesize
     most = known(facts.somaxconn)
-    sockets = known(facts.sockets)
+    sockets = known(facts.sockets) if subject.listener is not None else []
     in_file = [text for endpoint in ones for text in _differs(endpoint, required)]
     limited = [
         f"{endpoint.name()} requests {endpoint.queuesize}, and net.core.somaxconn reduces it to "
@@ -68,6 +68,8 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         if live is not None and burst > live.backlog + 1
     ]
     advice = _queue_advice(listener.name, ones, size, burst, bool(limited), bool(short))
+    if subject.listener is None and in_file:
+        advice = Advice([Ask(f"start the listener {subject.name}, then apply the policy")])
     return layered(
         persisted=Layer(
             ", ".join(

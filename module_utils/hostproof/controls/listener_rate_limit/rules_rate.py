@@ -20,7 +20,7 @@ from .listener_fixes import (
     why_refused,
 )
 from .policy import NAME, Policy, WantedListener
-from .subjects import LISTENERS, NETRF, PAPER, Subject, file_keys, running
+from .subjects import LISTENERS, NETRF, PAPER, Subject, file_keys, with_file
 
 rules = Rules(NAME)
 
@@ -43,7 +43,7 @@ _RATE = "CONNECTION_RATE_"
     ),
 )
 def rate(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
-    listener, required = running(subject), subject.wanted
+    listener, required = with_file(subject), subject.wanted
     if required is None or required.rate is None:
         raise Skip("The policy requires no rate for this listener.")
     ones = endpoints(listener)
@@ -103,7 +103,7 @@ def _endpoints_text(ones: List[Endpoint]) -> str:
     because_of=("listener_rate_limit.syntax",),
 )
 def rate_enabled(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
-    listener = running(subject)
+    listener = with_file(subject)
     ones = endpoints(listener)
     total = global_rate(listener)
     unbound = [
@@ -201,7 +201,7 @@ def _written_text(ones: List[Endpoint], total: Optional[int], listener: Listener
     because_of=("listener_rate_limit.syntax",),
 )
 def one_rate(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
-    listener = running(subject)
+    listener = with_file(subject)
     ones = endpoints(listener)
     total = global_rate(listener)
     if total is None and not [endpoint for endpoint in ones if endpoint.rate is not None]:
@@ -251,7 +251,7 @@ def one_rate(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     because_of=("listener_rate_limit.rate",),
 )
 def drain_time(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
-    listener, required, pools = running(subject), subject.wanted, subject.pools
+    listener, required, pools = with_file(subject), subject.wanted, subject.pools
     if not pools:
         raise Skip("The policy lists no pools of clients for this listener.")
     rates = [endpoint.rate for endpoint in endpoints(listener) if endpoint.rate]
@@ -293,7 +293,7 @@ def drain_time(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     because_of=("listener_rate_limit.config_file",),
 )
 def version(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
-    listener = running(subject)
+    listener = with_file(subject)
     rates = [endpoint.rate for endpoint in endpoints(listener) if endpoint.rate]
     wants = subject.wanted is not None and bool(subject.wanted.rate)
     if not rates and not wants:
@@ -331,7 +331,7 @@ def version(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     because_of=("listener_rate_limit.config_file",),
 )
 def editable(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
-    listener = running(subject)
+    listener = with_file(subject)
     clusterware = known(facts.clusterware)
     reasons = grid_reasons(listener, clusterware)
     text = "; ".join(reasons)

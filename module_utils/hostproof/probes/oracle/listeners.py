@@ -81,7 +81,8 @@ class NetFile(NamedTuple):
 
 
 class Listener(NamedTuple):
-    """A running listener. A value that could not be read is replaced by the error (answer.py).
+    """A running listener, or one as its next start makes it: its ``pid`` is 0, and what only a
+    process has is Absent. A value that could not be read is replaced by the error (answer.py).
 
     ``started`` is in epoch seconds. ``main`` is its listener.ora, and ``why_there`` the reason why
     it is this one. ``included`` are the files of IFILE. ``others`` are paths of files that also
@@ -132,6 +133,32 @@ def read_listeners(host: Host) -> List[Listener]:
         _look_at(host, process) for process in processes if process.runs(_TNSLSNR) is not False
     ]
     return sorted(listeners, key=lambda listener: (listener.name, listener.home, listener.pid))
+
+
+def look_at_stopped(
+    host: Host, name: str, home: str, user: Answer[str], environment: Dict[str, str]
+) -> Listener:
+    """A listener that does not run, with the file that its next start reads."""
+    stopped = Absent(PROCESSES, f"listener {name} does not run")
+    return _with_files(
+        host,
+        Listener(
+            name=name,
+            home=home,
+            pid=0,
+            uid=-1,
+            user=user,
+            started=stopped,
+            environment=environment,
+            release=attempt(_read_release, host, home, user, environment),
+            main=stopped,
+            why_there="",
+            included=[],
+            others=[],
+            limits=stopped,
+            unit=None,
+        ),
+    )
 
 
 def find_definitions(
@@ -235,9 +262,7 @@ def _look_at(host: Host, process: Process) -> Listener:
     home = _home_of(host, process, environment)
     name = _name_of(host, process)
     user = attempt(accounts.user_name, host, process.uid)
-    location = attempt(lambda: _find_file(host, home, known(environment), known(user)))
-    main = attempt(lambda: _read_file(host, known(location)[0], known(user)))
-    return Listener(
+    listener = Listener(
         name=name,
         home=home,
         pid=process.pid,
@@ -246,13 +271,28 @@ def _look_at(host: Host, process: Process) -> Listener:
         started=attempt(_started, host, process),
         environment=environment,
         release=attempt(_read_release, host, home, user, environment),
-        main=main,
-        why_there="" if isinstance(location, HostproofError) else location[1],
-        included=attempt(lambda: _read_included(host, known(main), known(user), 1)),
-        others=attempt(lambda: _read_others(host, home, name, known(main).path, known(user))),
+        main=Absent(PROCESSES, "not read yet"),
+        why_there="",
+        included=[],
+        others=[],
         limits=attempt(lambda: _read_limits(host.read_text(folder + "/limits"))),
         unit=attempt(
             lambda: proc_cgroup.service_of(proc_cgroup.parse(host.read_text(folder + "/cgroup")))
+        ),
+    )
+    return _with_files(host, listener)
+
+
+def _with_files(host: Host, listener: Listener) -> Listener:
+    home, user = listener.home, listener.user
+    location = attempt(lambda: _find_file(host, home, known(listener.environment), known(user)))
+    main = attempt(lambda: _read_file(host, known(location)[0], known(user)))
+    return listener._replace(
+        main=main,
+        why_there=known(location)[1] if isinstance(location, tuple) else "",
+        included=attempt(lambda: _read_included(host, known(main), known(user), 1)),
+        others=attempt(
+            lambda: _read_others(host, home, listener.name, known(main).path, known(user))
         ),
     )
 

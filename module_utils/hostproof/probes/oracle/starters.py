@@ -70,6 +70,13 @@ _CALLED = re.compile(
 #: The instance that is started: a name, or what only the shell knows.
 _SID = re.compile(r"\bORACLE_SID[ \t]*=[ \t]*[\"']?([^\s\"';&|]*)")
 _IS_SID = re.compile(r"[A-Za-z][\w$#]{0,29}\Z")
+#: A listener that is started: by the home of the program, its name; dbstart starts LISTENER of the
+#: home that is its argument.
+_LISTENER = re.compile(
+    r"(?<![\w./+-])([\w./+-]*/bin/)?(lsnrctl[\"']?\s+start|tnslsnr)(?:[ \t]+([A-Za-z$][\w$.{}-]*))?"
+    r"|(?<![\w.-])dbstart[ \t]+[\"']?([/$][\w./+${}-]*)"
+)
+_TNS_ADMIN = re.compile(r"\bTNS_ADMIN[ \t]*=[ \t]*[\"']?([^\s\"';&|]*)")
 _STARTS_DATABASES = re.compile(r"(?<![\w.-])(?:dbstart|sqlplus|srvctl)\b")
 #: The tables of cron with a column for the account, and those of accounts.
 _CRON = ("/etc/crontab", "/etc/cron.d/*")
@@ -106,7 +113,7 @@ _PATTERN = "|".join(
             _OWN_COMMAND,
             r"^[ \t]*User[ \t]*=",
             r"(?:^|[\s;&|(\"'])ulimit\s+-",
-            r"\bORACLE_SID[ \t]*=",
+            r"\b(?:ORACLE_SID|TNS_ADMIN)[ \t]*=",
         ),
         r"^[ \t]*(?:Wants|Requires|BindsTo|Upholds|Unit|"
         + "|".join(key for keys in _AT_BOOT.values() for key in keys)
@@ -132,6 +139,8 @@ class Starter(NamedTuple):
     starts as far as its commands show. ``session`` is the command that opens a session of PAM for
     all that it starts, "" for none. ``scripts`` are those that a unit calls, and the script of
     SysV. ``sids`` are the instances that its commands name, and ``programs`` the programs.
+    ``listeners`` are the home and the name of each listener that they name, "" where only the shell
+    knows; ``tns_admin`` is the directory of their files, "" for the usual one.
     """
 
     unit: str
@@ -143,6 +152,8 @@ class Starter(NamedTuple):
     scripts: Tuple[str, ...]
     sids: Tuple[str, ...] = ()
     programs: Tuple[str, ...] = ()
+    listeners: Tuple[Tuple[str, str], ...] = ()
+    tns_admin: str = ""
 
     @property
     def opener(self) -> str:
@@ -310,6 +321,8 @@ def _reading(homes: Sequence[str], line: str) -> object:
         _ULIMIT.findall(line),
         _STARTS_UNIT.findall(line),
         _SID.findall(line),
+        _LISTENER.findall(line),
+        _TNS_ADMIN.findall(line),
         pam and (pam.group(1), [match.start() > pam.start() for match in found]),
         "<<" in line,
         line.lstrip()[:1] in ("#", ";"),
@@ -548,6 +561,7 @@ def _starter(
         session = opened[0]
     what = {name for line in sure for name in _what(line.text)}
     first = sure[0] if sure else None
+    admins = [name for line in told for name in _TNS_ADMIN.findall(line.text)]
     sids = [name for line in told for name in _SID.findall(_expanded(line.text, unit))]
     return Starter(
         unit=unit,
@@ -568,7 +582,18 @@ def _starter(
                 {match.group() for line in sure for match in _STARTS_DATABASES.finditer(line.text)}
             )
         ),
+        listeners=tuple(sorted({pair for line in hits for pair in _listeners(line.text)})),
+        tns_admin=admins[0] if len(set(admins)) == 1 and admins[0].startswith("/") else "",
     )
+
+
+def _listeners(text: str) -> List[Tuple[str, str]]:
+    found = []
+    for program, _verb, name, of_dbstart in _LISTENER.findall(text):
+        home = of_dbstart.rstrip("/") or program[: -len("/bin/")]
+        home = home if home.startswith("/") else ""
+        found.append((home, "" if "$" in name else name.upper() or "LISTENER"))
+    return found
 
 
 def _session_of(line: _Line, told: Sequence[_Line]) -> str:

@@ -1,7 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The databases that run or can be started here, the parameters of each one's next start, and what
-starts it at boot time: units, cron, Clusterware.
+starts it at boot time: units, cron, Clusterware. The same for the listeners, with their files.
 
 Sources: systemd.exec(5), LimitMEMLOCK= and PAMName=; Oracle Grid Infrastructure,
 crs/install/s_crsconfig_HOST_env.txt and /etc/init.d/ohasd (CRS_LIMIT_MEMLOCK).
@@ -17,10 +17,11 @@ from ...parsers.oracle import oratab
 from ...parsers.systemd import systemd_unit
 from ..systemd import conf_files, unit_files, unit_limits
 from ..unix import pam
-from . import clusterware, next_start, starters
+from . import clusterware, listeners, next_start, oracle_homes, oracle_parameters, starters
 from .instances import Instance, find_instances
+from .listeners import Listener
 from .next_start import Asking, Database
-from .starters import CLUSTERWARE, DATABASE, Starter
+from .starters import CLUSTERWARE, DATABASE, LISTENER, Starter
 
 _HOST_NAME = "/proc/sys/kernel/hostname"
 _OF_CLUSTERWARE = r"^[ \t]*CRS_LIMIT_MEMLOCK[ \t]*="
@@ -185,6 +186,63 @@ def started_by(starts: Starts, sid: str, account: Answer[str]) -> List[By]:
         if _does_start(starter, starts.entries, sid, account)
     ]
     return found + ([starts.clusterware] if starts.clusterware is not None else [])
+
+
+class NextListener(NamedTuple):
+    """A listener that runs, or that something starts at boot time; ``by`` is what does so, nothing
+    where only a person does. It is Absent where that is not known of this kind of host."""
+
+    listener: Listener
+    by: Answer[List[By]]
+
+
+def read_listeners(
+    host: Host, starts: Answer[Starts], running: List[Listener]
+) -> List[NextListener]:
+    """Those that run, and those that are down and that a unit or cron starts at boot time."""
+    found = [NextListener(one, attempt(_starters_of, host, starts, one)) for one in running]
+    there = {(one.name, one.home) for one in running}
+    for starter in starts.starters if isinstance(starts, Starts) else ():
+        for named, name in starter.listeners:
+            homes = {entry.home for entry in starts.entries}
+            home = named or (homes.pop() if len(homes) == 1 else "")
+            if not name or (name, home) in there:
+                continue
+            there.add((name, home))
+            one = read_stopped_listener(host, name, home, starter.tns_admin)
+            found.append(NextListener(one, attempt(_starters_of, host, starts, one)))
+    return found
+
+
+def read_stopped_listener(host: Host, name: str, home: str, tns_admin: str = "") -> Listener:
+    user: Answer[str] = Absent("", "the home of the listener is not known")
+    if home:
+        user = attempt(oracle_parameters.owner_of, host, home)
+    environment = {"TNS_ADMIN": tns_admin} if tns_admin else {}
+    return listeners.look_at_stopped(host, name, home, user, environment)
+
+
+def _starters_of(host: Host, starts: Answer[Starts], listener: Listener) -> List[By]:
+    every = known(starts)
+    unit_limits.needs_systemd(host)
+    if listener.pid and not any(
+        listener.home == home.path for home in oracle_homes.read_homes(host, ())
+    ):
+        raise Absent("", "its home is neither in oratab nor in the inventory")
+    found = [
+        every.given[starter.why] for starter in every.starters if _does_listen(starter, listener)
+    ]
+    return found + ([every.clusterware] if every.clusterware is not None else [])
+
+
+def _does_listen(starter: Starter, listener: Listener) -> bool:
+    """Whether its commands name the listener, or may start it because they do not show what."""
+    for home, name in starter.listeners:
+        if name in ("", listener.name) and home in ("", listener.home):
+            return True
+    if starter.starts and (LISTENER not in starter.starts or starter.listeners):
+        return False
+    return starter.user in ("", "root", "0", if_known(listener.user, starter.user))
 
 
 def _does_start(
