@@ -112,9 +112,11 @@ def read(path: str, before: str | None = None) -> MeasuredFile:
     except ParseError as problem:
         if reports.KNOWN not in str(problem):
             raise
-        hint = next((words for sign, words in _HINTS if sign.search(text)), "")
+        hint = next((words for sign, words in _HINTS if sign.search(text)), None)
+        if hint is not None:
+            raise UnknownFormat(hint) from None
         known = f"{reports.KNOWN}; df and vol options of a filer, CVU, ORAchk"
-        raise UnknownFormat(f"{hint}its format is not known; known are {known}") from None
+        raise UnknownFormat(f"its format is not known; known are {known}") from None
     return MeasuredFile(
         path, report.kind, figures_of(report), report.remarks, _findings(path, before)
     )
@@ -124,15 +126,23 @@ def read(path: str, before: str | None = None) -> MeasuredFile:
 _HINTS = (
     (
         re.compile(r"^fio-\d|^ +(?:lat|clat) \((?:nsec|usec|msec)\):", re.MULTILINE),
-        "it is the text of fio: run fio with --output-format=json; ",
+        "it is the text of fio: run fio with --output-format=json",
     ),
     (
         re.compile(r"^Device:?\s+tps\s", re.MULTILINE),
-        "it is iostat without the time of requests: run iostat -x; ",
+        "it is iostat without the time of requests: run iostat -x",
+    ),
+    (
+        re.compile(r"^(?:Netid|State)\s.{0,80}Recv-Q\s+Send-Q\s", re.MULTILINE),
+        "it is ss without round trips: run ss -tin",
+    ),
+    (
+        re.compile(r"\btps\s+rtps\s+wtps\b"),
+        "it is sar -b, which has no times of requests: run sar -d",
     ),
     (
         re.compile(r"^disk-? -+reads-+ ", re.MULTILINE),
-        "it is vmstat -d, which has no CPUs: run vmstat 5 3 or iostat -x; ",
+        "it is vmstat -d, which has no CPUs: run vmstat 5 3 or iostat -x",
     ),
 )
 

@@ -33,6 +33,7 @@ KINDS = {
     "nfsstat": "nfsstat",
     "pstack": "stack",
     "sar": "sysstat",
+    "ss-": "ss",
     "switch": "switch_counters",
     "sysconfig": "sysconfig",
     "vmstat": "vmstat",

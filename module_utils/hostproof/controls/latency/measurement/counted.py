@@ -184,7 +184,7 @@ def _frames(
 
 def _of_ethtool(text: str) -> Counters:
     pieces = text.split(_NIC)
-    text = _NIC + pieces[-1] if len(pieces) > 2 else text.lstrip()
+    text = _NIC + pieces[-1] if len(pieces) > 1 else text.lstrip()
     counted = ethtool_statistics.parse(text)
     return {"interface": {name: float(value) for name, value in counted.items()}}
 
@@ -263,9 +263,11 @@ def _tell_ifstat(counters: Counters, between: bool) -> Tuple[List[Window], List[
 
 #: Counters of frames that a port lost, as CatOS, IOS and NX-OS name them, by direction.
 _LOST = {
-    "in": ("In-Discard", "In-Discards", "In-Lost", "InDiscards", "Rcv-Err", "FCS-Err", "Align-Err"),
+    "in": ("In-Discard", "In-Discards", "In-Lost", "InDiscards"),
     "out": ("Out-Discard", "Out-Discards", "Out-Lost", "OutDiscards", "Xmit-Err", "Dely-Exced"),
 }
+#: Errors of receiving, of which the first of IOS is the sum of the others.
+_ERRORS = {"in": ("Rcv-Err", "FCS-Err", "Align-Err"), "out": ()}
 _SEEN = {
     "in": ("Rcv-Unicast", "Rcv-Multicast", "Rcv-Broadcast", "InUcastPkts", "InMcastPkts"),
     "out": ("Xmit-Unicast", "Xmit-Multicast", "Xmit-Broadcast", "OutUcastPkts", "OutMcastPkts"),
@@ -276,7 +278,10 @@ def _tell_ports(counters: Counters, between: bool) -> Tuple[List[Window], List[R
     readings: List[Reading] = []
     for subject, counts in counters.items():
         for side in ("in", "out"):
+            errors = [name for name in _ERRORS[side] if name in counts]
             names = [name for name in _LOST[side] if name in counts]
+            # Frames with an error are in several of these counters.
+            names += sorted(errors, key=lambda name: -counts[name])[:1]
             if not names:
                 continue
             total = sum(counts.get(name, 0.0) for name in _SEEN[side]) or None

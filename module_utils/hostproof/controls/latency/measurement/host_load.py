@@ -14,6 +14,7 @@ from .median import median
 from .readings import Reading, kept, share
 from .report import Report, window
 
+_ENTITLED = "of the entitled capacity in use"
 #: Peers of which ss shows connections, CPUs, and devices that are told one by one.
 _MOST_PEERS = 50
 
@@ -44,6 +45,7 @@ def from_sadf(text: str) -> Report:
 
 def _of_rows(kind: str, rows: List[cpu_tables.Row], disks: Optional[Report]) -> Report:
     readings = _of_cpus([row for row in rows if row.table == cpu_tables.CPU])
+    readings += _of_partition([row.columns for row in rows if row.table == cpu_tables.PARTITION])
     readings += _of_interfaces([row for row in rows if row.table == cpu_tables.INTERFACE])
     readings += _of_swap([row for row in rows if row.table == cpu_tables.SWAP])
     queues = [row.columns["runq-sz"] for row in rows if row.table == cpu_tables.QUEUE]
@@ -95,8 +97,7 @@ def _of_cpus(rows: List[cpu_tables.Row]) -> List[Reading]:
         # In a shared partition, the times of a logical CPU are shares of what it was granted.
         ones = [columns for each in cpus.values() for columns in each]
         used = sum(columns.get("%ec", 0.0) for columns in ones) / max(count, 1)
-        words = "of the entitled capacity in use"
-        readings.append(Reading("cpu", "CPUs", words, round(used, 2), "%", of))
+        readings.append(Reading("cpu", "CPUs", _ENTITLED, round(used, 2), "%", of))
     elif idle is not None:
         readings.append(cpu_readings("CPUs", idle, of))
     for words, limit, names in (
@@ -108,6 +109,15 @@ def _of_cpus(rows: List[cpu_tables.Row]) -> List[Reading]:
             readings.append(Reading(limit, "CPUs", words, round(value, 2), "%", of))
     busiest = _busiest(cpus)
     return readings + ([busiest] if busiest else [])
+
+
+def _of_partition(columns: List[Dict[str, float]]) -> List[Reading]:
+    """The CPUs together, as sar -u of AIX, Solaris and HP-UX prints them."""
+    of = f"(mean of {_intervals(len(columns))})"
+    entitled, idle = _mean(columns, "%entc"), _mean(columns, "%idle", "%wio")
+    if entitled is not None:
+        return [Reading("cpu", "CPUs", _ENTITLED, round(entitled, 2), "%", of)]
+    return [] if idle is None else [cpu_readings("CPUs", idle, of)]
 
 
 def _busiest(cpus: Dict[str, List[Dict[str, float]]]) -> Optional[Reading]:
@@ -177,7 +187,10 @@ def from_vmstat(text: str) -> Report:
         told = [value for value in values if value is not None]
         return sum(told) / len(told) if told else None
 
-    readings = [cpu_readings("CPUs", (mean("idle") or 0.0) + (mean("wait") or 0.0), of)]
+    idle, entitled = (mean("idle") or 0.0) + (mean("wait") or 0.0), mean("entitled")
+    readings = [cpu_readings("CPUs", idle, of)]
+    if entitled is not None:
+        readings = [Reading("cpu", "CPUs", _ENTITLED, round(entitled, 2), "%", of)]
     for words, limit, name, unit in (
         ("waiting for I/O", "", "wait", "%"),
         ("stolen by the hypervisor", "cpu_stolen", "stolen", "%"),

@@ -92,7 +92,8 @@ _SIGNS: Tuple[Tuple[str, Pattern[str]], ...] = (
         "sysstat",
         re.compile(
             r"(?:^|[ \t])(?:CPU[ \t].{0,200}(?:%idle|[ \t]idl)\b|cpu[ \t]+min[ \t].{0,99}[ \t]id\b"
-            r"|IFACE[ \t].{0,200}rxdrop/s|DEV[ \t]+tps\b|pswpin/s\b|runq-sz\b)",
+            r"|IFACE[ \t].{0,200}rxdrop/s|DEV[ \t]+tps\b|pswpin/s\b|runq-sz\b"
+            r"|%usr[ \t]{1,9}%sys[ \t]{1,9}%wio\b)",
             re.MULTILINE,
         ),
     ),
@@ -104,7 +105,7 @@ _SIGNS: Tuple[Tuple[str, Pattern[str]], ...] = (
             re.MULTILINE,
         ),
     ),
-    ("ss", re.compile(r"[ \t]rtt:[\d.]{1,12}/[\d.]{1,12}[ \t].{0,300}\bcwnd:\d", re.MULTILINE)),
+    ("ss", re.compile(r"[ \t]rto:[\d.]{1,12} .{0,40}\brtt:[\d.]{1,12}/[\d.]{1,12}", re.MULTILINE)),
     (
         "stack",
         re.compile(r"^#0[ \t]+\S|^[ \t]{0,8}[0-9a-f]{8,16}[ \t]+\w{1,200} ?[(+]", re.MULTILINE),

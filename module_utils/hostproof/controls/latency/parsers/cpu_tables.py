@@ -17,8 +17,10 @@ _NUMBER = re.compile(r"^\d{1,15}(?:[.,]\d{1,6})?$")
 #: The column that names the row, and a column that each table with this name has.
 _NAMED = {"CPU": ("%idle", "idl"), "cpu": ("id",), "IFACE": ("rxdrop/s",), "DEV": ("tps",)}
 #: Tables of the host as a whole, by their first column.
-_WHOLE = ("pswpin/s", "runq-sz")
+_WHOLE = ("pswpin/s", "runq-sz", "%usr")
 CPU, INTERFACE, DISK, SWAP, QUEUE = "CPU", "IFACE", "DEV", "pswpin/s", "runq-sz"
+#: All CPUs of AIX, Solaris and HP-UX.
+PARTITION = "%usr"
 
 
 class Row(NamedTuple):
@@ -73,4 +75,6 @@ def _key_of(words: List[str]) -> Optional[str]:
     for key, needs in _NAMED.items():
         if key in words and any(need in words for need in needs):
             return key
+    if "%usr" in words:
+        return PARTITION if "%wio" in words else None
     return next((key for key in _WHOLE if key in words), None)

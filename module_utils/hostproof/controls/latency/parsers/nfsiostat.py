@@ -17,6 +17,12 @@ _VALUES = re.compile(
 )
 
 
+#: Python 2.6 of EL6 wrote each value in a line of its own.
+_ONE_VALUE = re.compile(r"^\s+(?:[\d.]{1,15}|\d{1,12} \([\d.]{1,6}%?\))\s*$")
+_HEADING = re.compile(r"^\s*ops/s\b.*\bavg RTT \(ms\)\s+avg exe \(ms\)")
+_NAME = re.compile(r"^(read|write):\s*$")
+
+
 class Operation(NamedTuple):
     """``name`` is read or write; times are milliseconds: at the server, and with the queue."""
 
@@ -31,7 +37,7 @@ def parse(text: str) -> List[Dict[str, List[Operation]]]:
     """The reports in order: the operations of each mount point. ParseError where it has none."""
     reports: List[Dict[str, List[Operation]]] = []
     mount = name = ""
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(_joined(text), 1):
         found = _MOUNT.match(line)
         if found is not None:
             mount = found.group(2)
@@ -54,3 +60,22 @@ def parse(text: str) -> List[Dict[str, List[Operation]]]:
     if not any(operations for report in reports for operations in report.values()):
         raise ParseError(_WHAT, "it has no mount with reads or writes: it is cut off")
     return reports
+
+
+def _joined(text: str) -> List[str]:
+    """The lines, with the values that follow one another in one line."""
+    lines: List[str] = []
+    name = ""
+    for line in text.split("\n"):
+        named = _NAME.match(line)
+        if named is not None:
+            name = named.group(1)
+            lines.append("")
+        elif name and _HEADING.match(line):
+            lines += [f"{name}: {line.strip()}", ""]
+            name = ""
+        elif _ONE_VALUE.match(line) and len(lines) > 1 and lines[-1][:1] in ("", " "):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    return lines

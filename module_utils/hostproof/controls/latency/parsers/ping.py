@@ -12,13 +12,13 @@ from ....errors import ParseError
 from ....parsers.number import decimal_of_line, integer
 
 _WHAT = "ping output"
-_BEGINS = re.compile(r"^(?:PING|HPING) (\S{1,255})(?: |:|$)")
+_BEGINS = re.compile(r"^(?:H?PING6? (\S{1,255})(?: |:|$)|PING6\(.{1,99}--> (\S{1,255})$)")
 _ANSWER = re.compile(r"(?:\btime|\brtt)[=<]([\d.]{1,12}) ?ms$")
 _SEQUENCE = re.compile(r"\b(?:icmp_)?seq=(\d{1,6})\b")
-_TARGET = re.compile(r"^-{3,4}\s?(\S{1,255}) h?(?:PING|ping) [Ss]tatistics?\s?-{3,4}$")
+_TARGET = re.compile(r"^-{3,4}\s?(\S{1,255}) h?(?:PING|ping)6? [Ss]tatistics?\s?-{3,4}$")
 _COUNTS = re.compile(r"^(\d{1,9}) packets tra(?:ns)?mitted, (\d{1,9}) (?:packets )?received")
 _TIMES = re.compile(
-    r"^(?:rtt|round-trip)\s+(?:\(ms\)\s+)?min/avg/max(?:/(?:mdev|stddev))?\s*=\s*"
+    r"^(?:rtt|round-trip)\s+(?:\(ms\)\s+)?min/avg/max(?:/(?:mdev|std-?dev))?\s*=\s*"
     r"([\d.]{1,12})/([\d.]{1,12})/([\d.]{1,12})"
 )
 
@@ -51,7 +51,7 @@ def parse(text: str) -> List[Ping]:
         begins, answer = _BEGINS.match(line), _ANSWER.search(line)
         named, counts, times = _TARGET.match(line), _COUNTS.match(line), _TIMES.match(line)
         if begins is not None:
-            target, answers, sequence = begins.group(1), [], []
+            target, answers, sequence = begins.group(1) or begins.group(2), [], []
         elif answer is not None:
             answers.append(decimal_of_line(_WHAT, answer.group(1), number))
             sequence += [integer(found) for found in _SEQUENCE.findall(line)[:1]]

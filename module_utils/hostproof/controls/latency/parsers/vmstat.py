@@ -22,7 +22,8 @@ class Interval(NamedTuple):
     """Percent of CPU time, and pages or KiB per second; None where vmstat does not show it.
 
     ``swapped_in`` and ``swapped_out`` are of swap (Linux) or paging space (AIX), ``scanned`` the
-    pages that Solaris and AIX checked to free some.
+    pages that Solaris and AIX checked to free some. ``entitled`` is the percentage of its
+    capacity that a shared partition of AIX used.
     """
 
     runnable: float
@@ -34,6 +35,7 @@ class Interval(NamedTuple):
     swapped_in: Optional[float]
     swapped_out: Optional[float]
     scanned: Optional[float]
+    entitled: Optional[float] = None
 
 
 class Vmstat(NamedTuple):
@@ -54,7 +56,7 @@ def parse(text: str) -> Vmstat:
             names = words
         elif names and words:
             count = 1 + max(names.index(name) for name in ("us", "id") if name in names)
-            for last in ("wa", "st", "pc"):
+            for last in ("wa", "st", "ec"):
                 if last in names:
                     count = max(count, names.index(last) + 1)
             if len(words) >= count and all(_NUMBER.match(word) for word in words[:count]):
@@ -81,4 +83,5 @@ def _interval(names: List[str], figures: List[float]) -> Interval:
         swapped_in=columns.get("pi" if aix else "si"),
         swapped_out=columns.get("po" if aix else "so"),
         scanned=columns.get("sr"),
+        entitled=columns.get("ec"),
     )
