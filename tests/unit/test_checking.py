@@ -268,7 +268,7 @@ class TestSubjects:
     def test_where_there_is_none_nothing_is_judged(self):
         (finding,) = self.judge(print, [])
         assert (finding.status, finding.why, finding.title) == (SKIP, "Nobody is here.", "Title 0")
-        each = self.EACH._replace(none=lambda facts, policy: f"{policy} has none.")
+        each = Subjects(self.EACH.find, none=lambda facts, policy: f"{policy} has none.")
         assert self.judge(print, [], each)[0].why == "policy has none."
 
     def test_where_nobody_knows_them_each_check_is_an_error(self):
@@ -295,8 +295,9 @@ class TestSubjects:
         assert findings[1].why == "Could not be determined: c_wanted: x is not a name."
 
     def test_what_is_true_of_any_finding_on_it(self):
-        each = self.EACH._replace(
-            finish=lambda finding, subject: finding._replace(why=f"{finding.why} ({subject})")
+        each = Subjects(
+            self.EACH.find,
+            finish=lambda finding, subject: finding._replace(why=f"{finding.why} ({subject})"),
         )
         assert self.judge(lambda *_: Verdict(FAIL), ["a"], each)[0].why == "It breaks. (a)"
 

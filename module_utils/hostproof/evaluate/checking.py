@@ -4,7 +4,7 @@
 
 Each file of rules makes one ``Rules``. A check is registered by the decorator above its rule::
 
-    rules = Rules("swappiness")
+    rules: Rules[Facts, Policy] = Rules("swappiness")
 
     @rules.check(
         "swappiness.low",
@@ -31,13 +31,16 @@ from typing import (
     Any,
     Callable,
     Dict,
+    Generic,
     Iterable,
     List,
     NamedTuple,
     Optional,
     Sequence,
     Tuple,
+    TypeVar,
     Union,
+    overload,
 )
 
 from ..collect.answer import Answer
@@ -45,6 +48,11 @@ from ..errors import Absent, Denied, HostError, HostproofError, NotRecorded
 from .advice import Advice, Planned, chosen, rendered
 from .finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, make_finding, worst
 from .tools import install_hint
+
+#: The facts and the policy of a control, and what its rules check one by one.
+F = TypeVar("F")
+P = TypeVar("P")
+S = TypeVar("S")
 
 #: Placeholders in the place of an evidence key.
 _NO_KEY = ("", "policy")
@@ -239,19 +247,19 @@ def failing(
     return next((name for name, is_wrong in layers if is_wrong), None)
 
 
-def _nameless(_subject: Any) -> str:
+def _nameless(_subject: object) -> str:
     return ""
 
 
-def _no_evidence(_subject: Any) -> Tuple[str, ...]:
+def _no_evidence(_subject: object) -> Tuple[str, ...]:
     return ()
 
 
-def _finished(finding: Finding, _subject: Any) -> Finding:
+def _finished(finding: Finding, _subject: object) -> Finding:
     return finding
 
 
-class Subjects(NamedTuple):
+class Subjects(Generic[F, P, S]):
     """What rules check one by one (``each=``).
 
     ``find`` gives them from facts and policy, or raises Skip or what is unknown, which is then so
@@ -261,20 +269,33 @@ class Subjects(NamedTuple):
     ``finish`` adds what is true of any finding on the subject.
     """
 
-    find: Callable[[Any, Any], Iterable[Any]]
-    none: Union[str, Callable[[Any, Any], str]] = "There is none here."
-    name: Callable[[Any], str] = _nameless
-    evidence: Callable[[Any], Iterable[str]] = _no_evidence
-    finish: Callable[[Finding, Any], Finding] = _finished
-    unknown: str = ""
+    def __init__(
+        self,
+        find: Callable[[F, P], Iterable[Answer[S]]],
+        none: Union[str, Callable[[F, P], str]] = "There is none here.",
+        name: Callable[[S], str] = _nameless,
+        evidence: Callable[[S], Iterable[str]] = _no_evidence,
+        finish: Callable[[Finding, S], Finding] = _finished,
+        unknown: str = "",
+    ) -> None:
+        self.find, self.none, self.name = find, none, name
+        self.evidence, self.finish, self.unknown = evidence, finish, unknown
+
+    def found_by(self, find: Callable[[F, P], Iterable[Answer[S]]]) -> "Subjects[F, P, S]":
+        """The same with another ``find``."""
+        return Subjects(find, self.none, self.name, self.evidence, self.finish, self.unknown)
 
 
-class Rule(NamedTuple):
+class Rule(Generic[F, P]):
     """A rule with its check; to call it is to call the rule."""
 
-    check: Check
-    function: Callable[..., Judged]
-    each: Optional[Subjects]
+    def __init__(
+        self,
+        check: Check,
+        function: Callable[..., Judged],
+        each: Optional[Subjects[F, P, Any]] = None,
+    ) -> None:
+        self.check, self.function, self.each = check, function, each
 
     def __call__(self, *arguments: Any) -> Judged:
         return self.function(*arguments)
@@ -284,12 +305,41 @@ class Rule(NamedTuple):
 Crashed = Callable[[str, Exception], Verdict]
 
 
-class Rules:
+class Rules(Generic[F, P]):
     """The rules of one file, in the order in which they are written."""
 
     def __init__(self, control: str) -> None:
         self.control = control
-        self.rules: List[Rule] = []
+        self.rules: List[Rule[F, P]] = []
+
+    @overload
+    def check(
+        self,
+        check_id: str,
+        title: str,
+        problem: str,
+        *,
+        severity: str,
+        takes_effect: str,
+        why: str,
+        reference: str,
+        because_of: Tuple[str, ...] = (),
+    ) -> Callable[[Callable[[F, P], Judged]], Rule[F, P]]: ...
+
+    @overload
+    def check(
+        self,
+        check_id: str,
+        title: str,
+        problem: str,
+        *,
+        severity: str,
+        takes_effect: str,
+        why: str,
+        reference: str,
+        each: Subjects[F, P, S],
+        because_of: Tuple[str, ...] = (),
+    ) -> Callable[[Callable[[S, F, P], Judged]], Rule[F, P]]: ...
 
     def check(
         self,
@@ -301,9 +351,9 @@ class Rules:
         takes_effect: str,
         why: str,
         reference: str,
-        each: Optional[Subjects] = None,
+        each: Optional[Subjects[F, P, Any]] = None,
         because_of: Tuple[str, ...] = (),
-    ) -> Callable[[Callable[..., Judged]], Rule]:
+    ) -> Callable[[Callable[..., Judged]], Rule[F, P]]:
         """Register the rule below as this check (finding.py says what each text is).
 
         ``because_of`` are checks, also of other controls, whose findings can cause this one.
@@ -313,8 +363,8 @@ class Rules:
             raise ValueError(f"{check_id} is not a check of {self.control}")
         check = Check(check_id, title, severity, takes_effect, why, reference, because_of, problem)
 
-        def register(function: Callable[..., Judged]) -> Rule:
-            rule = Rule(check, function, each)
+        def register(function: Callable[..., Judged]) -> Rule[F, P]:
+            rule: Rule[F, P] = Rule(check, function, each)
             self.rules.append(rule)
             return rule
 
@@ -322,10 +372,10 @@ class Rules:
 
 
 def judge_rules(
-    rules: Iterable[Rule],
-    applies: Optional[Callable[[Any, Any], None]],
-    facts: Any,
-    policy: Any,
+    rules: Iterable[Rule[F, P]],
+    applies: Optional[Callable[[F, P], Optional[Iterable[object]]]],
+    facts: F,
+    policy: P,
     crashed: Optional[Crashed] = None,
     planned: Planned = lambda: None,
 ) -> List[Finding]:
@@ -338,19 +388,19 @@ def judge_rules(
     return [finding for rule in rules for finding in loop.findings(rule, applies)]
 
 
-class _Loop:
+class _Loop(Generic[F, P]):
     """One run over facts and policy. Subjects are determined once for all rules."""
 
-    def __init__(
-        self, facts: Any, policy: Any, crashed: Optional[Crashed], planned: Planned
-    ) -> None:
+    def __init__(self, facts: F, policy: P, crashed: Optional[Crashed], planned: Planned) -> None:
         self._planned = planned
         self._facts = facts
         self._policy = policy
         self._crashed = crashed
         self._answers: Dict[Callable[..., Any], Any] = {}
 
-    def findings(self, rule: Rule, applies: Optional[Callable[[Any, Any], None]]) -> List[Finding]:
+    def findings(
+        self, rule: Rule[F, P], applies: Optional[Callable[[F, P], Optional[Iterable[object]]]]
+    ) -> List[Finding]:
         subjects: Sequence[Any] = [None]
         try:
             if applies is not None:
@@ -358,21 +408,21 @@ class _Loop:
             if rule.each is not None:
                 subjects = self._subjects(rule.each)
         except Exception as problem:
-            return self._bound(rule, partial(_raised, problem), None)
+            return self._guarded(rule, partial(_raised, problem), None)
         return [
             finding
             for subject in subjects
-            for finding in self._bound(rule, self._work(rule, subject), subject)
+            for finding in self._guarded(rule, self._work(rule, subject), subject)
         ]
 
-    def _subjects(self, each: Subjects) -> Sequence[Any]:
+    def _subjects(self, each: Subjects[F, P, Any]) -> Sequence[Any]:
         subjects = self._once(each.find)
         if not subjects:
             none = each.none
             raise Skip(none if isinstance(none, str) else none(self._facts, self._policy))
         return subjects
 
-    def _once(self, function: Callable[[Any, Any], Any]) -> Any:
+    def _once(self, function: Callable[[F, P], Optional[Iterable[Any]]]) -> Any:
         """The result or exception of the first call; an iterable result becomes a list."""
         if function not in self._answers:
             try:
@@ -385,14 +435,14 @@ class _Loop:
             raise answer
         return answer
 
-    def _work(self, rule: Rule, subject: Any) -> Callable[[], Judged]:
+    def _work(self, rule: Rule[F, P], subject: Any) -> Callable[[], Judged]:
         if rule.each is None:
             return partial(rule.function, self._facts, self._policy)
         if isinstance(subject, HostproofError):
             return partial(_raised, subject)
         return partial(rule.function, subject, self._facts, self._policy)
 
-    def _bound(self, rule: Rule, work: Callable[[], Judged], subject: Any) -> List[Finding]:
+    def _guarded(self, rule: Rule[F, P], work: Callable[[], Judged], subject: Any) -> List[Finding]:
         try:
             answer = work()
             verdicts = answer if isinstance(answer, list) else [answer]
@@ -409,7 +459,7 @@ class _Loop:
             verdict = self._crashed(rule.check.id, problem)
         return [self._finding(rule, verdict, subject)]
 
-    def _finding(self, rule: Rule, verdict: Verdict, subject: Any) -> Finding:
+    def _finding(self, rule: Rule[F, P], verdict: Verdict, subject: Any) -> Finding:
         check, each = rule.check, rule.each
         name = ""
         evidence: Iterable[str] = ()

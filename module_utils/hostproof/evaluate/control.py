@@ -3,16 +3,29 @@
 """A control: one family of host settings, registered by one object."""
 
 from functools import partial
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Generic,
+    Iterable,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+)
 
 from ..collect.answer import attempt
+from ..collect.host import Host
 from ..errors import HostproofError
 from .advice import by_plan, once
-from .checking import Crashed, Rule, Rules, judge_rules
+from .checking import Crashed, F, P, Rule, Rules, judge_rules
 from .finding import Check, Finding
 
 
-class Control:
+class Control(Generic[F, P]):
     """``policy`` and ``facts`` are classes.
 
     policy_from  makes a policy of plain values, or raises PolicyError
@@ -31,20 +44,20 @@ class Control:
         self,
         name: str,
         *,
-        policy: Any,
-        policy_from: Callable[[Dict[str, Any]], Any],
-        facts: Any,
-        read: Callable[[Any, Any], Any],
-        rules: Sequence[Rules],
-        applies: Optional[Callable[[Any, Any], Any]] = None,
-        plan: Optional[Callable[[Any, Any], Any]] = None,
+        policy: Type[P],
+        policy_from: Callable[[Dict[str, Any]], P],
+        facts: Type[F],
+        read: Callable[[Host, P], F],
+        rules: Sequence[Rules[F, P]],
+        applies: Optional[Callable[[F, P], Optional[Iterable[object]]]] = None,
+        plan: Optional[Callable[[F, P], Any]] = None,
         requirements: Optional[str] = None,
         needs_all: Optional[Mapping[str, Tuple[str, ...]]] = None,
     ) -> None:
         self.name = name
         self.policy, self.policy_from = policy, policy_from
         self.facts, self.read = facts, read
-        self.rules: List[Rule] = [rule for group in rules for rule in group.rules]
+        self.rules: List[Rule[F, P]] = [rule for group in rules for rule in group.rules]
         self.plan, self.requirements = plan, requirements
         self.needs_all: Mapping[str, Tuple[str, ...]] = needs_all or {}
         self._applies = applies
@@ -57,13 +70,13 @@ class Control:
         """Every check, in the order of the report."""
         return tuple(rule.check for rule in self.rules)
 
-    def judge(self, facts: Any, policy: Any, crashed: Optional[Crashed] = None) -> List[Finding]:
+    def judge(self, facts: F, policy: P, crashed: Optional[Crashed] = None) -> List[Finding]:
         """At least one finding for each check (checking.judge_rules)."""
         planned = once(partial(attempt, self._planned, facts, policy, crashed))
         findings = judge_rules(self.rules, self._applies, facts, policy, crashed, planned)
         return findings if self.plan is None else by_plan(findings, self.name, planned)
 
-    def _planned(self, facts: Any, policy: Any, crashed: Optional[Crashed]) -> Any:
+    def _planned(self, facts: F, policy: P, crashed: Optional[Crashed]) -> Any:
         """The plan. An unexpected exception is an unknown plan, and keeps the findings."""
         try:
             return self.plan(facts, policy) if self.plan is not None else None

@@ -18,7 +18,7 @@ from .parsers.shell_profile import COMPUTED, Settings
 from .policy import NAME, OINSTALL, Policy, wanted
 from .subjects import OWNERS, entry_of
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _GUIDE = "Oracle Database Installation Guide for Linux, "
 _WANTED = 0o022

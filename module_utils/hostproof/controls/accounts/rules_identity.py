@@ -13,7 +13,7 @@ from .facts import PASSWD, Facts, Owner, Running
 from .policy import NAME, OINSTALL, Policy
 from .subjects import OWNERS, absent_groups, entry_of, orphaned, wanted_of
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _BOOK = "Oracle Database Installation Guide for Linux, Configuring Users, Groups and Environments"
 #: Shells that end a login at once.

@@ -13,7 +13,7 @@ from .facts import AFD_CONFIG, ASMFD, KERNEL, Facts
 from .policy import NAME, Policy
 from .subjects import is_at_least, kernels
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _FIRST_WITHOUT = (5, 14)
 

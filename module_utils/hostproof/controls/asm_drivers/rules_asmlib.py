@@ -16,7 +16,7 @@ from .facts import ASMLIB, CONFIG, IO_URING, RPM, UNIT, Facts, is_configured, mo
 from .policy import NAME, Policy
 from .subjects import V3, is_at_least, kernels, packages, uses_io_uring, version
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _BOOK = "Oracle Database Installation Guide for Linux, Installing and Configuring Oracle ASMLIB"
 _RPM = "command:" + " ".join(RPM)

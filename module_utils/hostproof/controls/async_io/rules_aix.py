@@ -16,7 +16,7 @@ from .instance_io_modes import OPTIONS, persisted
 from .policy import NAME, Policy
 from .subjects import AIX, AIX_GUIDE, REFERENCE
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Minimum that Oracle requires on AIX (installation guides 12.2 and 19c).
 MAXREQS = 65536

@@ -28,7 +28,7 @@ from .policy import NAME, Policy
 from .probes import aio
 from .subjects import INSTANCES, LINUX_GUIDE
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Kinds of files in file systems that DBWR and LGWR write, in the order of the report.
 _KINDS = (DATA, TEMPORARY, REDO, CONTROL)

@@ -17,7 +17,7 @@ from .policy import DOCUMENTED, NAME, Policy
 from .probes import aio
 from .subjects import KERNEL, LINUX, MOS
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _EVENTS = ("file:" + aio.LIMIT_FILE, "file:" + aio.USED_FILE)
 _BOOT = ("dir:/etc/sysctl.d", "file:/etc/sysctl.conf", "lines:boot")

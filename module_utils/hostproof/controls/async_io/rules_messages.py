@@ -20,7 +20,7 @@ from .policy import NAME, Policy
 from .probes import kernel_messages
 from .subjects import INSTANCES, LINUX, MOS
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Seconds. A database message this close to a period without answer belongs to it.
 _SAME_MINUTE = 60.0

@@ -26,7 +26,7 @@ from .instance_io_modes import (
 from .policy import NAME, Policy
 from .subjects import INSTANCES, LINUX_GUIDE, REFERENCE
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _RESTART = "restart the instance: the parameter is static"
 

@@ -3,11 +3,11 @@
 """Requirements for each disk and device node, the values now, and the values after reboot."""
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...collect.answer import Answer, known
 from ...errors import Absent, HostproofError, Unanswered
-from ...evaluate.checking import Skip
+from ...evaluate.checking import S, Skip
 from ...parsers import glob_pattern
 from ...parsers.kernel import bracketed, kernel_cmdline
 from ...parsers.systemd import tuned
@@ -248,7 +248,7 @@ def skip_elsewhere(facts: Facts, _policy: object) -> None:
         raise Skip("Not a Linux host: it has no /sys/class/block.")
 
 
-def with_problem(subjects: List[object], facts: Facts) -> List[object]:
+def with_problem(subjects: Iterable[S], facts: Facts) -> List[Answer[S]]:
     """The known subjects, and the error if others can be hidden."""
     problem: Answer[bool] = facts.found
-    return subjects + ([problem] if isinstance(problem, HostproofError) else [])
+    return [*subjects, *([problem] if isinstance(problem, HostproofError) else [])]

@@ -12,7 +12,7 @@ from .facts import Facts
 from .policy import NAME, Policy
 from .probes.fibre_channel import CLASS, Port
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 def _ports(facts: Facts, _policy: Policy) -> List[Port]:

@@ -11,12 +11,12 @@ from ...evaluate.advice import Advice, Ask, Run, Step
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts
-from .policy import NAME
+from .policy import NAME, Policy
 from .probes import iscsi
 from .probes.iscsi import Session
 from .subjects import SESSIONS
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Seconds after which Clusterware gives up an unavailable voting disk (css disktimeout).
 _DISKTIMEOUT = 200
@@ -39,7 +39,7 @@ _ON = ("enabled", "static", "alias", "indirect", "generated")
     reference="iscsiadm(8), node.startup; open-iscsi README, iSCSI system startup",
     each=SESSIONS,
 )
-def iscsi_login(session: Session, facts: Facts, _policy: object) -> Verdict:
+def iscsi_login(session: Session, facts: Facts, _policy: Policy) -> Verdict:
     parameter = _by_initramfs(session, facts)
     if parameter is not None:
         raise Skip(f"The initramfs logs in to it: {parameter} of the kernel command line.")
@@ -120,7 +120,7 @@ def _raise_by_firmware(session: Session, facts: Facts) -> None:
     "multipath.conf(5), fast_io_fail_tmo; Oracle Clusterware, css disktimeout",
     each=SESSIONS,
 )
-def iscsi_timeout(session: Session, facts: Facts, _policy: object) -> Verdict:
+def iscsi_timeout(session: Session, facts: Facts, _policy: Policy) -> Verdict:
     if not any(session.disk in disk.slaves for disk in facts.maps()):
         raise Skip("Its disk is not a path of a multipath map.")
     seconds = known(session.timeout)

@@ -16,7 +16,7 @@ from .probes.disks import Disk
 from .required_values import targets
 from .subjects import MAPS
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Seconds after which Clusterware gives up an unavailable voting disk (css disktimeout).
 _DISKTIMEOUT = 200

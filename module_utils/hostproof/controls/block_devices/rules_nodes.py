@@ -15,7 +15,7 @@ from .probes import disks
 from .required_values import GROUP, MODE, OWNER, owner_of, persisted_values
 from .subjects import NODES, PARTITIONS
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Bytes. Blocks of arrays and SSDs are aligned to this size.
 _MEBIBYTE = 1 << 20

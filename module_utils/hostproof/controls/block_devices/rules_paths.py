@@ -12,11 +12,11 @@ from ...evaluate.finding import FAIL, PASS
 from ...parsers.number import integer
 from .facts import ASM_KEY, MULTIPATH_CONF, WWIDS, Facts, Used
 from .parsers import multipath_conf
-from .policy import NAME
+from .policy import NAME, Policy
 from .probes.disks import Disk
 from .subjects import IN_USE, MAPS
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: How udev marks a path, and the type that multipath gives it.
 _MARK, _MEMBER = "DM_MULTIPATH_DEVICE_PATH", "mpath_member"

@@ -14,7 +14,7 @@ from .probes import disks
 from .required_values import ACCEPTED, Target, Wanted, settings, value_at_boot, value_of
 from .subjects import QUEUES
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _SYSFS = "Linux, Documentation/ABI/stable/sysfs-block"
 

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Subjects of the checks: device nodes, partitions, queues, multipath maps, iSCSI sessions."""
 
-from typing import Any, List, Tuple
+from typing import List, Tuple
 
+from ...collect.answer import Answer
 from ...evaluate.checking import Subjects
 from .facts import ASM_KEY, STATUS, TABLE, Facts, Used
 from .policy import Policy
 from .probes.disks import Disk
+from .probes.iscsi import Session
 from .required_values import Target, is_owned, targets, with_problem
 
 _NOTHING = "Neither ASM nor an instance uses a disk that the policy manages."
@@ -21,20 +23,20 @@ def _none(facts: Facts, policy: Policy) -> str:
     return _NOTHING
 
 
-def _owned(facts: Facts, _policy: Policy) -> List[Any]:
+def _owned(facts: Facts, _policy: Policy) -> List[Answer[Used]]:
     return with_problem([device for device in facts.used if is_owned(device)], facts)
 
 
-def _partitions(facts: Facts, _policy: Policy) -> List[Any]:
+def _partitions(facts: Facts, _policy: Policy) -> List[Answer[Used]]:
     return with_problem([device for device in facts.used if device.partition is not None], facts)
 
 
-def _targets(facts: Facts, _policy: Policy) -> List[Any]:
-    return with_problem([*targets(facts)], facts)
+def _targets(facts: Facts, _policy: Policy) -> List[Answer[Target]]:
+    return with_problem(targets(facts), facts)
 
 
-def _maps(facts: Facts, _policy: Policy) -> List[Any]:
-    return with_problem([*facts.maps()], facts)
+def _maps(facts: Facts, _policy: Policy) -> List[Answer[Disk]]:
+    return with_problem(facts.maps(), facts)
 
 
 def _of_node(device: Used) -> Tuple[str, ...]:
@@ -50,8 +52,8 @@ def _of_map(_one: Disk) -> Tuple[str, ...]:
     return tuple("command:" + " ".join(argv) for argv in (TABLE, STATUS))
 
 
-IN_USE = Subjects(
-    lambda facts, _policy: with_problem([*facts.used], facts),
+IN_USE: Subjects[Facts, Policy, Used] = Subjects(
+    lambda facts, _policy: with_problem(facts.used, facts),
     none=_none,
     name=lambda device: str(device.node),
     evidence=_of_node,
@@ -72,8 +74,8 @@ MAPS = Subjects(
     name=lambda disk: str(disk.title),
     evidence=_of_map,
 )
-SESSIONS = Subjects(
-    lambda facts, _policy: with_problem([*facts.sessions], facts),
+SESSIONS: Subjects[Facts, Policy, Session] = Subjects(
+    lambda facts, _policy: with_problem(facts.sessions, facts),
     none="No disk that Oracle uses has an iSCSI session.",
     name=lambda session: str(session.title),
     evidence=lambda session: (str(session.key),),

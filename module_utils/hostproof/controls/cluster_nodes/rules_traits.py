@@ -27,7 +27,7 @@ from .facts import (
 )
 from .policy import NAME, Policy
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 LATER = "Nodes are compared when the run has ended: see the cluster."
 WHY = "A node that differs from its peers behaves differently when work moves to it."

@@ -12,7 +12,7 @@ from .policy import NAME, Policy, policy_from
 from .rules_custom import rules_of
 
 
-class _Custom(Control):
+class _Custom(Control[Facts, Policy]):
     """The only control whose rules are created from its policy."""
 
     def judge(

@@ -33,7 +33,7 @@ def check_of(custom: CustomCheck) -> Check:
     )
 
 
-def rules_of(policy: Policy) -> List[Rule]:
+def rules_of(policy: Policy) -> List[Rule[Facts, Policy]]:
     return [Rule(check_of(check), partial(_judge, check), None) for check in policy.checks]
 
 

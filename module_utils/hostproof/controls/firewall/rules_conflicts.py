@@ -11,7 +11,7 @@ from .facts import Facts
 from .policy import NAME, Policy
 from .subjects import RESERVED, SOCKETS, Reserved
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

@@ -15,7 +15,7 @@ from .policy import NAME, Policy
 from .rule_outcomes import Traffic, Way, running_tables, traffic_of
 from .subjects import WAYS, services_at_boot
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

@@ -16,7 +16,7 @@ from .policy import NAME, Policy, Port
 from .rule_outcomes import Outcome, of_files, outcome_of, running_tables, ways
 from .subjects import PORTS, services_at_boot
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 BOOK = "Oracle Grid Infrastructure Installation Guide for Linux, Port Numbers and Protocols"
 _REBOOT = "after reboot"

@@ -4,7 +4,7 @@
 
 from typing import List, NamedTuple, Tuple
 
-from ...collect.answer import if_known
+from ...collect.answer import Answer, if_known
 from ...errors import Absent, HostproofError, NotRecorded
 from ...evaluate.checking import Skip, Subjects
 from .facts import KERNEL, NFT, Facts
@@ -39,8 +39,8 @@ def _wanted(facts: Facts, policy: Policy) -> Tuple[Port, ...]:
     return wanted(policy, tuple(sorted(listening)))
 
 
-def _ports(facts: Facts, policy: Policy) -> List[object]:
-    subjects: List[object] = list(_wanted(facts, policy))
+def _ports(facts: Facts, policy: Policy) -> List[Answer[Port]]:
+    subjects: List[Answer[Port]] = list(_wanted(facts, policy))
     if isinstance(facts.sockets, HostproofError) and policy.ports is None:
         subjects.append(facts.sockets)
     return subjects
@@ -59,7 +59,7 @@ PORTS = Subjects(
 )
 
 
-def _ways(facts: Facts, policy: Policy) -> List[object]:
+def _ways(facts: Facts, policy: Policy) -> List[Way]:
     announced = policy.profile is not None and policy.profile.cluster
     if not announced and not known_cluster(facts):
         raise Skip("Not a node of a cluster.")

@@ -10,7 +10,7 @@ from .nics import NicFacts
 from .policy import NAME, Policy
 from .subjects import NICS
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

@@ -17,7 +17,7 @@ from .ports import need_ports, ports_of
 from .snmp.switch_port import SwitchPort
 from .subjects import CASE, IEEE_802_3, NICS
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

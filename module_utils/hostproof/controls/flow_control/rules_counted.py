@@ -15,7 +15,7 @@ from .policy import NAME, Policy
 from .probes.nic_pause import Traffic
 from .subjects import CASE, IEEE_802_3, NICS
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

@@ -19,7 +19,7 @@ from .snmp.filer_port import FilerPort
 from .snmp.switch_port import Switch, SwitchPort
 from .subjects import CASE, FILERS, NICS, NTAP, NamedFiler, need_nics
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 # -- the switch's port ----------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from .snmp.filer_port import Filer, FilerPort
 from .snmp.switch_port import Switch, SwitchPort
 from .subjects import BONDS, CASE, NTAP, PATHS, STORAGE_PATHS, NamedPath
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 # -- bonds ----------------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ from .probes.pause_persisted import Setting
 from .required_settings import Wanted, given_by_boot, wanted_of
 from .subjects import CASE, IEEE_802_3, NICS, NICS_AND_UNKNOWN, NTAP, SYSTEMD_LINK
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 ETHTOOL = "ethtool(8), --pause; kernel include/uapi/linux/ethtool.h, struct ethtool_pauseparam"
 

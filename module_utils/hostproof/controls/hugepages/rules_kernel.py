@@ -28,7 +28,7 @@ from .probes import transparent_hugepages as thp_probe
 from .probes.huge_page_pool import in_pages
 from .subjects import BOOT, KERNEL, MEMINFO
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

@@ -44,7 +44,7 @@ from .policy_values import (
 )
 from .subjects import BOOT, INSTALLATION, NO_INSTANCE
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

@@ -23,7 +23,7 @@ from .policy_values import NO_DATABASE, has_database
 from .probes.huge_page_pool import PoolAtBoot, in_pages
 from .subjects import BOOT, INSTALLATION, KERNEL, MEMINFO, PMON
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: One page may be missing, or one in as many: MOS 401749.1 rounds each segment up by one.
 _SLIGHT = 1000

@@ -21,7 +21,7 @@ from .policy import NAME, Policy
 from .policy_values import groups_of, requires_group
 from .subjects import INSTANCES, MEMINFO
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Share of memory above which page tables are a finding.
 PAGE_TABLES_SHARE = 0.01

@@ -13,7 +13,7 @@ from .facts import ARP_FILE, LOOPBACK, Bond, Device, Facts
 from .policy import NAME, Policy
 from .subjects import BONDS, BOOK, DEVICES, MOVE
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: The MTU of standard Ethernet frames.
 _STANDARD = 1500

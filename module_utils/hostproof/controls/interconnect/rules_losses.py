@@ -13,7 +13,7 @@ from .facts import FILTER_FILE, NETSTAT, SAMPLE, SNMP, Facts, Losses
 from .policy import NAME, Policy
 from .subjects import BOOK
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _STRICT = 1
 _MIB = "RFC 4293 and RFC 4113 (what the counters count)"

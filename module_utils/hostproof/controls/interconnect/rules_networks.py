@@ -16,7 +16,7 @@ from .facts import Facts, Limited
 from .policy import NAME, Policy
 from .subjects import BOOK, MOVE
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Mb/s of a card.
 _LEAST = 1000

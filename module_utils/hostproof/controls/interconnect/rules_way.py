@@ -15,7 +15,7 @@ from .policy import NAME, Peer, Policy
 from .probes import group_packets
 from .subjects import BOOK, PEERS
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: What Clusterware needs, and what it is called.
 _REQUIRED = {

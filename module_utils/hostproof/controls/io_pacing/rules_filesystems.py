@@ -17,7 +17,7 @@ from .pacing_fixes import MOUNTS_KEYS
 from .policy import NAME, Policy
 from .subjects import AIX, PACING
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

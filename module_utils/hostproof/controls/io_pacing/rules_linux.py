@@ -15,7 +15,7 @@ from .facts import DIRTY, VM, Facts, Linux
 from .policy import NAME, Policy
 from .subjects import LINUX
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: mm/page-writeback.c: what the kernel starts with.
 DEFAULTS = {

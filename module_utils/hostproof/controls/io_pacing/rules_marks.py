@@ -14,7 +14,7 @@ from .pacing_fixes import LSATTR_KEY, RUNNING_KEY, commands_of, fix_of, layers_o
 from .policy import NAME, Policy, order_problem, step_problem
 from .subjects import AIX, TUNABLES
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 RANGE_KEYS = [f"command:lsattr -R -l {DEVICE} -a {name}" for name in NAMES]
 OSLEVEL_KEY = "command:" + " ".join(OSLEVEL)

@@ -41,7 +41,7 @@ from .pacing_fixes import (
 from .policy import NAME, PROFILES, Policy
 from .subjects import AIX, ARTICLE, HOSTS, PACING
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: The marks of an old HACMP whose cost was measured.
 MEASURED = PROFILES["legacy_hacmp"].pair

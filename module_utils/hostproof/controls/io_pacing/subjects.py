@@ -38,5 +38,5 @@ def _hosts(facts: Facts, _policy: Policy) -> List[Union[look.Aix, look.Linux]]:
 
 
 AIX = Subjects(_aix)
-HOSTS = Subjects(_hosts)
+HOSTS: Subjects[Facts, Policy, Union[look.Aix, look.Linux]] = Subjects(_hosts)
 LINUX = Subjects(_linux)

@@ -13,7 +13,7 @@ from .facts import IFCONFIG, NO, NO_AT_BOOT, Aix, Facts
 from .policy import NAME, Policy
 from .required_parameters import NO_ORACLE, is_announced
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _Values = Dict[str, int]
 

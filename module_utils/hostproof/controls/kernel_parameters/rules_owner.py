@@ -12,7 +12,7 @@ from .facts import Facts
 from .policy import NAME, Policy
 from .required_parameters import Parameter, at_boot_of, judged_parameters
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

@@ -3,12 +3,13 @@
 """Every parameter that Oracle's documents or the policy requires, by what it is about."""
 
 from ...evaluate.checking import Rules
+from .facts import Facts
 from .parameter_layers import judge_parameter
-from .policy import NAME
+from .policy import NAME, Policy
 from .required_parameters import OF_POLICY, REVERSE_PATH
 from .subjects import NETWORK, PROC, family
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 rules.check(

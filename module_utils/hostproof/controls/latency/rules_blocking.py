@@ -10,7 +10,7 @@ from .policy import NAME, Policy
 from .probes.running_databases import Running
 from .subjects import DATABASES
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: So many sessions behind one warn, as do sessions that wait so long; from experience.
 _SESSIONS = 5

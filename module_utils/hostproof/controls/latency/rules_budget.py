@@ -15,7 +15,7 @@ from .facts import Facts
 from .policy import NAME, Budget, Policy
 from .subjects import WITH_BUDGET, WORDS, Probed, no_answer
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: What validation in the background costs. IronJacamar (WildFly, EAP): its
 #: validator looks each half of background-validation-millis at what it did not see for all of it.

@@ -17,7 +17,7 @@ from .measurement.report import octave_of, octaves_above
 from .policy import NAME, Policy
 from .subjects import REPORTS, Probed
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _REFERENCE = (
     "F. Hoogland, Exadata: measuring the disk I/O of a storage server, dumps iolstats and "

@@ -10,7 +10,7 @@ from ...evaluate.checking import Rules, Skip, Verdict
 from .facts import Facts
 from .policy import NAME, Policy
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _NO_BEFORE = (
     "There is no measurement before a change: run ./hostproof latency baseline before it and "

@@ -28,7 +28,7 @@ from .policy import NAME, Policy
 from .subjects import IOSTATS, need_linux, need_window
 from .thresholds import Subject
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _KEY = EVIDENCE + PASSIVE_NAME
 _NOTHING = (

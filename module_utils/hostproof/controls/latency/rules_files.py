@@ -15,7 +15,7 @@ from .policy import NAME, Policy
 from .subjects import FILES, IOSTATS, File
 from .thresholds import Subject
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

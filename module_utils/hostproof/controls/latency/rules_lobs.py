@@ -20,7 +20,7 @@ from .policy import NAME, Policy
 from .redo_advice import fix_of_redo, log_write_us
 from .subjects import REPORTS, SOURCES, Probed, Source
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _SOURCE = (
     "J. Wartak, Part 5: Oracle SecureFile LOB is better than BasicFile, isn't it?, 2014; My Oracle "

@@ -25,7 +25,7 @@ from .policy import NAME, Policy
 from .subjects import TARGETS, WITH_SIZES, WORDS, Probed, need_linux, need_window, no_answer
 from .thresholds import Subject
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: The network without this host comes first; ``user`` represents it where nothing better is told.
 _NETWORK = ("net", "kernel")

@@ -14,7 +14,7 @@ from .policy import NAME, Policy
 from .subjects import POOLS, Probed, no_answer
 from .thresholds import Subject
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

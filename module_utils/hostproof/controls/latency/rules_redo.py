@@ -15,7 +15,7 @@ from .figures import milliseconds
 from .policy import NAME, Policy
 from .subjects import IOSTATS, need_linux, need_window
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _KEYS = (EVIDENCE + PASSIVE_NAME,) + io_writers.KEYS
 #: Two devices of one kind differ less than this. Our own limits.

@@ -19,7 +19,7 @@ from .redo_advice import fix_of_redo, log_write_us
 from .subjects import REPORTS, Probed
 from .thresholds import Subject
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: How windows mark the waits of background processes, where both wait for an event.
 _BACKGROUND = " (background)"

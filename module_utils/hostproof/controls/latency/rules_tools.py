@@ -16,7 +16,7 @@ from .policy import NAME, Policy
 from .subjects import REPORTS, Probed
 from .thresholds import Subject, choose, grade
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Tools whose latency has the limit of the probe of the same kind.
 _TOOLS = (

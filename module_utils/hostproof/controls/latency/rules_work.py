@@ -16,7 +16,7 @@ from .parsers import slob_conf
 from .policy import NAME, Policy
 from .subjects import REPORTS, SOURCES, Probed, Source
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _SLOB = (
     "K. Closson, SLOB: The Silly Little Oracle Benchmark, README; slob.conf and misc/awr_info.sh"
@@ -32,12 +32,14 @@ _LOGICAL, _REQUESTS = "logical reads", "read requests"
 _SHOWN = 6
 
 
-def _with(option: str, why: str) -> Subjects:
+def _with(option: str, why: str) -> Subjects[Facts, Policy, Probed]:
     """The reports that have an option."""
 
     def find(facts: Facts, policy: Policy) -> List[Probed]:
         subjects = [
-            subject for subject in REPORTS.find(facts, policy) if subject.probe.options[option]
+            subject
+            for subject in map(known, REPORTS.find(facts, policy))
+            if subject.probe.options[option]
         ]
         if not subjects:
             raise Skip(why)

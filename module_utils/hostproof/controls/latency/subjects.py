@@ -179,7 +179,7 @@ DATABASES = Subjects(
     none="No database runs here.",
     name=lambda running: str(running.sid),
 )
-SOURCES = Subjects(
+SOURCES: Subjects[Facts, Policy, Source] = Subjects(
     _sources,
     none="latency_probes names no report, and no database is queried or runs here.",
     name=lambda source: str(source.path),

@@ -14,7 +14,7 @@ from .policy import NAME, Policy
 from .subjects import LISTENERS, NETAG, Subject, running, with_file
 from .valid_nodes import Nodes
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _SQLNET = "Oracle Database Net Services Reference, sqlnet.ora"
 #: Entries that a message names.

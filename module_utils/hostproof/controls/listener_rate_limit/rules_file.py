@@ -19,7 +19,7 @@ from .facts import SOCKETS, Facts, grid_reasons
 from .policy import NAME, OVER_TCP, Policy
 from .subjects import LISTENERS, NETAG, NETRF, Subject, file_keys, running, with_file
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Lines that a sentence names.
 _MOST_NOTES = 3

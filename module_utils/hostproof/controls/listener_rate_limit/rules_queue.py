@@ -15,7 +15,7 @@ from .listener_fixes import INSTEAD
 from .policy import NAME, OVER_TCP, Policy, WantedListener
 from .subjects import LISTENERS, NETRF, Subject, file_keys, running, with_file
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: The default of QUEUESIZE on Linux (Net Services Administrator's Guide 23, 9.4.2).
 DEFAULT_QUEUE = 128

@@ -22,7 +22,7 @@ from .listener_fixes import (
 from .policy import NAME, Policy, WantedListener
 from .subjects import LISTENERS, NETRF, PAPER, Subject, file_keys, with_file
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _RATE = "CONNECTION_RATE_"
 

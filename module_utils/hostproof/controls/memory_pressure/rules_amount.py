@@ -10,7 +10,7 @@ from ...parsers.size import human
 from .facts import Facts
 from .policy import NAME, Policy
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _GIB = 1 << 30
 _GRID, _DATABASE = 8 * _GIB, 1 * _GIB

@@ -14,7 +14,7 @@ from .facts import MIN_FREE, Facts
 from .policy import NAME, Policy
 from .subjects import skip_unmanaged
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

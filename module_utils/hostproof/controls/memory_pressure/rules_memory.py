@@ -19,7 +19,7 @@ from .facts import FSTAB, MOUNTS, SHM, Facts
 from .policy import NAME, Policy
 from .subjects import skip_unmanaged
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 #: Percentages of memory that is free or cache. A node is exhausted below the first one. That is a

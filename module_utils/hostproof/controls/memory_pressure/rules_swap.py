@@ -17,7 +17,7 @@ from .policy import NAME, Policy
 from .subjects import skip_unmanaged
 from .swap_at_boot import is_in_memory
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _GIB = 1 << 30
 #: Tolerance in percent: an area is smaller than its device by a page and by rounding.

@@ -33,7 +33,7 @@ from .subjects import (
     strays,
 )
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _SILENT = "is silent"
 #: The servers are queried for IPv4 addresses only.

@@ -16,7 +16,7 @@ from .policy import NAME, Policy
 from .probes.name_service import key_of
 from .subjects import GUIDE, asks_dns, listed, skip_unmanaged
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Sources that answer for .local alone, and say nothing of other names.
 _MINIMAL = ("mdns4_minimal", "mdns6_minimal", "mdns_minimal")

@@ -19,7 +19,7 @@ from .policy import NAME, Policy
 from .probes.cloud_init import Template
 from .subjects import listed, short, skip_unmanaged
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 LOOPBACK = "127.0.0.1"
 #: The variables of a template: of Jinja, and of Cheetah in old versions of cloud-init.

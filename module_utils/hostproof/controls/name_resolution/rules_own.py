@@ -18,7 +18,7 @@ from .policy import NAME, Policy
 from .probes.cloud_init import Template
 from .subjects import GUIDE, in_hosts, listed, places, short, skip_unmanaged, strays
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\Z")
 _NAMES = GUIDE + "IP Name and Address Requirements"

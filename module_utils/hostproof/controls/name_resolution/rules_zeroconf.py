@@ -15,7 +15,7 @@ from .policy import NAME, Policy
 from .probes.zeroconf import PROCESSES, PROXYT, PROXYT_PROCESSES, ROUTE, SYSCONFIG, UNITS
 from .subjects import listed, skip_unmanaged
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: More devices with the route than a host has.
 _MOST_ROUTES = 8

@@ -22,7 +22,7 @@ from .probes import rpc_slots
 from .probes.rpc_slots import ENTRIES, MAXIMUM, NAMES
 from .subjects import MOUNTS_OF_ANY_CLASS, NETAPP, NFS_5
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

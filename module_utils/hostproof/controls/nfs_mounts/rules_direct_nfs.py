@@ -27,7 +27,7 @@ from .policy import NAME, Policy
 from .probes.direct_nfs import HomeDirectNfs
 from .subjects import INSTALLATION
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 ASK_THE_DATABASE = "select * from v$dnfs_servers; select * from v$dnfs_channels;"
 

@@ -27,7 +27,7 @@ from .options_table import EXACTLY, NOT, Requirement
 from .policy import NAME, Policy, WantedMount
 from .subjects import MOUNTS, MOUNTS_AND_UNLISTED, NETAPP, NFS_5
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Files whose locks keep a database from being opened twice.
 _LOCKED_CLASSES = ("datafiles", "redo", "crs_voting")

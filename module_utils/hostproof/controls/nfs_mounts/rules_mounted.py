@@ -8,7 +8,7 @@ from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import OpenFiles
 from ...collect.shell import line
 from ...errors import Absent, HostproofError
-from ...evaluate.checking import Rules, Verdict
+from ...evaluate.checking import Rules, Subjects, Verdict
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
 from ...probes.nfs.nfs_mounted import Mounted
 from ...probes.nfs.nfs_persisted import Entry
@@ -20,7 +20,7 @@ from .mount_layers import NOT_MOUNTED, Layers, persisted_source, source_parts, s
 from .policy import NAME, Policy
 from .subjects import MOUNTS, NETAPP, judged_layers, say_guess, unknown, unlisted
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 class _Instead(NamedTuple):
@@ -77,7 +77,13 @@ def _say_guess(finding: Finding, place: _Place) -> Finding:
     return say_guess(finding, place) if isinstance(place, Layers) else finding
 
 
-PLACES = MOUNTS._replace(find=_places, name=lambda place: str(place.path), finish=_say_guess)
+PLACES: Subjects[Facts, Policy, _Place] = Subjects(
+    _places,
+    none=MOUNTS.none,
+    name=lambda place: str(place.path),
+    finish=_say_guess,
+    unknown=MOUNTS.unknown,
+)
 
 
 @rules.check(

@@ -21,7 +21,7 @@ from .probes import direct_nfs
 from .probes.direct_nfs import GLOBAL_FILE, HomeDirectNfs
 from .subjects import INSTALLATION, NETAPP
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: A file with more mistakes than this is not an oranfstab; the rest is only counted.
 MOST_SHOWN = 20

@@ -39,7 +39,7 @@ from .policy import NAME, Policy
 from .probes import persisted_options
 from .subjects import MOUNTS, NETAPP, NFS_5
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

@@ -28,7 +28,7 @@ from .options_table import PROGRAMS
 from .policy import NAME, Policy
 from .subjects import INSTALLATION
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _NFS = ("nfs", "nfs4")
 _SEEN_IN = "file:" + nfs_mounted.MOUNTINFO

@@ -21,7 +21,7 @@ from .policy import NAME, Policy
 from .servers import Servers, granted_by_server, lowered, mounts_alike, size_of
 from .subjects import MOUNTS, NETAPP, NFS_5, judged_layers, say_guess
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 SMALLEST = nfs_options.LEAST_TRANSFER
 #: The kernel rounds a requested size down to whole pages.

@@ -23,7 +23,7 @@ from .mount_fixes import Fix
 from .policy import NAME, Policy
 from .subjects import MOUNTS
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 NAMES = ("READ", "WRITE")
 #: A queue this many times as long as the answer takes is not waiting for the server.

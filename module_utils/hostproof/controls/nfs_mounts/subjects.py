@@ -89,6 +89,6 @@ MOUNTS = Subjects(
     unknown=UNKNOWN_MOUNTS,
 )
 #: Also those that the policy does not list.
-MOUNTS_AND_UNLISTED = MOUNTS._replace(find=_with_unlisted)
+MOUNTS_AND_UNLISTED = MOUNTS.found_by(_with_unlisted)
 #: Where the verdict does not rest on what is on a mount.
 MOUNTS_OF_ANY_CLASS = Subjects(mounts, none=MOUNTS.none, name=_path, unknown=UNKNOWN_MOUNTS)

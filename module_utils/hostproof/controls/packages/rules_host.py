@@ -18,7 +18,7 @@ from .facts import CVUQDISK, Facts, log_of
 from .policy import NAME, Policy
 from .subjects import database_of
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: The states of dpkg for a complete package and for a removed one.
 _WHOLE = ("installed", "config-files", "not-installed")

@@ -28,7 +28,7 @@ from .subjects import (
     table_rows,
 )
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _TABLE = "Oracle Database installation guides for Linux, package tables (package_table.py)"
 #: Days after which a row of the table has to be read again.

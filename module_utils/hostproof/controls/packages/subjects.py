@@ -4,7 +4,7 @@
 
 from typing import List, Optional, Tuple
 
-from ...collect.answer import known
+from ...collect.answer import Answer, known
 from ...errors import Absent
 from ...evaluate.checking import Skip, Subjects
 from ...parsers.unix.package_list import Package
@@ -40,7 +40,7 @@ def _has_release(facts: Facts, policy: Policy) -> bool:
     return is_announced or (not isinstance(facts.os, Absent) and releases.has_home(facts.software))
 
 
-def _releases(facts: Facts, policy: Policy) -> List[object]:
+def _releases(facts: Facts, policy: Policy) -> List[Answer[Release]]:
     profile = policy.profile
     if not _has_release(facts, policy):
         raise Skip(_NO_RELEASE)

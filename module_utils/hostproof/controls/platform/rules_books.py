@@ -18,7 +18,7 @@ from .platform_table import Row
 from .policy import NAME, Policy
 from .subjects import RELEASES, contradiction, fits, line_of, target_of
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _BOOKS = (
     "Oracle Database installation guides for Linux, supported distributions (platform_table.py)"

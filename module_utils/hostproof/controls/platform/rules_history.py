@@ -10,7 +10,7 @@ from ...parsers.unix.distribution import clean
 from .facts import RECORDERS, SAR, Facts
 from .policy import NAME, Policy
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Seconds. sar begins a file each day.
 _FRESH = 2 * 86400

@@ -24,7 +24,7 @@ from .facts import (
 )
 from .policy import NAME, Policy
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _PAGE = 4096
 _ANYBODY = 0o001

@@ -5,7 +5,7 @@
 import re
 from typing import List, Optional, Tuple
 
-from ...collect.answer import known
+from ...collect.answer import Answer, known
 from ...errors import Absent, Unanswered
 from ...evaluate.checking import Skip, Subjects
 from ...parsers.kernel import kernel_release
@@ -13,6 +13,7 @@ from ...parsers.unix import distribution
 from ...parsers.unix.distribution import EL, Distribution, clean, numbers
 from ...probes.oracle import releases
 from ...probes.oracle.oracle_parameters import Version
+from ...probes.oracle.releases import Release
 from .facts import OS_RELEASE, RUNNING_KERNEL, Facts
 from .platform_table import UEK_LINES
 from .policy import Policy
@@ -37,7 +38,7 @@ def applies(facts: Facts, policy: Policy) -> None:
         )
 
 
-def _releases(facts: Facts, policy: Policy) -> List[object]:
+def _releases(facts: Facts, policy: Policy) -> List[Answer[Release]]:
     profile = policy.profile
     return releases.wanted(
         policy.release, None if profile is None else profile.release, facts.software

@@ -18,7 +18,7 @@ from .sides import both_sides
 from .subjects import POOLS, AnyPool
 from .validation_ways import BACKGROUND, FOREGROUND, NOTHING, Mode, cut_by_firewall
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _SOURCE = (
     "IronJacamar, BaseWrapperManagedConnectionFactory and JBJCA-1153; JBoss EAP Configuration "

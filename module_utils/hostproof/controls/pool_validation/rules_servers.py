@@ -24,7 +24,7 @@ from .parsers.datasources_xml import DataSource
 from .policy import DOMAIN, NAME, Policy
 from .subjects import SERVERS, evidence_of
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _GUIDE = "WildFly Admin Guide, Management API reference; JBoss EAP Configuration Guide, Datasources"
 

@@ -10,7 +10,7 @@ from .facts import Facts
 from .policy import NAME, Policy
 from .subjects import POOLS, AnyPool
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 LATER = "Pools are added up when the run has ended: see the database."
 

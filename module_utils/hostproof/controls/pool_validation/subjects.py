@@ -105,7 +105,7 @@ def _waits(key: str, app: App, node: Node) -> Unanswered:
 
 
 SERVERS = Subjects(_apps, none=_NONE, name=lambda app: str(app.server.name), evidence=evidence_of)
-POOLS = Subjects(
+POOLS: Subjects[Facts, Policy, AnyPool] = Subjects(
     _pools,
     none=lambda facts, policy: (
         "No data source is enabled." if policy.servers or policy.files else _NO_POOLS

@@ -11,7 +11,7 @@ from .parameter_values import pages_now, pages_text
 from .policy import NAME, Policy
 from .subjects import INSTANCES
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Seconds. The article has 0.437 with huge pages and 9.645 without them.
 _SLOW = 3.0

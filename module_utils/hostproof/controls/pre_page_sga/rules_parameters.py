@@ -36,7 +36,7 @@ from .parameter_values import (
 from .policy import AUTO, NAME, UNMANAGED, Policy
 from .subjects import INSTANCES, REFERENCE
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Status and problem. With None the problem text of the check is used.
 Grade = Tuple[str, Optional[str]]

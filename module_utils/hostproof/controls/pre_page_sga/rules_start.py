@@ -32,7 +32,7 @@ from .parameter_values import (
 from .policy import NAME, Policy
 from .subjects import INSTANCES, REFERENCE
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _DOWN = "It is not running."
 _NO_FAILURE = "no error about shared memory"

@@ -17,7 +17,7 @@ from .parsers import temp_cleaners
 from .policy import NAME, Policy
 from .subjects import accounts_of
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: The highest uid that most builds of systemd take for an account of the system.
 _SYSTEM = 999

@@ -17,7 +17,7 @@ from .limit_steps import remedy
 from .policy import NAME, Policy
 from .subjects import LOGIN, accounts_of
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 PAM = "limits.conf(5); pam_limits(8)"
 

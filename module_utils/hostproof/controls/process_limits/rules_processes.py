@@ -22,7 +22,7 @@ from .policy import NAME, Policy
 from .probes import cgroups
 from .subjects import NO_PROCESS, PROCESSES
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Percent of the tasks or the memory of a group that may be used before it is wrong.
 _FULL = 90
@@ -159,7 +159,7 @@ def _with_units(facts: Facts, policy: Policy) -> List[Group]:
     return groups
 
 
-WITH_UNITS = GROUPS._replace(find=_with_units)
+WITH_UNITS = GROUPS.found_by(_with_units)
 
 
 @rules.check(

@@ -12,7 +12,7 @@ from .parsers.pid_stat import Scheduling
 from .policy import NAME, Policy
 from .probes.realtime import PROCESSES, RELEASE, SHARE, SUBTREE, blocked_by
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

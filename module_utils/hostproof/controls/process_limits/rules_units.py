@@ -17,7 +17,7 @@ from .facts import OF_CLUSTERWARE, SHOW_MANAGER, SHOW_UNIT, Facts, UnitFacts
 from .limit_table import ROWS, UNLIMITED
 from .policy import NAME, Policy
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 SYSTEM_CONF = "/etc/systemd/system.conf"
 _SLICE = ".slice"
@@ -80,7 +80,7 @@ SERVICES = Subjects(
     name=lambda service: str(service.name),
     evidence=_evidence,
 )
-UNITS = SERVICES._replace(find=_units)
+UNITS = SERVICES.found_by(_units)
 
 
 @rules.check(

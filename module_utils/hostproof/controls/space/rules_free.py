@@ -10,7 +10,7 @@ from .facts import Facts, usage_key
 from .policy import NAME, Policy
 from .subjects import FILE_SYSTEMS, FileSystem
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

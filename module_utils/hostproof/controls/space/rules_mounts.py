@@ -15,7 +15,7 @@ from .facts import DIRECTORIES, FSTAB, Facts
 from .policy import NAME, Policy
 from .subjects import EVIDENCE, FILE_SYSTEMS, WITH_SOFTWARE, FileSystem, at_boot
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _SHM, _PROC, _BOOT, _TMP = "/dev/shm", "/proc", "/boot", "/tmp"
 _HIDEPID = "hidepid="
@@ -321,7 +321,7 @@ def boot(facts: Facts, _policy: Policy) -> Verdict:
     )
 
 
-DIRECTORY = Subjects(
+DIRECTORY: Subjects[Facts, Policy, str] = Subjects(
     lambda _facts, _policy: DIRECTORIES,
     name=lambda path: path,
     evidence=lambda path: ("stat:" + path,),

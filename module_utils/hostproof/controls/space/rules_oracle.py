@@ -23,7 +23,7 @@ from ...probes.oracle.oracle_homes import OracleHome
 from .facts import BOOT_LINKS, INIT_SCRIPTS, SOCKETS, Existing, Facts
 from .policy import NAME, Policy
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: The permissions that are checked (setuid, group x, group w, others w), and those that are set.
 _MODE, _AS_SHIPPED = 0o4032, 0o4010
@@ -32,7 +32,7 @@ _OTHERS_WRITE = 0o022
 _OWNER_WRITES, _GROUP_WRITES = 0o200, 0o020
 _PUBLIC, _PUBLIC_WRITE = 0o007, 0o002
 
-HOMES = Subjects(
+HOMES: Subjects[Facts, Policy, OracleHome] = Subjects(
     lambda facts, _policy: known(facts.homes),
     name=lambda home: home.path,
     none="No Oracle home is here.",

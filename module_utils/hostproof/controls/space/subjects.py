@@ -4,7 +4,7 @@
 
 from typing import Dict, List, NamedTuple, Tuple
 
-from ...collect.answer import if_known, known, unless_absent
+from ...collect.answer import Answer, if_known, known, unless_absent
 from ...errors import Absent, HostproofError
 from ...evaluate.checking import Skip, Subjects
 from ...parsers.mounts.mountinfo import Mount
@@ -39,11 +39,11 @@ def applies(facts: Facts, policy: Policy) -> None:
         )
 
 
-def _file_systems(facts: Facts, policy: Policy) -> List[object]:
+def _file_systems(facts: Facts, policy: Policy) -> List[Answer[FileSystem]]:
     """By mount point. An unknown mount point is an error."""
     by_path = {mount.path: mount for mount in known(facts.mounts)}
     by_place: Dict[str, List[Demand]] = {}
-    unknown: List[object] = [
+    unknown: List[Answer[FileSystem]] = [
         answer for answer in (facts.homes, facts.inventory) if isinstance(answer, HostproofError)
     ]
     required = demands.of_installer(policy) + demands.planned(policy)
@@ -53,7 +53,7 @@ def _file_systems(facts: Facts, policy: Policy) -> List[object]:
             unknown.append(place)
         else:
             by_place.setdefault(place, []).append(demand)
-    systems: List[object] = []
+    systems: List[Answer[FileSystem]] = []
     for path in sorted(by_place):
         shared = [
             demand
@@ -78,7 +78,7 @@ def at_boot(facts: Facts, path: str) -> Tuple[str, ...]:
     return options_of(unless_absent(facts.fstab, []), path)
 
 
-def _with_software(facts: Facts, policy: Policy) -> List[object]:
+def _with_software(facts: Facts, policy: Policy) -> List[Answer[FileSystem]]:
     """File systems of homes, the inventory and planned paths, except / and those of a network."""
     return [
         system

@@ -13,7 +13,7 @@ from .facts import Facts, Server
 from .policy import NAME, Policy
 from .subjects import SERVERS, health_of, need_answer
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

@@ -13,7 +13,7 @@ from .snmp import storage_rules
 from .snmp.storage_agent import ELIGIBLE, NO_ANSWER, SIMULATOR
 from .subjects import ADMIN, AGENTS, SERVERS, need_answer
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _FIXES = {
     snmp.CLOSED: "enable the SNMP service of the storage for this host",

@@ -15,7 +15,7 @@ from .rules_space import CAPACITY, limits_of, media_at, use_text
 from .snmp import storage_rules
 from .subjects import OUTPUTS, Output
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Values of read_realloc that reallocate blocks after sequential reads.
 _REALLOCATES = ("on", "space_optimized")

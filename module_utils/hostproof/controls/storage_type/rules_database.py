@@ -17,7 +17,7 @@ from .snmp import database_snmp, snmp_targets, storage_rules
 from .snmp.storage_agent import ELIGIBLE, NO_ANSWER, SIMULATOR, Storage
 from .subjects import LADBI
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 def _that_the_database_asks(facts: Facts, policy: Policy) -> List[Server]:

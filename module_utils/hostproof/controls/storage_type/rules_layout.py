@@ -14,7 +14,7 @@ from .policy import NAME, FilerFile, Policy
 from .rules_space import media_at
 from .snmp import storage_rules
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: The default threshold of a filer for reallocation, as in messages with a threshold. A filer
 #: reported 3 for a LUN without fragmentation.

@@ -9,7 +9,7 @@ from .policy import NAME, Policy
 from .snmp import storage_health
 from .subjects import SERVERS, health_of
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 
 @rules.check(

@@ -15,7 +15,7 @@ from .snmp.storage_agent import RECOGNISED
 from .snmp.storage_definitions import Part
 from .subjects import SERVERS, health_of
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 REFERENCE = "docs/controls/storage_type.md, Health"
 _BECAUSE = ("storage_type.agent_answers",)

@@ -17,7 +17,7 @@ from .snmp import snmp_targets, storage_health, storage_rules
 from .snmp.storage_health import Volume
 from .subjects import SERVERS_AND_OUTPUTS, Output, health_of
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 CAPACITY = (
     "NetApp, Oracle Database on ONTAP: capacity limits; WAFL performance VS sequential reads, part "

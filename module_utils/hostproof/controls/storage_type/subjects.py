@@ -68,7 +68,7 @@ def _servers_and_outputs(facts: Facts, policy: Policy) -> List[Union[Server, Out
     return [*servers, *facts.consoles]
 
 
-SERVERS_AND_OUTPUTS = Subjects(
+SERVERS_AND_OUTPUTS: Subjects[Facts, Policy, Union[Server, Output]] = Subjects(
     _servers_and_outputs,
     name=lambda one: _target(one) if isinstance(one, Server) else f"{one[0].address} (file)",
     evidence=lambda one: () if isinstance(one, Server) else ("file:" + one[0].file,),

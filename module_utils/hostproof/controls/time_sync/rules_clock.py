@@ -10,7 +10,7 @@ from .facts import AVAILABLE, CURRENT, NTPQ, SOURCES, TIMEDATECTL, TRACKING, Fac
 from .policy import CHRONYD, NAME, NTPD, PTP, TIMESYNCD, Policy
 from .subjects import BOOK, ctss_alone
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _ASKED = {
     CHRONYD: ["command:" + " ".join(SOURCES), "command:" + " ".join(TRACKING)],

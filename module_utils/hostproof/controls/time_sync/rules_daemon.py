@@ -14,7 +14,7 @@ from .facts import SHOW, Daemon, Facts, Unit, feeds
 from .policy import ANY, CHRONYD, NAME, NTPD, PTP, TIMESYNCD, Policy
 from .subjects import BOOK, ctss_alone, is_node, is_too_long, other_steps, steps
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 _UNITS = "command:" + " ".join(SHOW)
 #: Options of ntpd without a value, one of which is x (ntpd(8)); several can be together.

@@ -77,7 +77,7 @@ def name_of(version: Version) -> str:
 
 def wanted(
     announced: Optional[str], profile: Optional[Version], software: Software
-) -> List[object]:
+) -> List[Answer[Release]]:
     """The release that is announced, else those of the homes, else the one of LONG_TERM.
 
     ``profile`` is the release of the profile: () where it names none, None without a profile."""
@@ -90,7 +90,7 @@ def wanted(
             Release(announced, version) for version in versions if name_of(version) == announced
         ]
         return [*same] or [Release(announced, None)]
-    releases: List[object] = []
+    releases: List[Answer[Release]] = []
     installed = software.homes
     if isinstance(installed, HostproofError) and profile is not None:
         # The profile announces a database, so the host is checked. The unknown homes are an error.

@@ -56,7 +56,7 @@ def applies(facts: Facts, _policy: Policy) -> None:
         raise Skip("Not a Linux host.")
 
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 WHY = "With a high value the kernel swaps parts of the PGA out."
 BOOK = "kernel Documentation/admin-guide/sysctl/vm.rst, swappiness"
 
