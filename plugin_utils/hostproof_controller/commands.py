@@ -74,6 +74,7 @@ _OF_SYSTEM = (
     r"no -[pr]( -o <attribute>)+",
     r"multipath -(ll|t|a <plain-path>)",
     r"multipathd reconfigure",
+    r"powermt display dev=all",
     r"ping -c 3 -- <address>",
     r"printf '%s\\n' <entry> >> /etc/fstab",
     r"printf '%s\\n' 'vm\.dirty_(background_)?bytes = <number>' >>? /etc/sysctl\.d/90-dirty\.conf",

@@ -54,6 +54,7 @@ PRINTED = [
     "-n node.startup -v automatic",
     "multipathd reconfigure",
     "ping -c 3 -- 10.0.0.5",
+    "powermt display dev=all",
     "printf '%s\\n' 'filer1:/vol/app /nfs/app nfs rw,bg,hard,proto=tcp,vers=3 0 0' >> /etc/fstab",
     "printf '%s\\n' 'vm.dirty_background_bytes = 262144' > /etc/sysctl.d/90-dirty.conf",
     "printf '%s\\n' 'vm.dirty_bytes = 1048576' >> /etc/sysctl.d/90-dirty.conf",

@@ -32,7 +32,7 @@ class TestSinglePath:
     def test_asm_on_a_path(self):
         (finding,) = judged(held("/dev/sda"), "single_path").values()
         assert (finding.status, finding.failing_layer) == ("fail", "in_use")
-        assert "sda is a path (DM_MULTIPATH_DEVICE_PATH=1)" in finding.why
+        assert "sda is a path for udev (DM_MULTIPATH_DEVICE_PATH=1)" in finding.why
         assert "asm_diskstring" in finding.fix
         assert finding.commands == ("multipath -ll",)
 
@@ -76,12 +76,116 @@ class TestSinglePath:
         machine.file("/etc/sysconfig/oracleasm", 'PASS=1\nORACLEASM_SCANORDER=""\n')
         (finding,) = judged(machine, "single_path").values()
         assert finding.status == "fail"
-        assert "ORACLEASM_SCANEXCLUDE" in finding.fix
+        assert ("ORACLEASM_SCANEXCLUDE" in finding.fix) == (driver == ASMLIB)
+        assert ("afd_dsset" in finding.fix) == (driver == ASMFD)
         assert finding.persisted == 'ORACLEASM_SCANORDER=""'
 
     def test_a_label_on_the_map(self):
         (finding,) = judged(labelled(ASMLIB, ORACLE, 0o660), "single_path").values()
         assert finding.status == "pass"
+
+    @pytest.mark.parametrize(
+        ("lines", "status"),
+        [
+            ('ORACLEASM_SCANORDER=""\nORACLEASM_SCANEXCLUDE=""\n', "warn"),
+            ('ORACLEASM_SCANORDER="sd dm"\n', "warn"),
+            ('ORACLEASM_SCANORDER="dm"\nORACLEASM_SCANEXCLUDE="sd"\n', "pass"),
+            ("ORACLEASM_SCANORDER='mpath sd'\n", "pass"),
+            ('ORACLEASM_SCANEXCLUDE="sda sdb"\n', "pass"),
+            ('ORACLEASM_SCANEXCLUDE="sda"\n', "warn"),
+            ('ORACLEASM_SCANORDER="dm"\nORACLEASM_SCANEXCLUDE="dm"\n', "fail"),
+            ('ORACLEASM_SCANORDER=""\nORACLEASM_SCAN_DIRECTORIES="/dev/mapper"\n', "pass"),
+            ("# ORACLEASM_SCANORDER=dm\n", "pass"),
+        ],
+    )
+    def test_the_next_scan_of_asmlib(self, lines, status):
+        machine = labelled(ASMLIB, ORACLE, 0o660).file("/etc/sysconfig/oracleasm", lines)
+        (finding,) = judged(machine, "single_path").values()
+        assert (finding.status, finding.failing_layer) == (
+            status,
+            None if status == "pass" else "persisted",
+        )
+
+
+def same_disk(machine: BlockMachine, **wwids: str) -> BlockMachine:
+    """Disks without marks of udev, with these values of wwid."""
+    for name, number in (("sda", "8:0"), ("sdb", "8:16")):
+        machine.file(f"/run/udev/data/b{number}", "E:ID_SERIAL=1Linux\n")
+        if name in wwids:
+            machine.file(machine._resolve(f"/sys/block/{name}/device/wwid"), wwids[name] + "\n")
+    return machine
+
+
+def pseudo_device(machine: BlockMachine, name: str) -> BlockMachine:
+    folder = f"/sys/devices/virtual/block/{name}"
+    machine.link(f"/sys/class/block/{name}", folder).link(f"/sys/block/{name}", folder)
+    machine.file(f"{folder}/dev", "120:0\n").file(f"{folder}/uevent", f"DEVNAME={name}\n")
+    machine.folder(f"{folder}/slaves").file(f"/dev/{name}", "")
+    machine.owners[f"/dev/{name}"] = (ORACLE, 54322, 0o660)
+    return machine
+
+
+POWERMT = (FIXTURES / "powermt" / "display-all.txt").read_text()
+
+
+class TestWithoutDeviceMapper:
+    """PowerPath, native NVMe multipath, and paths that nothing joins."""
+
+    @pytest.mark.parametrize(
+        ("sda", "sdb", "status"),
+        [
+            ("naa.60060160d3403c00a4a63855", "naa.60060160d3403c00a4a63855", "fail"),
+            ("naa.60060160d3403c00a4a63855", "naa.60060160d3403c00a4a63856", "pass"),
+            # A name without a serial number says nothing.
+            ("t10.QEMU    QEMU HARDDISK", "t10.QEMU    QEMU HARDDISK", "pass"),
+            ("", "naa.60060160d3403c00a4a63855", "pass"),
+        ],
+    )
+    def test_two_names_of_one_disk(self, sda, sdb, status):
+        (finding,) = judged(
+            held("/dev/sda", same_disk(recorded(), sda=sda, sdb=sdb)), "single_path"
+        ).values()
+        assert finding.status == status
+        assert status == "pass" or f"sda is the same disk as sdb ({sda})" in finding.why
+
+    def test_nvme_without_native_multipath(self):
+        machine = recorded()
+        for number in (0, 1):
+            name = f"nvme{number}n1"
+            pseudo_device(machine, name)
+            machine.file(f"/sys/devices/virtual/block/{name}/wwid", "eui.0025385b71b0a2f1\n")
+        (finding,) = judged(held("/dev/nvme0n1", machine), "single_path").values()
+        assert (finding.status, "nvme_core.multipath=Y" in finding.fix) == ("fail", True)
+        machine.file("/sys/devices/virtual/block/nvme1n1/wwid", "eui.0025385b71b0a2f2\n")
+        machine.evidence.clear()
+        (finding,) = judged(machine, "single_path").values()
+        assert finding.status == "pass"
+
+    @pytest.mark.parametrize(("name", "status"), [("nvme0c1n1", "fail"), ("nvme0n1", "pass")])
+    def test_native_nvme_multipath(self, name, status):
+        machine = pseudo_device(pseudo_device(recorded(), "nvme0n1"), "nvme0c1n1")
+        (finding,) = judged(held(f"/dev/{name}", machine), "single_path").values()
+        assert finding.status == status
+        assert status == "pass" or "nvme0c1n1 is a path of nvme0n1" in finding.why
+
+    @pytest.mark.parametrize(
+        ("opened", "text", "code", "status"),
+        [
+            ("sda", POWERMT, 0, "fail"),
+            ("emcpowerh", POWERMT, 0, "pass"),
+            ("sda", POWERMT.replace("sda ", "sdx "), 0, "pass"),
+            ("sda", "", 1, "error"),
+            ("emcpowerh", "", 1, "pass"),
+        ],
+    )
+    def test_powerpath(self, opened, text, code, status):
+        machine = pseudo_device(same_disk(recorded()), "emcpowerh")
+        machine.command("powermt display dev=all", text, code)
+        (finding,) = judged(held(f"/dev/{opened}", machine), "single_path").values()
+        assert finding.status == status
+        if status == "fail":
+            assert "sda is a path of emcpowerh of PowerPath" in finding.why
+            assert "emcpower*" in finding.fix
 
 
 BLACKLISTS = {

@@ -17,7 +17,7 @@ from ...probes.oracle import io_writers
 from ...probes.systemd import boot, boot_scripts, udev
 from .parsers import dm_multipath, multipath_conf
 from .policy import Device, Policy
-from .probes import disks, fibre_channel, iscsi, node_numbers
+from .probes import disks, fibre_channel, iscsi, node_numbers, same_disk
 from .probes.disks import Disk, Partition
 from .probes.fibre_channel import Port
 from .probes.iscsi import Session
@@ -72,7 +72,7 @@ WWIDS = "/etc/multipath/wwids"
 OS_RELEASE = "/etc/os-release"
 #: Where ASMLIB is told which disks to scan, and in which order.
 _ORACLEASM = "/etc/sysconfig/oracleasm"
-_SCAN = r"^[ \t]*ORACLEASM_SCAN(?:ORDER|EXCLUDE)="
+_SCAN = r"^[ \t]*ORACLEASM_SCAN(?:ORDER|EXCLUDE|_DIRECTORIES)="
 TABLE = ["dmsetup", "table", "--target", "multipath"]
 STATUS = ["dmsetup", "status", "--target", "multipath"]
 QUEUEING = ["multipathd", "show", "maps", "format", "%w %Q"]
@@ -132,8 +132,9 @@ class Facts(NamedTuple):
     NAME". ``later`` are lines that set values after udev, by place. ``labels`` are of ASMLIB or the
     filter driver, by path; ``asm_owner`` is the account of ASM. ``conf`` is multipath.conf, Absent
     without a file; ``wwids`` are those that multipath keeps. ``system`` are variables of
-    os-release. ``scan`` are the settings of ASMLIB for the disks that it scans. ``sessions`` are
-    those of iSCSI.
+    os-release. ``scan`` are the settings of ASMLIB for the disks that it scans. ``pseudo``
+    are the pseudo devices of PowerPath by path, ``twins`` wwid and other names of disks that are
+    below no map. ``sessions`` are those of iSCSI.
     """
 
     linux: bool
@@ -157,6 +158,8 @@ class Facts(NamedTuple):
     wwids: Answer[FrozenSet[str]] = frozenset()
     system: Answer[Dict[str, str]] = {}
     scan: Answer[List[str]] = []
+    pseudo: Answer[Dict[str, str]] = {}
+    twins: Dict[str, Answer[Tuple[str, Tuple[str, ...]]]] = {}
     sessions: Tuple[Session, ...] = ()
     logins: Answer[Dict[str, str]] = {}
 
@@ -227,6 +230,8 @@ def read(host: Host, policy: Policy) -> Facts:
         wwids=attempt(_read_wwids, host) if has_maps else frozenset(),
         system=attempt(lambda: os_release.parse(host.read_text(OS_RELEASE))) if has_maps else {},
         scan=attempt(_read_scan, host) if users.labels else [],
+        pseudo=attempt(same_disk.read_paths, host),
+        twins=same_disk.read_twins(host, _outside_maps(used, by_name)),
         sessions=tuple(iscsi.read(host, disk) for disk in by_session.values()),
         logins=attempt(iscsi.read_logins, host) if by_session else {},
     )
@@ -495,6 +500,18 @@ def _read_conf(host: Host) -> multipath_conf.Conf:
 def _read_wwids(host: Host) -> FrozenSet[str]:
     text = attempt(host.read_text, WWIDS)
     return multipath_conf.wwids("" if isinstance(text, Absent) else known(text))
+
+
+def _outside_maps(used: List[Used], by_name: Dict[str, Disk]) -> List[str]:
+    """The lowest disks of the used devices that no multipath map is above."""
+    names = {
+        name
+        for one in used
+        if not any(by_name[below].is_multipath for below in one.below)
+        for name in one.below
+        if not by_name[name].slaves
+    }
+    return sorted(names)
 
 
 def _read_scan(host: Host) -> List[str]:

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks of iSCSI sessions: the login at the next boot, and the time until a path fails."""
+"""Checks of iSCSI sessions: the login at boot, and the time until a path fails."""
 
 import re
 from typing import Dict, List, Optional, Tuple

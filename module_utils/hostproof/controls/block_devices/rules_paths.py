@@ -8,18 +8,23 @@ from ...collect.answer import attempt, existing, if_known, known
 from ...errors import Absent, HostproofError, NotRecorded, Unanswered
 from ...evaluate.advice import Advice, Ask, Run, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
-from ...evaluate.finding import FAIL, PASS
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.number import integer
-from .facts import ASM_KEY, MULTIPATH_CONF, WWIDS, Facts, Used
+from .facts import ASM_KEY, DRIVERS, MULTIPATH_CONF, WWIDS, Facts, Used
 from .parsers import multipath_conf
 from .policy import NAME, Policy
 from .probes.disks import Disk
+from .probes.same_disk import NVME_PATH, PSEUDO
 from .subjects import IN_USE, MAPS
 
 rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: How udev marks a path, and the type that multipath gives it.
 _MARK, _MEMBER = "DM_MULTIPATH_DEVICE_PATH", "mpath_member"
+#: Other names of one disk that a text holds.
+_MOST = 8
+#: Beginnings in ORACLEASM_SCANORDER that name multipath devices.
+_OF_MAPS = ("dm", "mpath", "mapper", "multipath", "emcpower", "/dev/mapper", "/dev/dm")
 _OFF = ("nompath", "multipath=off")
 _NO_CONF = multipath_conf.Conf([], [], {})
 #: Values of find_multipaths with which multipathd makes every map, and those of several paths.
@@ -45,22 +50,28 @@ _EARLIER = _RED_HAT | {"sles", "suse"}
 )
 def single_path(used: Used, facts: Facts, _policy: object) -> Verdict:
     below = [facts.disks[name] for name in used.below]
-    if any(disk.is_multipath for disk in below):
-        return Verdict(PASS, running="a multipath map is below it")
-    unknown = [disk.known for disk in below if isinstance(disk.known, HostproofError)]
-    marked = [(disk, _sign_of(disk)) for disk in below]
-    paths = [(disk, sign) for disk, sign in marked if sign]
-    if not paths and unknown:
-        raise unknown[0]
-    text = ", ".join(f"{disk.name} is a path ({sign})" for disk, sign in paths)
-    scan = if_known(facts.scan, [])
+    above = next((disk.title for disk in below if disk.is_multipath), None)
+    pseudo = next((disk.name for disk in below if PSEUDO.match(disk.name)), None)
+    signs = [] if above or pseudo else [(disk, attempt(_sign_of, disk, facts)) for disk in below]
+    unknown = [sign for _disk, sign in signs if isinstance(sign, HostproofError)]
+    paths = [(disk.name, str(sign)) for disk, sign in signs if if_known(sign, None)]
+    text = "; ".join(f"{name} {sign}" for name, sign in paths)
+    if above or pseudo:
+        shown = f"{above or pseudo} is below it"
+    else:
+        shown = f"{used.by} uses {used.node}" + (f"; {text}" if text else "")
+    scan = _scanned(used, facts, above or pseudo) if _label_of(used) is not None else None
     return layered(
         in_use=Layer(
-            f"{used.by} uses {used.node}" + (f"; {text}" if text else ""), FAIL if paths else PASS
+            unknown[0] if unknown and not paths else shown, FAIL if paths else PASS, "the disk"
         ),
-        persisted=Layer("; ".join(scan), PASS) if scan and _label_of(used) else None,
-        advice=Advice(in_use=_steps(used)),
-        why=f"{text}. udev marks it as a path of a multipath map, and {used.by} uses it directly.",
+        persisted=scan,
+        advice=Advice(persisted=[_SCAN], in_use=_steps(used, facts, paths)),
+        why=f"{text}, and {used.by} uses it directly."
+        if paths
+        else f"ASMLIB scans {scan.shown}: the next scan can find a path before the map."
+        if scan is not None
+        else None,
         desired="a multipath map, or a disk that is not a path of one",
         evidence=[ASM_KEY, *(f"file:{_record_of(disk)}" for disk in below)],
     )
@@ -71,12 +82,40 @@ def _record_of(disk: Disk) -> str:
     return f"/run/udev/data/b{number}"
 
 
-def _sign_of(disk: Disk) -> Optional[str]:
-    """The property that marks a path; None for a disk that is not one."""
-    properties = known(disk.known).properties if not isinstance(disk.known, HostproofError) else {}
+def _sign_of(disk: Disk, facts: Facts) -> Optional[str]:
+    """The sign that a disk is a path; None for a disk that is not one.
+
+    An unknown source does not hide the sign of another one.
+    """
+    sources = (_by_name, _by_udev, _by_powerpath, _by_wwid)
+    answers = [attempt(source, disk, facts) for source in sources]
+    sign = next((answer for answer in answers if if_known(answer, None)), None)
+    return sign if isinstance(sign, str) else next(filter(None, map(known, answers)), None)
+
+
+def _by_name(disk: Disk, _facts: Facts) -> Optional[str]:
+    path = NVME_PATH.match(disk.name)
+    return None if path is None else f"is a path of nvme{path.group(1)}{path.group(2)}"
+
+
+def _by_udev(disk: Disk, _facts: Facts) -> Optional[str]:
+    properties = known(disk.known).properties
     if properties.get(_MARK) == "1":
-        return f"{_MARK}=1"
-    return f"ID_FS_TYPE={_MEMBER}" if properties.get("ID_FS_TYPE") == _MEMBER else None
+        return f"is a path for udev ({_MARK}=1)"
+    is_member = properties.get("ID_FS_TYPE") == _MEMBER
+    return f"is a path for udev (ID_FS_TYPE={_MEMBER})" if is_member else None
+
+
+def _by_powerpath(disk: Disk, facts: Facts) -> Optional[str]:
+    if not disk.name.startswith("sd"):
+        return None
+    pseudo = known(facts.pseudo).get(disk.name)
+    return None if pseudo is None else f"is a path of {pseudo} of PowerPath"
+
+
+def _by_wwid(disk: Disk, facts: Facts) -> Optional[str]:
+    wwid, others = known(facts.twins.get(disk.name, ("", ())))
+    return f"is the same disk as {', '.join(others[:_MOST])} ({wwid})" if others else None
 
 
 def _label_of(used: Used) -> Optional[str]:
@@ -84,21 +123,65 @@ def _label_of(used: Used) -> Optional[str]:
     return used.by[len(prefix) : -1] if used.by.startswith(prefix) else None
 
 
-def _steps(used: Used) -> List[Step]:
+def _scanned(used: Used, facts: Facts, above: Optional[str]) -> Optional[Layer]:
+    """The settings of the next scan of ASMLIB; None where none was read."""
+    lines = if_known(facts.scan, [])
+    if not lines:
+        return None
+    values = {
+        name.strip(): value.strip("\"' ").split()
+        for name, _equals, value in (line.partition("=") for line in lines)
+    }
+    order, excluded = (values.get("ORACLEASM_SCAN" + key, []) for key in ("ORDER", "EXCLUDE"))
+    folders = values.get("ORACLEASM_SCAN_DIRECTORIES", [])
+    slaves = [name for below in used.below for name in facts.disks[below].slaves]
+    is_first = bool(order) and order[0].startswith(_OF_MAPS)
+    is_alone = bool(slaves) and all(name.startswith(tuple(excluded) or ("/",)) for name in slaves)
+    is_lost = bool(above) and used.below[0].startswith(tuple(excluded) or ("/",))
+    is_safe = is_first or is_alone or bool(folders) or not (above and slaves)
+    return Layer("; ".join(lines), FAIL if is_lost else PASS if is_safe else WARN)
+
+
+_SCAN = Ask(
+    "set ORACLEASM_SCANORDER to the names of the maps (dm) and ORACLEASM_SCANEXCLUDE "
+    "to those of the paths (sd) in /etc/sysconfig/oracleasm"
+)
+
+
+def _steps(used: Used, facts: Facts, paths: List[Tuple[str, str]]) -> List[Step]:
     if _label_of(used) is not None:
+        is_filter = f"{DRIVERS[1]}disks/{_label_of(used)}" in facts.labels
         return [
-            Ask(
-                "ASMLIB: set ORACLEASM_SCANORDER to the names of the maps (dm) and "
-                "ORACLEASM_SCANEXCLUDE to those of the paths (sd) in /etc/sysconfig/oracleasm; "
-                "ASMFD: set its discovery string to the maps (asmcmd afd_dsset)"
-            ),
+            Ask("set the discovery string of ASMFD to the maps (asmcmd afd_dsset)")
+            if is_filter
+            else _SCAN,
             Wait("cluster_restart", "Clusterware, which scans the disks again,"),
         ]
+    signs = " ".join(sign for _name, sign in paths)
+    if "PowerPath" in signs:
+        begin = [Run("powermt", "display", "dev=all", text="find the pseudo device of this path")]
+        device, names = "the pseudo device", "emcpower*"
+    elif any(name.startswith("nvme") for name, _sign in paths):
+        begin = [
+            Ask(
+                "set nvme_core.multipath=Y on the kernel command line and reboot, or create a "
+                "multipath map of both"
+            )
+        ]
+        device, names = "the multipath device", "it"
+    else:
+        is_same = "same disk" in signs
+        begin = [
+            Run("multipath", "-ll", text="find the map of this path")
+            if not is_same
+            else Ask("create a multipath map of all its paths (multipath.conf, multipathd)")
+        ]
+        device, names = "the map", "dm-*"
     return [
-        Run("multipath", "-ll", text="find the map of this path"),
+        *begin,
         Ask(
-            "give the map the owner of ASM in a udev rule for dm-*, let asm_diskstring find only "
-            "the maps, and remove the rule that gives ASM the path"
+            f"give {device} the owner of ASM in a udev rule for {names}, let asm_diskstring find "
+            "only such devices, and remove the rule that gives ASM the path"
         ),
         Wait("cluster_restart", "ASM"),
     ]

@@ -91,7 +91,7 @@ def read_logins(host: Host) -> Dict[str, str]:
 def _target(host: Host, folder: str) -> str:
     text = host.read_text(folder + "/targetname").strip()
     if not _TARGET.match(text):
-        raise ParseError("targetname", f"{kind_of(text)} is no name of a target")
+        raise ParseError("targetname", f"{kind_of(text)} is not a name of a target")
     return text
 
 
@@ -108,7 +108,7 @@ def _seconds(host: Host, path: str) -> int:
     if text == "off":
         return -1
     if not _SECONDS.match(text):
-        raise ParseError("recovery_tmo", f"{kind_of(text)} is no number of seconds")
+        raise ParseError("recovery_tmo", f"{kind_of(text)} is not a number of seconds")
     return int(text)
 
 
