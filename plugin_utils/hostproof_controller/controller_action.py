@@ -50,7 +50,7 @@ class ControllerAction(Task):
         """What the task answers to these arguments; its keys are fixed, whatever a host stated."""
         raise NotImplementedError
 
-    def of_user(self, variable: str, value: Any) -> Any:
+    def of_user(self, variable: str, value: object) -> Any:
         """``value``, which an argument took from a variable, unless a host stated it: then -e
         counts.
 

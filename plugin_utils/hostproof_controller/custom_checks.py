@@ -81,7 +81,7 @@ def _files(sources: tuple[str, ...]) -> list[Path]:
     return files
 
 
-def loaded(place: str, values: Any) -> Loaded:
+def loaded(place: str, values: object) -> Loaded:
     """One entry; a HostproofError begins with its place and says what is wrong."""
     from ansible.module_utils.hostproof.controls.custom.policy import CustomCheck, policy_from
 

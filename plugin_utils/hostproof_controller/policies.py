@@ -122,7 +122,7 @@ class Policies(NamedTuple):
 
 
 def policies_of(
-    names: Iterable[str], variables: Mapping[str, Any], template: Callable[..., Any]
+    names: Iterable[str], variables: Mapping[str, Any], template: Callable[..., object]
 ) -> Policies:
     """The policies of controls by a host's variables.
 
@@ -133,7 +133,7 @@ def policies_of(
     secret: dict[str, str] = {}
     every: dict[str, Any] = {}
 
-    def answer(value: Any) -> Any:
+    def answer(value: object) -> Any:
         if not every:
             # A template may name a variable that only its role gives a value.
             every.update({**all_defaults(), **variables})
@@ -173,7 +173,7 @@ def all_defaults() -> dict[str, Any]:
 
 
 def _values(
-    control: Control, variables: Mapping[str, Any], answer: Callable[[Any], Any]
+    control: Control, variables: Mapping[str, Any], answer: Callable[[object], object]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     facts = variables.get("ansible_facts") or {}
     constants = constants_of(control.name)
@@ -216,7 +216,7 @@ def constants_of(name: str) -> dict[str, Any]:
     return values
 
 
-def _no_constant(value: Any) -> Any:
+def _no_constant(value: object) -> Any:
     raise BadPolicy("it holds a template")
 
 
@@ -226,7 +226,7 @@ def prime() -> None:
         constants_of(name)
 
 
-def _boolean(name: str, value: Any) -> bool:
+def _boolean(name: str, value: object) -> bool:
     if isinstance(value, bool):
         return value
     word = str(value).strip().lower()
@@ -235,13 +235,13 @@ def _boolean(name: str, value: Any) -> bool:
     raise BadPolicy(f"{name} must be true or false, not {shown_value(value)}")
 
 
-def shown_value(value: Any) -> str:
+def shown_value(value: object) -> str:
     """The value as a sentence can hold it."""
     text = repr(value)
     return text if len(text) <= 200 else text[:199] + "…"
 
 
-def plain(name: str, value: Any, answer: Callable[[Any], Any]) -> Any:
+def plain(name: str, value: object, answer: Callable[[object], object]) -> Any:
     """The value as JSON has it, templates answered."""
     return _plain(name, value, answer, _Room(), 0)
 
@@ -255,7 +255,7 @@ class _Room:
 
 
 def _plain(
-    name: str, value: Any, answer: Callable[[Any], Any] | None, room: _Room, depth: int
+    name: str, value: object, answer: Callable[[object], object] | None, room: _Room, depth: int
 ) -> Any:
     room.items -= 1
     if room.items < 0 or depth > MOST_DEPTH:
@@ -290,7 +290,7 @@ def _plain(
 
 
 def _plain_text(
-    name: str, value: str, answer: Callable[[Any], Any] | None, room: _Room, depth: int
+    name: str, value: str, answer: Callable[[object], object] | None, room: _Room, depth: int
 ) -> Any:
     room.characters -= len(value)
     if room.characters < 0:
@@ -300,7 +300,9 @@ def _plain_text(
     return str(value)
 
 
-def _answered(name: str, value: Any, answer: Callable[[Any], Any], room: _Room, depth: int) -> Any:
+def _answered(
+    name: str, value: object, answer: Callable[[object], object], room: _Room, depth: int
+) -> Any:
     try:
         result = answer(value)
     except Exception as problem:

@@ -158,7 +158,7 @@ def _file(raw: str) -> str | None:
     return None if private and raw[1:].startswith(f"{private}/") else raw
 
 
-def _is_shown(name: str, value: Any) -> bool:
+def _is_shown(name: str, value: object) -> bool:
     """Whether the value holds no secret."""
     # The names of all variables with no_log name a secret.
     if names_a_secret(name):

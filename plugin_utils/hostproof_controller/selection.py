@@ -84,7 +84,7 @@ def built_in_sets() -> dict[str, dict[str, Any]]:
     return sets
 
 
-def _own_sets(value: Any) -> dict[str, dict[str, Any]]:
+def _own_sets(value: object) -> dict[str, dict[str, Any]]:
     if not isinstance(value, dict):
         raise BadPolicy(f"{SETS} must be a dictionary of sets")
     for name, entry in value.items():
@@ -101,14 +101,14 @@ def _set_named(name: str, sets: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     return sets[name]
 
 
-def _words(name: str, value: Any) -> tuple[str, ...]:
+def _words(name: str, value: object) -> tuple[str, ...]:
     words = value.split(",") if isinstance(value, str) else value
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise BadPolicy(f"{name} must be a list of names")
     return tuple(word.strip() for word in words if word.strip())
 
 
-def _patterns(name: str, value: Any) -> tuple[str, ...]:
+def _patterns(name: str, value: object) -> tuple[str, ...]:
     """Patterns of check ids; BadPolicy for one that no check matches."""
     from ansible.module_utils.hostproof.controls.registry import NAMES
 

@@ -27,7 +27,7 @@ def variables_of(release: str | None, system: str | None) -> dict[str, str]:
     return variables if system is None else {**variables, SYSTEM: system}
 
 
-def profile_of(profile: Any, release: Any) -> Any:
+def profile_of(profile: object, release: object) -> Any:
     """The profile of the target release, of the same kind as the host's.
 
     Without a profile the least is required; a cluster is then found on the host. The control
@@ -40,7 +40,7 @@ def profile_of(profile: Any, release: Any) -> Any:
     return f"oracle_{release}_{kind}"
 
 
-def notice(release: Any, system: Any) -> dict[str, Any] | None:
+def notice(release: object, system: object) -> dict[str, Any] | None:
     """The finding that the verdict is about a target; None without one."""
     words = [str(value) for value in (release, system) if value not in (None, "none")]
     if not words:

@@ -116,7 +116,7 @@ def _known() -> frozenset[str]:
     return known_variables() | {f"{OF_ALL}{control}" for control in controls()}
 
 
-def check(variables: Mapping[str, Any], names: Iterable[str], template: Any) -> None:
+def check(variables: Mapping[str, Any], names: Iterable[str], template: object) -> None:
     """BadPolicy for a misspelt variable of the controls ``names``; a warning for foreign names."""
     warn(_foreign(variables, names, template))
 
@@ -146,7 +146,7 @@ class Run:
         warn(sorted(self._foreign))
 
 
-def _untemplated(value: Any, _variables: Any = None) -> Any:
+def _untemplated(value: object, _variables: object = None) -> Any:
     return value
 
 
@@ -305,7 +305,7 @@ def _refuse_bad_checks(variables: Mapping[str, Any]) -> None:
             raise BadPolicy(str(problem)) from None
 
 
-def _has_template(value: Any) -> bool:
+def _has_template(value: object) -> bool:
     """Whether a text in the value is a template, or is known only later, such as one in a vault."""
     if isinstance(value, Mapping):
         return any(_has_template(item) for item in (*value, *value.values()))

@@ -356,7 +356,7 @@ def _read_entry(place: guarded.Place) -> str:
         return guarded.read_bounded(handle, place.path, _ENTRY_LIMIT).decode("ascii")
 
 
-def _entry_of(record: Any) -> Entry:
+def _entry_of(record: object) -> Entry:
     """The entry that a record holds; KeyError, TypeError or ValueError if it holds none."""
     if not isinstance(record, dict):
         raise ValueError("no entry")

@@ -7,7 +7,7 @@ its value would stand. ``attempt`` keeps it, ``known`` brings it up again at the
 evaluation needs the value; what needs an unknown is then itself unknown.
 """
 
-from typing import Any, Callable, Optional, TypeVar, Union
+from typing import Callable, Optional, TypeVar, Union
 
 from ..errors import Absent, HostproofError, NotRecorded
 
@@ -18,7 +18,7 @@ U = TypeVar("U")
 Answer = Union[T, HostproofError]
 
 
-def attempt(read: Callable[..., T], *arguments: Any, **options: Any) -> Answer[T]:
+def attempt(read: Callable[..., T], *arguments: object, **options: object) -> Answer[T]:
     """The value that ``read`` gives, or the HostproofError that it raised."""
     try:
         return read(*arguments, **options)

@@ -40,7 +40,7 @@ class Late(HostproofError):
 
 
 def call(
-    function: Callable[[], Any],
+    function: Callable[[], object],
     seconds: float,
     what: str,
     uid: Optional[int] = None,
@@ -134,7 +134,7 @@ def problem_of(error: Exception) -> Dict[str, Any]:
 
 
 def _work(
-    function: Callable[[], Any], uid: Optional[int], gid: Optional[int], writing: int
+    function: Callable[[], object], uid: Optional[int], gid: Optional[int], writing: int
 ) -> NoReturn:
     try:
         detach([writing])

@@ -111,7 +111,7 @@ class Shared(Untrusted):
 
 
 def as_owner(
-    path: str, step: Callable[[Place], Any], owner: Optional[int] = None, follow: bool = True
+    path: str, step: Callable[[Place], object], owner: Optional[int] = None, follow: bool = True
 ) -> Any:
     """The result of ``step`` for the place, run as the owner of the path.
 
@@ -322,7 +322,7 @@ def names_of(uids: Iterable[Optional[int]]) -> str:
     return ", ".join(sorted("any account" if uid is None else name_of(uid) for uid in uids))
 
 
-def _step_alone(path: str, step: Callable[[Place], Any], uid: int, follow: bool) -> Any:
+def _step_alone(path: str, step: Callable[[Place], object], uid: int, follow: bool) -> Any:
     """In the child that runs as the owner: it checks the whole path itself."""
     try:
         with walked(path, uid, follow) as place:
@@ -383,7 +383,7 @@ class OpenFolders:
     def __enter__(self) -> "OpenFolders":
         return self
 
-    def __exit__(self, *_problem: Any) -> None:
+    def __exit__(self, *_problem: object) -> None:
         for handle in self._handles:
             os.close(handle)
 

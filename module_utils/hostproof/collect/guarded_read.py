@@ -189,7 +189,7 @@ def _about(look: os.stat_result) -> Dict[str, Any]:
 
 def read(
     path: str,
-    step: Callable[[Found], Any],
+    step: Callable[[Found], object],
     named_by: Sequence[str] = (),
     kept: Optional[guarded.OpenFolders] = None,
 ) -> Any:
@@ -214,7 +214,7 @@ def reader_of(paths: Sequence[str], named_by: Sequence[str] = ()) -> Reader:
 
 def _read(
     path: str,
-    step: Callable[[Found], Any],
+    step: Callable[[Found], object],
     named_by: Sequence[str],
     kept: Optional[guarded.OpenFolders] = None,
 ) -> Tuple[Reader, Any]:
@@ -294,7 +294,7 @@ def _writer_of(path: str) -> Reader:
 
 def _as_reader(
     path: str,
-    step: Callable[[Found], Any],
+    step: Callable[[Found], object],
     reader: Reader,
     kept: Optional[guarded.OpenFolders] = None,
 ) -> Any:
@@ -317,7 +317,7 @@ def _as_reader(
     return answer["value"]
 
 
-def _alone(path: str, step: Callable[[Found], Any], uid: int, trusted: Any) -> Dict[str, Any]:
+def _alone(path: str, step: Callable[[Found], object], uid: int, trusted: object) -> Dict[str, Any]:
     """In the child, as JSON holds it."""
     try:
         return {"value": _walk(path, step, uid, trusted)}

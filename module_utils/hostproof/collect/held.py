@@ -145,7 +145,7 @@ def _is_process(process: Dict[str, Any]) -> bool:
     )
 
 
-def _are_paths(flags: str, paths: Any) -> bool:
+def _are_paths(flags: str, paths: object) -> bool:
     return (
         re.match(r"[0-7]{1,22}$", flags) is not None
         and isinstance(paths, list)

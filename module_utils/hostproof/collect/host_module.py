@@ -13,7 +13,7 @@ from .masking import masked
 class AnsibleModule(PlainModule):
     """As Ansible's. A failure can quote what a host stated, and goes to screens and logs."""
 
-    def fail_json(self, msg: str, **result: Any) -> NoReturn:
+    def fail_json(self, msg: str, **result: object) -> NoReturn:
         super().fail_json(msg=masked("", msg), **result)
         raise AssertionError("fail_json ends the module")
 
@@ -22,7 +22,7 @@ def run(
     name: str,
     argument_spec: Dict[str, Any],
     answer: Callable[[Dict[str, Any], bool], Dict[str, Any]],
-    **options: Any,
+    **options: object,
 ) -> None:
     """Run a module. ``answer`` gets the parameters and whether this is check mode, and returns the
     result. A HostproofError, an OSError or a ValueError fails the module with its message."""

@@ -35,7 +35,7 @@ class Reader:
         self._line: Optional[socket.socket] = None
         self._lock = threading.Lock()
 
-    def call(self, name: str, arguments: Any, seconds: float) -> Any:
+    def call(self, name: str, arguments: object, seconds: float) -> Any:
         """The answer; OSError and ValueError of the function are raised here, and Late."""
         with self._lock:
             try:
@@ -67,7 +67,7 @@ class Reader:
         if os is not None and child is not None:
             self.close()
 
-    def _ask(self, question: Any, seconds: float) -> Dict[str, Any]:
+    def _ask(self, question: object, seconds: float) -> Dict[str, Any]:
         if self._line is None or self._maker != os.getpid():
             self._start()
         until = time.monotonic() + seconds
@@ -107,7 +107,7 @@ class Reader:
         self._line, self._pid, self._maker = ours, pid, os.getpid()
 
 
-def _serve(line: socket.socket, table: Callable[[str], Callable[..., Any]]) -> NoReturn:
+def _serve(line: socket.socket, table: Callable[[str], Callable[..., object]]) -> NoReturn:
     """In the child, until the parent closes the connection."""
     try:
         child.detach([line.fileno()])

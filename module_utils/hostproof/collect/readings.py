@@ -11,7 +11,7 @@ tests/unit/test_released_packs.py names each key that is missing here.
 """
 
 import re
-from typing import Any, Iterable, Optional, Tuple
+from typing import Iterable, Optional, Tuple
 
 #: The first pattern that matches is the one that counts.
 SINCE = (
@@ -137,7 +137,7 @@ RENAMED = {
 _RELEASE = re.compile(r"\d{1,4}\.\d{1,4}\.\d{1,4}\Z")
 
 
-def release_of(text: Any) -> str:
+def release_of(text: object) -> str:
     """The release in the field ``hostproof`` of an evidence pack; "" if it names none."""
     return text if isinstance(text, str) and _RELEASE.match(text) else ""
 

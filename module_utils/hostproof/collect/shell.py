@@ -3,10 +3,9 @@
 """Command lines to copy into a shell: one command per line, every word quoted."""
 
 import shlex
-from typing import Any
 
 
-def line(*words: Any) -> str:
+def line(*words: object) -> str:
     """One command as one line that a shell reads literally, regardless of the words of a host.
 
     A line break in a word would end the line when it is copied, and a terminal interprets other
@@ -15,12 +14,12 @@ def line(*words: Any) -> str:
     return " ".join(quoted(word) for word in words)
 
 
-def line_as(account: str, *words: Any) -> str:
+def line_as(account: str, *words: object) -> str:
     """A program that this account can change: root must run it with the rights of the account."""
     return line("runuser", "-u", account, "--", *words)
 
 
-def quoted(word: Any) -> str:
+def quoted(word: object) -> str:
     """A word that a POSIX shell takes for just this text (bash, ksh for control characters)."""
     text = str(word)
     if all(character.isprintable() for character in text):
@@ -28,7 +27,7 @@ def quoted(word: Any) -> str:
     return "$'" + "".join(_escaped(character) for character in text) + "'"
 
 
-def written(text: str, path: Any, append: bool = False) -> str:
+def written(text: str, path: object, append: bool = False) -> str:
     """The line that writes one line of text into a file."""
     return f"printf '%s\\n' {quoted(text)} {'>>' if append else '>'} {quoted(path)}"
 

@@ -158,7 +158,7 @@ def _ended(measurements: Sequence[Measurement], seconds: float) -> Dict[str, Out
     return outcomes
 
 
-def _outcome_of(ask: Callable[[], Any]) -> Any:
+def _outcome_of(ask: Callable[[], object]) -> Any:
     try:
         return ask()
     except (OSError, subprocess.SubprocessError, ValueError) as problem:

@@ -99,12 +99,12 @@ def planner(name: str) -> Callable[[Any, Any], Plan]:
     return CONTROLS[name].plan or _plan_nothing
 
 
-def _plan_nothing(_facts: Any, _policy: Any) -> Plan:
+def _plan_nothing(_facts: object, _policy: object) -> Plan:
     """The plan of a control that only audits."""
     return Plan(changes=[], refusals=[], pending=[], at_boot=[])
 
 
-def requirements(name: str, policy: Any) -> Iterable[Requirement]:
+def requirements(name: str, policy: object) -> Iterable[Requirement]:
     """The requirements of a control's policy. The import is here because no host needs it."""
     module = CONTROLS[name].requirements
     if module is None:

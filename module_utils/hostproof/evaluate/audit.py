@@ -239,14 +239,14 @@ def read_host(
     return [omission.text for omission in bad]
 
 
-def _unguarded(_name: str, work: Callable[[], Any]) -> Any:
+def _unguarded(_name: str, work: Callable[[], object]) -> Any:
     return work()
 
 
 def read_all(
     host: Host,
     policies: Dict[str, Any],
-    guard: Callable[[str, Callable[[], Any]], Any] = _unguarded,
+    guard: Callable[[str, Callable[[], object]], object] = _unguarded,
     newer: Optional[Dict[str, List[NotRecorded]]] = None,
 ) -> Dict[str, Any]:
     """{control: its facts}: all that needs rates shares one window.
@@ -275,7 +275,7 @@ def read_all(
     return facts
 
 
-def _judge(name: str, facts: Any, policy: Any, crashed: Crashed) -> List[Finding]:
+def _judge(name: str, facts: object, policy: object, crashed: Crashed) -> List[Finding]:
     return list(CONTROLS[name].judge(facts, policy, crashed))
 
 
@@ -307,7 +307,7 @@ def _keep_trace(host: Host, what: str, trace: str) -> None:
 
 
 def _guarded(
-    clock: "_Clock", secrets: Optional[Dict[str, str]], name: str, work: Callable[[], Any]
+    clock: "_Clock", secrets: Optional[Dict[str, str]], name: str, work: Callable[[], object]
 ) -> Any:
     """The result of ``work``, or an error finding if it failed."""
     host = clock.host
@@ -367,7 +367,7 @@ def _plain(text: str) -> str:
     return re.sub("[^ -~]+", " ", ascii_text).strip()
 
 
-def _texts(value: Any) -> List[str]:
+def _texts(value: object) -> List[str]:
     if isinstance(value, str):
         return [value] if value else []
     if isinstance(value, dict):
@@ -407,7 +407,7 @@ class _Clock:
     def _arm(self, message: str, seconds: float) -> Any:
         """The handler that was there; None where signals are not for us (another thread)."""
 
-        def rung(_signal: int, _frame: Any) -> None:
+        def rung(_signal: int, _frame: object) -> None:
             until = self.host.until
             left = 0.0 if until is None else until + _grace(seconds) - time.monotonic()
             if left > 0:
@@ -462,7 +462,7 @@ def _with_whole_commands(finding: Finding) -> Finding:
     return finding._replace(commands=whole)
 
 
-def _cut(value: Any) -> Any:
+def _cut(value: object) -> Any:
     if isinstance(value, str) and len(value) > _LONGEST_TEXT:
         # Imported here: almost no audit needs it, and the import takes 16 ms on the host.
         import hashlib
@@ -491,7 +491,7 @@ def _without_secrets(finding: Finding, own: FrozenSet[str]) -> Finding:
     return Finding(*(_masked_field(value, own) for value in finding))._replace(evidence=keys)
 
 
-def _masked_field(value: Any, own: FrozenSet[str]) -> Any:
+def _masked_field(value: object, own: FrozenSet[str]) -> Any:
     """Commands and ids are separate lines, not the words of one command."""
     if isinstance(value, str) and value in own:
         return value
@@ -500,7 +500,7 @@ def _masked_field(value: Any, own: FrozenSet[str]) -> Any:
     return masked_value("", value)
 
 
-def _clean(value: Any) -> Any:
+def _clean(value: object) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, tuple):

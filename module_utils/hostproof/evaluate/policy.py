@@ -121,13 +121,13 @@ _RELEASES = range(7, 41)
 _CONF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\.conf\Z")
 
 
-def is_whole(value: Any) -> bool:
+def is_whole(value: object) -> bool:
     """Whether it is a whole number since 0, or a text of one, and of a size that int() takes."""
     text = str(value)
     return not isinstance(value, bool) and text.isdecimal() and len(text) <= _MOST_DIGITS
 
 
-def oracle_release(value: Any) -> Optional[Tuple[int, ...]]:
+def oracle_release(value: object) -> Optional[Tuple[int, ...]]:
     """(11, 2, 0, 4) of "11.2.0.4", (23,) of "23ai"; None of what is no release, such as 99."""
     match = re.match(r"(\d{1,2}(?:\.\d{1,6}){0,5})(?:c|g|i|ai)?(?:R\d)?\Z", str(value))
     if isinstance(value, bool) or match is None:
@@ -232,7 +232,7 @@ class PolicyValues:
             raise self.error(name, f"must be {directory}/NAME.conf, not {value!r}")
         return value
 
-    def absolute(self, name: str, value: Any) -> str:
+    def absolute(self, name: str, value: object) -> str:
         if not isinstance(value, str) or not value.startswith("/") or not value.isprintable():
             raise self.error(name, f"must hold absolute paths, not {value!r}")
         return value

@@ -42,7 +42,7 @@ def fits(name: str, pattern: str) -> bool:
     return all(piece is _MANY for piece in pieces[place:])
 
 
-def _is_one_of(character: str, piece: Any) -> bool:
+def _is_one_of(character: str, piece: object) -> bool:
     if isinstance(piece, _Set):
         is_member = character in piece.characters or any(
             low <= character <= high for low, high in piece.ranges

@@ -34,7 +34,7 @@ _PLAIN = frozenset(
 _LONGEST = 4000
 
 
-def needed_words(line: str, reading: Callable[[str], Any]) -> str:
+def needed_words(line: str, reading: Callable[[str], object]) -> str:
     """The line of a command with LEFT_OUT for each word without which ``reading`` is the same.
 
     Words, and parts of words, which decide nothing can be secrets, whatever the program is.

@@ -6,7 +6,7 @@ Source: "XML vulnerabilities" of the Python library. Without declared entities, 
 any.
 """
 
-from typing import Any, Callable, Dict
+from typing import Callable, Dict
 from xml.parsers import expat
 
 from ..errors import ParseError
@@ -36,7 +36,7 @@ def read(
         depth -= 1
         end(name.rpartition(":")[2])
 
-    def refused(*_given: Any) -> None:
+    def refused(*_given: object) -> None:
         raise ParseError(what, "it declares a document type, which no such file does")
 
     parser = expat.ParserCreate()

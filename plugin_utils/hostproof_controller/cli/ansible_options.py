@@ -144,7 +144,7 @@ def _click_option(action: argparse.Action) -> click.Option:
     return click.Option(names, multiple=True, type=kind, metavar=metavar, help=text)
 
 
-def path_values(option: click.Parameter, value: Any) -> list[str]:
+def path_values(option: click.Parameter, value: object) -> list[str]:
     """The paths in the value of an option of a command, relative ones too."""
     values = value if isinstance(value, (tuple, list)) else (value,)
     words = [str(word) for word in values if word]

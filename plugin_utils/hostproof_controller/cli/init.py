@@ -316,6 +316,6 @@ def text_of(part: Part, name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _flow(value: Any) -> str:
+def _flow(value: object) -> str:
     """One line of YAML: JSON is YAML, and whatever is in a text stays text."""
     return json.dumps(value, ensure_ascii=False)

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 from click.shell_completion import CompletionItem
 
@@ -81,7 +79,9 @@ class ProfileName(click.ParamType):
 
         return sorted(set(PROFILES) - {self._left_out})
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
         known = self._names()
         if value not in known:
             from .suggestions import did_you_mean, quoted

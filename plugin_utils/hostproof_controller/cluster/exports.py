@@ -102,7 +102,7 @@ def _user(state: State, values: dict[str, Any]) -> User:
     )
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     return _NO_TEXT.sub("?", str(value))[:_LONGEST]
 
 

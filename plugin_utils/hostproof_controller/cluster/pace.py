@@ -44,5 +44,5 @@ def _is_slower(name: str, value: float, middle: float) -> bool:
     return value < _LESS * middle
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -105,7 +105,7 @@ def _parse_pool_values(host: str, values: dict[str, Any]) -> tuple[str, Terms, P
     return plain(values["database"]), terms, Pool(host, *sizes)
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     """ValueError for what is no number of connections, processes, logons or milliseconds."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e12:
         raise ValueError(f"no count: {value!r}")

@@ -93,7 +93,7 @@ def _is_port(port: str | None) -> bool:
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """A redirect would send the message to another address."""
 
-    def redirect_request(self, *_: Any, **__: Any) -> None:
+    def redirect_request(self, *_: object, **__: object) -> None:
         return None
 
 

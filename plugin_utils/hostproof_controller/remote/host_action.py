@@ -97,7 +97,7 @@ class PayloadAction(transport.Task):
         self.lost("failed" if sentence is None else "unreachable", message)
         return {"failed": True, "msg": message, "reported": True}
 
-    def ended(self, outcome: str, reason: Any) -> None:
+    def ended(self, outcome: str, reason: object) -> None:
         self.lost(outcome, one_line(reason))
 
     @property
@@ -302,7 +302,7 @@ class JudgingAction(PayloadAction):
             commands.allow(policy_set.shown)
         return names
 
-    def _chosen(self, chosen: Any) -> list[str]:
+    def _chosen(self, chosen: object) -> list[str]:
         """The named controls; without names all of them, as --tags and --skip-tags choose."""
         known = list(policies.controls())
         if chosen is not None:
@@ -350,7 +350,7 @@ def _with_own_checks(
     return [name for name in names if name != "custom"]
 
 
-def _is_selected(selected: selection.Selection, entry: Any) -> bool:
+def _is_selected(selected: selection.Selection, entry: object) -> bool:
     """An entry that is no check stays: the host reports it."""
     return not isinstance(entry, dict) or selected.has(f"custom.{entry.get('id')}")
 
@@ -392,7 +392,7 @@ def argument_spec(module: str) -> dict[str, Any]:
     raise LookupError(f"library/{module}.py has no ARGUMENT_SPEC")
 
 
-def one_line(problem: Any) -> str:
+def one_line(problem: object) -> str:
     return text.one_line(str(problem))[:1000]
 
 
@@ -440,7 +440,7 @@ def where_in(answer: dict[str, Any]) -> str:
     return (ours or places or ["no traceback"])[-1][:300]
 
 
-def _no_template(value: Any) -> Any:
+def _no_template(value: object) -> Any:
     raise Failed(
         f"an argument holds {type(value).__name__}, which is not a text, number, list or map"
     )

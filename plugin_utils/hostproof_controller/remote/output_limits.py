@@ -18,7 +18,6 @@ import sys
 import traceback
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any
 
 from .transport import shared_alarm, watched_output
 
@@ -51,7 +50,7 @@ _PRINTED = f"the host printed more than {MOST_OUTPUT >> 20} MiB; nothing of it w
 
 
 @contextlib.contextmanager
-def limit_output(connection: Any, seconds: float) -> Iterator[None]:
+def limit_output(connection: object, seconds: float) -> Iterator[None]:
     """LimitExceeded where what goes through the connection takes more than memory or time allow."""
     most = _memory() + MOST_GROWTH
     # Between commands Ansible reads what it sends: for one module several times its sources.

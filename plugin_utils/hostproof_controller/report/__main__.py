@@ -108,7 +108,7 @@ def _run(options: argparse.Namespace) -> int:
     return rendered.exit_code
 
 
-def _complain(text: Any) -> None:
+def _complain(text: object) -> None:
     """A note or a problem, which may name what a file or a host stated."""
     print(f"hostproof report: {one_line(str(text))}", file=sys.stderr)
 

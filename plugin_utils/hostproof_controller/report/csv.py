@@ -49,7 +49,7 @@ def _row(host: str, finding: dict[str, Any]) -> list[Any]:
     return [values[name] for name in COLUMNS]
 
 
-def as_csv(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def as_csv(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Rows of any values, with a line of heads."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -59,7 +59,7 @@ def as_csv(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return stream.getvalue()
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     text = "" if value is None else printable(str(value))
     # A spreadsheet may drop blanks in front, and take what follows for a formula.
     mark = "'" if text[:1].isspace() else ""

@@ -25,7 +25,7 @@ def shown_readings(part: Part, keys: set[str]) -> dict[str, tuple[str, str]]:
     return {key: show_reading(evidence[key]) for key in cited if key in evidence}
 
 
-def show_reading(reading: Any) -> tuple[str, str]:
+def show_reading(reading: object) -> tuple[str, str]:
     """A reading (host.py) for people: a note and the text, every character showable."""
     try:
         return _shown(reading)
@@ -33,7 +33,7 @@ def show_reading(reading: Any) -> tuple[str, str]:
         return "", f"this reading cannot be shown: {problem}"
 
 
-def _shown(reading: Any) -> tuple[str, str]:
+def _shown(reading: object) -> tuple[str, str]:
     if not isinstance(reading, dict):
         return "", printable(json.dumps(reading))
     note = str(reading.get("at", ""))

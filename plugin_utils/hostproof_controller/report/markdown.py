@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, WAIVED, WARN
 
@@ -41,7 +40,7 @@ def findings_as_markdown(results: Results) -> str:
     return "\n".join(lines)
 
 
-def as_markdown(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def as_markdown(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table of Markdown in which every cell is text, whatever is in it."""
     lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
     lines += ["| " + " | ".join(markdown_cell(cell) for cell in row) + " |" for row in rows]
@@ -53,7 +52,7 @@ _MARKS = str.maketrans(
 )
 
 
-def markdown_cell(value: Any) -> str:
+def markdown_cell(value: object) -> str:
     """Text on one line that Markdown takes for text."""
     text = one_line("" if value is None else str(value)).translate(_MARKS)
     # What looks like an address would be made a link.

@@ -66,5 +66,5 @@ def _cells(names: list[str], sizes: list[int], scale: int) -> list[_Cell]:
     return cells
 
 
-def _is_size(value: Any) -> bool:
+def _is_size(value: object) -> bool:
     return type(value) is int and 0 <= value < _MOST

@@ -52,7 +52,7 @@ def entry_of(fix: str, hosts: Sequence[str], options: str = "") -> str:
     )
 
 
-def _of_fix(value: Any, fix: str) -> Any:
+def _of_fix(value: object, fix: str) -> Any:
     if not isinstance(value, list):
         return value
     words = {*re.findall(r"[\w.+-]+", fix)}

@@ -94,7 +94,7 @@ def _names(parsed: dict[str, Any]) -> set[str]:
     return read - made
 
 
-def _keys(findings: Any) -> set[str]:
+def _keys(findings: object) -> set[str]:
     """The keys of objects at any depth."""
     keys: set[str] = set()
     left = [findings]
@@ -108,7 +108,7 @@ def _keys(findings: Any) -> set[str]:
     return keys
 
 
-def as_json(result: Any) -> str:
+def as_json(result: object) -> str:
     """What was found as JSON, pure ASCII without a control character."""
     return json.dumps(result, indent=2).replace("\x7f", "\\u007f")
 
@@ -118,7 +118,7 @@ def _interpreter(most: int) -> Any:
     from jmespath import visitor
 
     class Bounded(visitor.TreeInterpreter):
-        def visit(self, node: Any, *arguments: Any, **named: Any) -> Any:
+        def visit(self, node: object, *arguments: object, **named: object) -> Any:
             result = super().visit(node, *arguments, **named)
             if isinstance(result, list | str) and len(result) > most:
                 raise TooMuch
@@ -127,7 +127,7 @@ def _interpreter(most: int) -> Any:
     return Bounded()
 
 
-def _count(value: Any, known: dict[int, int], most: int) -> int:
+def _count(value: object, known: dict[int, int], most: int) -> int:
     """The number of values are in this one as JSON writes it; what is in many places counts often.
 
     ``known`` holds the counts of lists and objects by id(), since one can be in itself times and

@@ -33,7 +33,7 @@ class SharedFindings:
     def __init__(self) -> None:
         self._known: dict[bytes, SharedFinding] = {}
 
-    def known(self, findings: list[Any]) -> list[Any]:
+    def known(self, findings: list[object]) -> list[Any]:
         """The list with known findings in place of equal ones.
 
         No shared finding is in the list twice, because reports index the findings of a host by
@@ -64,7 +64,7 @@ class SharedFindings:
         return answer
 
 
-def unshared(findings: list[Any]) -> list[Any]:
+def unshared(findings: list[object]) -> list[Any]:
     """Those of the findings that are not shared."""
     return [finding for finding in findings if not isinstance(finding, SharedFinding)]
 

@@ -117,7 +117,7 @@ class Waiver(NamedTuple):
         return f"{self.check}{of} on {', '.join(self.hosts)}"
 
 
-def parse_waivers(data: Any) -> list[Waiver]:
+def parse_waivers(data: object) -> list[Waiver]:
     """The waivers in the loaded content of a waiver file: a list of mappings.
 
     Each has ``check``, ``hosts`` (a host name or shell pattern, or a list of them), ``owner``,
@@ -225,7 +225,7 @@ def _without_waiver_findings(findings: Iterable[dict[str, Any]]) -> list[dict[st
     return [_unwaived(finding) for finding in findings if finding["control"] != CONTROL]
 
 
-def _parse_entry(where: str, entry: Any) -> Waiver:
+def _parse_entry(where: str, entry: object) -> Waiver:
     if not isinstance(entry, dict):
         raise PolicyError("{0}: must be a mapping with {1}".format(where, ", ".join(_KEYS)))
     known = (*_KEYS, *_OPTIONAL)
@@ -244,13 +244,13 @@ def _parse_entry(where: str, entry: Any) -> Waiver:
     return Waiver(current(texts[0]), hosts, texts[1], texts[2], expires, subjects)
 
 
-def _parse_text(where: str, key: str, value: Any) -> str:
+def _parse_text(where: str, key: str, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise PolicyError(f"{where}: {key} must be a text, not {value!r}")
     return value.strip()
 
 
-def _parse_names(where: str, key: str, value: Any) -> tuple[str, ...]:
+def _parse_names(where: str, key: str, value: object) -> tuple[str, ...]:
     names = value if isinstance(value, list) else [value]
     if not names:
         raise PolicyError(f"{where}: {key} is empty; '*' covers each of them")
@@ -260,7 +260,7 @@ def _parse_names(where: str, key: str, value: Any) -> tuple[str, ...]:
     return texts
 
 
-def _parse_date(where: str, value: Any) -> datetime.date:
+def _parse_date(where: str, value: object) -> datetime.date:
     # YAML loads an unquoted date as a date; a datetime is a date too, but not a day.
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         return value

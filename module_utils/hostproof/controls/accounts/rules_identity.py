@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Accounts, their numbers and their groups."""
 
-from typing import Any, Callable, List, Optional, Sequence
+from typing import Callable, List, Optional, Sequence
 
 from ...collect.answer import if_known, known
 from ...errors import Absent, HostproofError
@@ -168,7 +168,7 @@ def primary_group(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
 
 
 def _in_use(
-    owner: Owner, wrong: Sequence[Any], shown: Callable[[Running], str], status: str
+    owner: Owner, wrong: Sequence[object], shown: Callable[[Running], str], status: str
 ) -> Optional[Layer]:
     """The layer of the running instances; None where nothing runs. A process that is unknown hides
     none that is wrong."""

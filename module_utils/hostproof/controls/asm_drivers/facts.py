@@ -59,7 +59,7 @@ def read(host: Host, _policy: Policy) -> Facts:
     kernel = attempt(lambda: host.read_text(KERNEL).strip())
     is_linux = not isinstance(kernel, Absent)
 
-    def of_linux(reading: Callable[..., Any], *arguments: Any) -> Any:
+    def of_linux(reading: Callable[..., object], *arguments: object) -> Any:
         # No command of Linux runs on another system.
         return attempt(reading, *arguments) if is_linux else kernel
 

@@ -51,7 +51,7 @@ def _values(found: List[str], pattern: str) -> List[Optional[str]]:
     return result
 
 
-def _limited(work: Callable[[], Any], pattern: str) -> Any:
+def _limited(work: Callable[[], object], pattern: str) -> Any:
     try:
         return child.call(work, SECONDS, "the search")
     except child.Late:

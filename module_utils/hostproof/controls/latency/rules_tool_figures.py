@@ -12,7 +12,7 @@ from .measurement.readings import LIMITS, Reading, readings_of
 from .policy import NAME, Policy
 from .subjects import REPORTS, Probed
 
-rules = Rules(NAME)
+rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Figures that a finding shows.
 _SHOWN = 20

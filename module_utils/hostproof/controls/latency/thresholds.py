@@ -55,7 +55,7 @@ class Subject(NamedTuple):
     event: Optional[str] = None
 
 
-def threshold_from(options: Any) -> Threshold:
+def threshold_from(options: object) -> Threshold:
     """A limit of the policy; ValueError says what is wrong with it."""
     if not isinstance(options, dict):
         raise ValueError(f"must be a dictionary, not {options!r}")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Zero configuration networking, which Clusterware does itself: multicast DNS and HAIP; proxyt."""
 
-from typing import Any, Iterable, List
+from typing import Iterable, List
 
 from ...collect import shell
 from ...collect.answer import if_known, known
@@ -84,7 +84,7 @@ def zeroconf(facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _layer(answers: Iterable[Any], text: str, status: str) -> Layer:
+def _layer(answers: Iterable[object], text: str, status: str) -> Layer:
     """A layer of several answers, which the rule names one by one if they are unknown."""
     is_unknown = any(isinstance(one, HostproofError) for one in answers)
     return Layer("unknown" if is_unknown and status == PASS else text, status)

@@ -35,7 +35,7 @@ class Fix(NamedTuple):
 
 
 def verdict_on(
-    layers: Layers, status: str, names: Iterable[str], fix: Optional[Fix] = None, **values: Any
+    layers: Layers, status: str, names: Iterable[str], fix: Optional[Fix] = None, **values: object
 ) -> Verdict:
     """With what each layer of a mount holds of the settings of those names, unless it is said."""
     names = list(names)

@@ -61,7 +61,7 @@ def read(host: Host, _policy: Policy) -> Facts:
     """Read all facts for the checks."""
     kernel = attempt(lambda: host.read_text(RUNNING_KERNEL).strip())
 
-    def of_linux(reading: Callable[[], Any]) -> Any:
+    def of_linux(reading: Callable[[], object]) -> Any:
         # No command of Linux runs on another system.
         return kernel if isinstance(kernel, Absent) else attempt(reading)
 

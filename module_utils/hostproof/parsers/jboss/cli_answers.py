@@ -41,7 +41,7 @@ def parse(text: str, number: int) -> List[Any]:
     return results
 
 
-def items(result: Any) -> List[Item]:
+def items(result: object) -> List[Item]:
     """The resources of a ``:query`` with a wildcard."""
     if not isinstance(result, list):
         raise ParseError(_WHAT, "it is not a list of resources")
@@ -60,14 +60,14 @@ def items(result: Any) -> List[Item]:
     return resources
 
 
-def values(result: Any) -> Dict[str, Optional[str]]:
+def values(result: object) -> Dict[str, Optional[str]]:
     """The attributes of one resource; what is undefined is left out."""
     if not isinstance(result, dict):
         raise ParseError(_WHAT, "it is not a resource")
     return {str(name): _text(value) for name, value in result.items() if value is not None}
 
 
-def _text(value: Any) -> Optional[str]:
+def _text(value: object) -> Optional[str]:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (str, int, float)):

@@ -7,7 +7,7 @@ ethtool, netlink/pause.c (the text, the JSON and "negotiated"), ethtool.c, dump_
 """
 
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...errors import ParseError, kind_of
 from ..number import integer, json_tree
@@ -109,14 +109,14 @@ def _parse_json(text: str) -> PauseSettings:
     )
 
 
-def _json_negotiated(value: Any) -> Direction:
+def _json_negotiated(value: object) -> Direction:
     sides = [value.get(name) for name in ("rx", "tx")] if isinstance(value, dict) else []
     if len(sides) != 2 or not all(isinstance(side, bool) for side in sides):
         raise ParseError(_WHAT, "negotiated is not rx and tx, true or false")
     return Direction(bool(sides[0]), bool(sides[1]))
 
 
-def _json_frames(statistics: Any, name: str) -> Optional[int]:
+def _json_frames(statistics: object, name: str) -> Optional[int]:
     if statistics is None:
         return None
     value = statistics.get(name) if isinstance(statistics, dict) else statistics

@@ -255,7 +255,7 @@ def reapply_sysctl(text: str) -> bool:
 class _Parser(configparser.RawConfigParser):
     """Ends at the first line that is none: to collect them all takes the square of their number."""
 
-    def _handle_error(self, _found: Any, source: str, number: int, line: str) -> Any:
+    def _handle_error(self, _found: object, source: str, number: int, line: str) -> Any:
         problem = configparser.ParsingError(source)
         problem.append(number, repr(line))
         raise problem

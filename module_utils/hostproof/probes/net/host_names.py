@@ -45,7 +45,7 @@ def look_back(host: Host, addresses: Sequence[str]) -> Dict[str, Answer[Tuple[st
     return side_by_side(partial(_look_back, host), addresses)
 
 
-def side_by_side(ask: Callable[[Any], Any], subjects: Sequence[Any]) -> Dict[Any, Any]:
+def side_by_side(ask: Callable[[object], object], subjects: Sequence[object]) -> Dict[Any, Any]:
     if not subjects:
         return {}
     # Hosts without Oracle require nothing, and each import costs an audit time.

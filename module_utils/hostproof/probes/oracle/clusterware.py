@@ -79,7 +79,7 @@ def in_cluster(host: Host, announced: Optional[bool] = None) -> Optional[bool]:
 
 
 def _unless_unknown(
-    unless: Callable[..., Any], answer: Any, otherwise: Any, unknown: List[HostproofError]
+    unless: Callable[..., object], answer: object, otherwise: object, unknown: List[HostproofError]
 ) -> Any:
     value = attempt(unless, answer, otherwise)
     if isinstance(value, HostproofError):

@@ -190,7 +190,7 @@ def _is_kind_of_address(fib: Dict[str, Any]) -> bool:
     return fib.get("result") == "type" and fib.get("flags") in ("daddr", ["daddr"])
 
 
-def _items(right: Any, sets: _Sets) -> Optional[List[Any]]:
+def _items(right: object, sets: _Sets) -> Optional[List[Any]]:
     """The values. None for a named set whose elements nft does not print."""
     if isinstance(right, dict) and "set" in right:
         right = right["set"]

@@ -27,7 +27,7 @@ def windows_of(measured: Measured) -> Dict[str, Any]:
     return result(measured.windows, measured.remarks)
 
 
-def result(windows: Sequence[Window], remarks: Sequence[str], **more: Any) -> Dict[str, Any]:
+def result(windows: Sequence[Window], remarks: Sequence[str], **more: object) -> Dict[str, Any]:
     """What a module that measured or read windows returns."""
     return dict(
         more,

@@ -8,7 +8,7 @@ does not identify the agent, more objects are read. One more request reads the d
 enterprise number are read. A missing answer never proves anything."""
 
 import re
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, TypeVar
+from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, TypeVar
 
 from ....collect.answer import attempt
 from ....collect.host import Host
@@ -27,6 +27,7 @@ from .storage_details import Agent
 from .storage_match import Catalogue
 from .storage_rules import NOT_STORAGE, SERVER, UNKNOWN
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 RECOGNISED, OTHER, NO_ANSWER = OUTCOMES = ("recognised", "other", "no_answer")
@@ -154,7 +155,7 @@ def _look_further(agent: Agent, catalogue: Catalogue) -> bool:
     return looked
 
 
-def in_parallel(look: Callable[[Any], T], items: Iterable[Any], at_once: int) -> List[T]:
+def in_parallel(look: Callable[[S], T], items: Iterable[S], at_once: int) -> List[T]:
     """Call ``look`` for the items, ``at_once`` in parallel. Results are in the order of items."""
     # Most audits query no agent, and each import costs an audit time.
     from concurrent.futures import ThreadPoolExecutor

@@ -132,7 +132,7 @@ _OF_WAY = ("object_id", "engine", "answers", "nothing", "description", "descript
 _OF_PLACE = ("at", "pattern", "form", "names", "rows", "more")
 
 
-def read_definitions(values: Any) -> Tuple[Rule, ...]:
+def read_definitions(values: object) -> Tuple[Rule, ...]:
     """Rules from definitions, in their order. ValueError names the definition and its defect."""
     rules = []
     for number, value in enumerate(_list(values, MOST_DEFINITIONS, "definitions"), 1):
@@ -146,7 +146,7 @@ def read_definitions(values: Any) -> Tuple[Rule, ...]:
     return tuple(rules)
 
 
-def _rule(value: Any) -> Rule:
+def _rule(value: object) -> Rule:
     fields = _fields(value, _NEEDED, (*_DETAILS, "health"))
     role = fields["role"]
     if role not in _ROLES:
@@ -173,7 +173,7 @@ def _rule(value: Any) -> Rule:
 # -- clues ----------------------------------------------------------------------------------------
 
 
-def _way(value: Any) -> ValueSource:
+def _way(value: object) -> ValueSource:
     fields = _fields(value, (), _OF_WAY + ("sure",))
     clues = [_clue(name, fields[name]) for name in _OF_WAY if name in fields]
     if not clues:
@@ -189,7 +189,7 @@ def _is_own_text(clue: Clue) -> bool:
     return clue.kind == TEXT and clue.oid != DESCRIPTION
 
 
-def _clue(name: str, value: Any) -> Clue:
+def _clue(name: str, value: object) -> Clue:
     if name == "engine":
         if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**31:
             raise ValueError("engine must be an enterprise number")
@@ -206,7 +206,7 @@ def _clue(name: str, value: Any) -> Clue:
 # -- details --------------------------------------------------------------------------------------
 
 
-def _place(value: Any) -> Place:
+def _place(value: object) -> Place:
     fields = _fields({"at": value} if isinstance(value, str) else value, ("at",), _OF_PLACE[1:])
     pattern = fields.get("pattern", "(.+)")
     compiled = re.compile(_checked_pattern(pattern, starts=False))
@@ -236,7 +236,7 @@ def _place(value: Any) -> Place:
 # -- health ---------------------------------------------------------------------------------------
 
 
-def _part(value: Any) -> Part:
+def _part(value: object) -> Part:
     fields = _fields(value, ("part", "at", "source"), ("counts", "unless", *STATES))
     part = fields["part"]
     if part not in PARTS:
@@ -261,7 +261,7 @@ def _part(value: Any) -> Part:
     return Part(part, oid, means, counts, _text(fields["source"], "source"), unless)
 
 
-def _unless(value: Any, oid: str) -> Tuple[str, Tuple[str, ...]]:
+def _unless(value: object, oid: str) -> Tuple[str, Tuple[str, ...]]:
     fields = _fields(value, ("at",), ("is",))
     other = _numeric_oid(fields["at"], "unless: at")
     if other.endswith(".") and not oid.endswith("."):
@@ -272,14 +272,14 @@ def _unless(value: Any, oid: str) -> Tuple[str, Tuple[str, ...]]:
     return other, tuple(values)
 
 
-def _numeric_oid(value: Any, name: str) -> str:
+def _numeric_oid(value: object, name: str) -> str:
     oid = _oid(value, name)
     if not oid[0].isdigit():
         raise ValueError(f"{name} must be an OID (1.3.6..., e.789...)")
     return oid
 
 
-def _oid(value: Any, name: str) -> str:
+def _oid(value: object, name: str) -> str:
     """The OID of "1.3....", "e.789..." (below enterprises), or a name of PLACES.
 
     A column or a subtree ends with a dot.
@@ -304,7 +304,7 @@ _ESCAPES = "dDwWsSb"
 _CLASS = re.compile(r"\[\^?(?:[^\[\]\\]|\\[^A-Za-z0-9]|\\[dDwWsS])+\]")
 
 
-def _checked_pattern(pattern: Any, starts: bool = True) -> str:
+def _checked_pattern(pattern: object, starts: bool = True) -> str:
     """A pattern with a bounded run time for every value. ValueError for any other pattern.
 
     Repeated groups are rejected, because they can need exponential time. Counted repetitions,
@@ -364,7 +364,7 @@ def _bits_of(pattern: str) -> List[int]:
 # -- bounded values -------------------------------------------------------------------------------
 
 
-def _fields(value: Any, needed: Sequence[str], may: Sequence[str]) -> Dict[str, Any]:
+def _fields(value: object, needed: Sequence[str], may: Sequence[str]) -> Dict[str, Any]:
     """The dictionary, if it has the required keys and no unknown ones."""
     if not isinstance(value, dict):
         raise ValueError("must be a dictionary with {0}".format(", ".join(needed or may)))
@@ -376,13 +376,13 @@ def _fields(value: Any, needed: Sequence[str], may: Sequence[str]) -> Dict[str, 
     return value
 
 
-def _list(value: Any, most: int, name: str) -> List[Any]:
+def _list(value: object, most: int, name: str) -> List[Any]:
     if not isinstance(value, (list, tuple)) or len(value) > most:
         raise ValueError(f"{name} must be a list of at most {most} items")
     return list(value)
 
 
-def _each(value: Any, most: int, name: str, read: Callable[[Any], Any]) -> List[Any]:
+def _each(value: object, most: int, name: str, read: Callable[[object], object]) -> List[Any]:
     results = []
     for number, item in enumerate(_list(value, most, name), 1):
         try:
@@ -392,7 +392,7 @@ def _each(value: Any, most: int, name: str, read: Callable[[Any], Any]) -> List[
     return results
 
 
-def _text(value: Any, name: str) -> str:
+def _text(value: object, name: str) -> str:
     good = isinstance(value, str) and 0 < len(value) <= _LONGEST_TEXT and value.isprintable()
     if not good:
         raise ValueError(f"{name} must be a text of 1 to {_LONGEST_TEXT} printable characters")
