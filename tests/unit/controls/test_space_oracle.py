@@ -1,11 +1,12 @@
 """oradism of each home, and sockets that no process uses."""
 
+import oracle_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof.controls.space import facts
 from ansible.module_utils.hostproof.evaluate import audit
 from default_policies import changed_policy
-from space_packs import mounted, with_home
+from space_packs import mounted, usage, with_home
 
 ORADISM = packs.HOME + "/bin/oradism"
 NFS = f"40 27 0:50 / {packs.HOME} rw - nfs4 filer:/home rw\n"
@@ -122,3 +123,75 @@ class TestGridStartup:
     def test_unknown(self, judge):
         for path in (facts.INIT_SCRIPTS[0], "/etc/oracle/olr.loc"):
             assert judge(with_grid().deny(path), "grid_startup").status == "error"
+
+
+FRA = "41 27 0:51 / /fra rw - ext4 /dev/vdb rw\n"
+
+
+def starting(parameters: dict[str, str], spfile: bool = True, fra_free: int = 0) -> packs.Machine:
+    """A database that is down, and /fra, which its parameters may name."""
+    machine = usage(mounted(with_home(packs.linux()), FRA), "/fra", fra_free)
+    for suffix in ("mount", "automount"):
+        machine.command(f"systemctl is-enabled fra.{suffix}", "disabled\n", 1)
+    machine.folder(packs.HOME + "/dbs").modes[packs.HOME + "/dbs"] = 0o755
+    machine.command(f"stat -L -c %U {packs.HOME}/bin/sqlplus", "oracle\n")
+    stored = tuple(("*", name, value) for name, value in parameters.items())
+    for path in ("/fra", "/fra/ORCL", "/fra/diag", "/link"):
+        target = path.replace("/link", "/fra/audit")
+        machine.command(f"readlink -m -- {path}", target + "\n")
+    if spfile:
+        return machine.file(f"{packs.HOME}/dbs/spfileORCL.ora", oracle_packs.spfile_text(stored))
+    text = "".join(f"*.{name}={value}\n" for _all, name, value in stored)
+    return machine.file(f"{packs.HOME}/dbs/initORCL.ora", text)
+
+
+def places(machine: packs.Machine) -> dict[str, str]:
+    findings = audit.judge_host(machine, {"space": changed_policy("space")})
+    return {
+        item.title.partition(":")[0]: f"{item.status} {item.why}"
+        for item in findings
+        if item.check == "space.free"
+    }
+
+
+@pytest.mark.parametrize(
+    ("parameters", "status"),
+    [
+        ({"db_recovery_file_dest": "/fra"}, "fail"),
+        ({"diagnostic_dest": "/fra"}, "fail"),
+        ({"audit_file_dest": "/link"}, "fail"),
+        ({"log_archive_dest_1": "LOCATION=/fra/@ MANDATORY"}, "fail"),
+        ({"log_archive_dest_3": "location=/fra/ORCL/", "log_archive_dest_state_3": "defer"}, None),
+        ({"log_archive_dest_2": "SERVICE=standby LGWR"}, None),
+        ({"log_archive_dest_1": "LOCATION=USE_DB_RECOVERY_FILE_DEST"}, None),
+        ({"db_recovery_file_dest": "+FRA", "audit_file_dest": "?/rdbms/audit"}, None),
+        ({"sga_target": "1G"}, None),
+        ({"audit_file_dest": "$ORACLE_BASE/adump"}, "error"),
+        ({"diagnostic_dest": "/fra/../etc"}, "error"),
+    ],
+)
+@pytest.mark.parametrize("spfile", [True, False])
+def test_the_destinations_of_the_next_start(parameters, status, spfile):
+    machine = starting({name: f"'{value}'" for name, value in parameters.items()}, spfile)
+    machine.command(f"readlink -m -- {packs.HOME}/rdbms/audit", f"{packs.HOME}/rdbms/audit\n")
+    found = places(machine)
+    where = "/fra" if status == "fail" else "file system"
+    assert found.pop(where, "").partition(" ")[0] == (status or ""), found
+    assert list(found) == ["/"]
+
+
+def test_a_destination_that_is_mounted_by_nobody_at_boot_or_is_read_only():
+    machine = starting({"audit_file_dest": "/link"}, fra_free=50 << 30)
+    findings = audit.judge_host(machine, {"space": changed_policy("space")})
+    found = {item.check: item.status for item in findings if item.title.startswith("/fra: ")}
+    assert found["space.free"] == "pass"
+    assert found["space.mounted_at_boot"] == "fail"
+
+
+def test_an_spfile_in_asm_and_one_that_may_not_be_read_are_not_known():
+    path = f"{packs.HOME}/dbs/initORCL.ora"
+    machine = starting({}).file(path, "spfile=+DATA/orcl/spfile\n")
+    machine.remove(f"{packs.HOME}/dbs/spfileORCL.ora")
+    assert "error" in " ".join(places(machine).values())
+    machine = starting({"sga_target": "1G"}).deny(f"{packs.HOME}/dbs/spfileORCL.ora")
+    assert "error" in " ".join(places(machine).values())

@@ -6,12 +6,15 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host, Stat
-from ...errors import Absent, HostproofError, ParseError, Unanswered
+from ...errors import Absent, HostproofError, NotRecorded, ParseError, Unanswered
 from ...parsers.mounts import fstab, mountinfo
 from ...parsers.number import integer
 from ...parsers.oracle import oracle_inventory
 from ...parsers.systemd import systemd_unit
-from ...probes.oracle import clusterware, oracle_homes, processes
+from ...probes.nfs import nfs_files
+from ...probes.oracle import clusterware, next_start, oracle_homes, processes
+from ...probes.oracle.instances import find_instances
+from ...probes.oracle.sqlplus import PROGRAM
 from . import demands
 from .demands import Demand
 from .policy import Policy
@@ -99,7 +102,8 @@ class Facts(NamedTuple):
     ``usage`` is by mount point, ``directories`` by path. ``inventory`` is None where there is none.
     ``oradism`` is by home, ``sockets`` a number, or None while Oracle processes run.
     ``startup`` is None where Clusterware is not configured. ``units`` are the systemd units that
-    mount a mount point at boot, where fstab does not.
+    mount a mount point at boot, where fstab does not. ``destinations`` are those that the next
+    starts of databases name.
     """
 
     mounts: Answer[List[mountinfo.Mount]]
@@ -115,6 +119,7 @@ class Facts(NamedTuple):
     grid: Answer[Optional[Grid]]
     planned: Dict[str, Answer[Existing]]
     units: Dict[str, Answer[List[str]]] = {}
+    destinations: List[Answer[Demand]] = []
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -125,7 +130,9 @@ def read(host: Host, policy: Policy) -> Facts:
     places: Dict[str, Answer[str]] = {}
     usage: Dict[str, Answer[Usage]] = {}
     directories: Dict[str, Answer[Stat]] = {}
+    destinations: List[Answer[Demand]] = []
     if not isinstance(mounts, HostproofError):
+        destinations = _read_destinations(host, mounts, places)
         required = [Demand(path, "", size, frozenset()) for path, size in demands.INSTALLER]
         required += demands.planned(policy) + demands.installed(homes, inventory)
         for demand in required:
@@ -165,7 +172,62 @@ def read(host: Host, policy: Policy) -> Facts:
             and not isinstance(mounts, HostproofError)
             and not _is_mounted_by_fstab(if_known(entries, []), path)
         },
+        destinations=destinations,
     )
+
+
+def _read_destinations(
+    host: Host, mounts: List[mountinfo.Mount], places: Dict[str, Answer[str]]
+) -> List[Answer[Demand]]:
+    """Those of databases that are down, and of running ones as far as the file shows them. Sets
+    ``places``: the account that writes a parameter file resolves its paths, not root."""
+    # No instance is queried: this control needs no answer of one.
+    asking = next_start.Asking(0.0, "the control space")
+    instances = attempt(lambda: next_start.running_databases(find_instances(host)))
+    homes = attempt(next_start.homes_of_oratab, host)
+    found: List[Answer[Demand]] = []
+    for sid, home in sorted(if_known(homes, {}).items()):
+        if sid[0] in next_start.NO_DATABASE:
+            continue
+        if _has_no_files(host, mounts, home):
+            continue
+        running = if_known(instances, {}).get(sid)
+        database = next_start.read_database(host, asking, sid, running, home)
+        demanded = attempt(demands.destinations, database)
+        if isinstance(demanded, HostproofError):
+            # Without a file, no start of this name takes place here. A running instance knows it.
+            is_known = running is not None or isinstance(demanded, Absent)
+            found += [] if is_known else [demanded]
+            continue
+        for demand in demanded:
+            found.append(demand)
+            if demand.path not in places:
+                user = known(database.target).user
+                places[demand.path] = attempt(_place_as, host, mounts, demand.path, user)
+    return found
+
+
+def _has_no_files(host: Host, mounts: List[mountinfo.Mount], home: str) -> bool:
+    """Whether a home has no parameter files: without a dbs directory, on an automount that is not
+    mounted, and in recordings that do not have the reading."""
+    kind = mount_of(mounts, home).fstype
+    if kind in NETWORK:
+        program = attempt(host.program_owner, f"{home}/{PROGRAM}")
+        return isinstance(program, (Absent, NotRecorded))
+    folder = attempt(_stat_of, host, mounts, home + "/dbs")
+    return kind == _AUTOMOUNT or isinstance(folder, (Absent, NotRecorded))
+
+
+def _place_as(host: Host, mounts: List[mountinfo.Mount], path: str, user: str) -> str:
+    """As _place_of, by a command of the account."""
+    mount = mount_of(mounts, path)
+    if mount.fstype in NETWORK or mount.fstype == _AUTOMOUNT:
+        return mount.path
+    argv = ["readlink", "-m", "--", path]
+    target = nfs_files.run(host, argv, user).rstrip("\n")
+    if not target.startswith("/"):
+        raise Unanswered("command:" + " ".join(argv), f"readlink of {path} tells no path")
+    return mount_of(mounts, target).path
 
 
 def _is_mounted_by_fstab(entries: List[fstab.Entry], path: str) -> bool:

@@ -116,7 +116,8 @@ def _steps_of_options(
     "File system of a home is not mounted at boot",
     severity="critical",
     takes_effect="reboot",
-    why="After a reboot the home is not there, and no database, listener or Clusterware starts.",
+    why="After a reboot its paths are not there. Without its home or a destination of its "
+    "parameters, a database does not start.",
     reference="fstab(5), noauto; systemd.mount(5)",
     each=WITH_SOFTWARE,
 )

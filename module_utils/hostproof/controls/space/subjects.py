@@ -44,10 +44,14 @@ def _file_systems(facts: Facts, policy: Policy) -> List[Answer[FileSystem]]:
     by_path = {mount.path: mount for mount in known(facts.mounts)}
     by_place: Dict[str, List[Demand]] = {}
     unknown: List[Answer[FileSystem]] = [
-        answer for answer in (facts.homes, facts.inventory) if isinstance(answer, HostproofError)
+        answer
+        for answer in (facts.homes, facts.inventory, *facts.destinations)
+        if isinstance(answer, HostproofError)
     ]
     required = demands.of_installer(policy) + demands.planned(policy)
-    for demand in required + demands.installed(facts.homes, facts.inventory):
+    required += demands.installed(facts.homes, facts.inventory)
+    required += [demand for demand in facts.destinations if isinstance(demand, Demand)]
+    for demand in required:
         place = facts.places[demand.path]
         if isinstance(place, HostproofError):
             unknown.append(place)
