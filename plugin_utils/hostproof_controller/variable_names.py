@@ -213,12 +213,12 @@ def closest(name: str, selected: tuple[str, ...]) -> str | None:
 
 
 def _has_our_prefix(name: str) -> bool:
-    return name.startswith(_prefixes())
+    return any(name.startswith(f"{prefix}_") for prefix in _prefixes())
 
 
 @functools.cache
 def _prefixes() -> tuple[str, ...]:
-    return (*(f"{control}_" for control in controls()), OF_ALL, "detect_storage_")
+    return (*controls(), OF_ALL.rstrip("_"), "detect_storage")
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.collect import guarded, guarded_read, host, mount_owner
+from ansible.module_utils.hostproof.collect import guarded, guarded_read, mount_owner
 from ansible.module_utils.hostproof.collect.child import Untrusted
 from ansible.module_utils.hostproof.collect.guarded_read import Reader
 from ansible.module_utils.hostproof.collect.host import LiveHost
@@ -406,16 +406,3 @@ def test_a_search_keeps_nothing_that_another_account_may_change(tree: Path) -> N
         (tree / "theirs" / "below").symlink_to(tree)
         with pytest.raises(PermissionError):
             guarded_read.read(f"{tree}/theirs/below/secret", guarded_read.text, (), kept)
-
-
-def test_a_search_reads_a_changed_file_again_and_keeps_no_text_for_another_account(
-    tree: Path,
-) -> None:
-    """Root reads the secret first. Then a script of another account names it."""
-    secret, theirs = f"{tree}/secret", f"{tree}/theirs/script"
-    assert list(host._find_lines([secret], "only root").lines) == [secret]
-    file(Path(theirs), f"sh {secret}\n", uid=NOBODY.pw_uid)
-    found = host._find_lines([theirs], "only root|sh")
-    assert (list(found.lines), found.unread) == ([theirs], [secret])
-    Path(secret).write_text(SECRET.replace("only", "ONLY"))
-    assert not host._find_lines([secret], "only root").lines

@@ -32,12 +32,11 @@ import tempfile
 import threading
 import time
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import partial
 from typing import (
     Any,
     Callable,
     Dict,
-    FrozenSet,
     Iterable,
     Iterator,
     List,
@@ -66,8 +65,6 @@ from .reader import Reader
 
 #: A longer file is not a script.
 _SCRIPT_LIMIT = 512 * 1024
-#: The size of a text, and the number of files, that searches keep for the next search.
-_KEPT_LENGTH, _KEPT_FILES = 16 * 1024, 2048
 #: Depth to which a search follows calls from script to script.
 _CALLS = 3
 _NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
@@ -1045,10 +1042,15 @@ def _find_in(
                 continue
             unread = result.unread if by_root or not callers else []
             text = _text_of(path, callers, is_script, seen[by_root], unread, kept)
-            known = _named_in if len(text) <= _KEPT_LENGTH else _named_in.__wrapped__
-            names, sourced, patterns = known(text)
-            if patterns and "/systemd/" in path:
-                names = [*names, *_files_of(patterns, unread)]
+            names = [n for n in _ABSOLUTE_PATH.findall(text) if not _OF_A_PROCESS.match(n)]
+            sourced = {name for name in SOURCED.findall(text) if not _LIBRARY.search(name)}
+            for folder in _IN_FOLDER.findall(text):
+                inside = [f"{folder}/{name}" for name in _RELATIVE.findall(text)]
+                names.extend(inside)
+                sourced.update(inside)
+            if "/systemd/" in path:
+                patterns = {re.sub("%.", "*", name) for name in _SPECIFIED.findall(text)}
+                names.extend(_files_of(sorted(patterns), unread))
             powerful = text if by_root else "\n".join(AS_ROOT.findall(text))
             called.extend(
                 (name, (*callers, path), name in sourced, by_root or name in powerful)
@@ -1065,19 +1067,6 @@ def _find_in(
                     result.callers[path] = callers[0]
         waiting = called if depth < _CALLS - 1 else []
     return result
-
-
-@lru_cache(maxsize=_KEPT_FILES)
-def _named_in(text: str) -> Tuple[Sequence[str], FrozenSet[str], Sequence[str]]:
-    """The paths that a text names, those of them that a shell reads, and patterns of paths."""
-    names = [name for name in _ABSOLUTE_PATH.findall(text) if not _OF_A_PROCESS.match(name)]
-    sourced = {name for name in SOURCED.findall(text) if not _LIBRARY.search(name)}
-    for folder in _IN_FOLDER.findall(text):
-        inside = [f"{folder}/{name}" for name in _RELATIVE.findall(text)]
-        names.extend(inside)
-        sourced.update(inside)
-    patterns = {re.sub("%.", "*", name) for name in _SPECIFIED.findall(text)}
-    return tuple(names), frozenset(sourced), tuple(sorted(patterns))
 
 
 def _network_mounts() -> Tuple[str, ...]:
@@ -1169,21 +1158,8 @@ def _read_script(
     look = target.look
     if look is None or (look.st_dev, look.st_ino) in seen:
         return [""]
-    # Only what this account has read: a child with the rights of another one reads for itself.
-    key = (os.geteuid(), os.getegid(), look.st_dev, look.st_ino)
-    state = (is_script, look.st_size, look.st_mtime_ns, look.st_ctime_ns)
-    known = _KEPT.get(key)
-    if known is not None and known[0] == state:
-        return [known[1], look.st_dev, look.st_ino]
     text = guarded_read.head(_SCRIPT_LIMIT + 2, b"" if is_script else b"#!", target)
-    # The kernel states no size of files whose content it makes.
-    if 0 < look.st_size <= _KEPT_LENGTH and (known is not None or len(_KEPT) < _KEPT_FILES):
-        _KEPT[key] = state, text
     return [text, look.st_dev, look.st_ino]
-
-
-#: Text of an unchanged file by account and inode. Several searches of an audit read the same files.
-_KEPT: Dict[Tuple[int, ...], Tuple[Tuple[int, ...], str]] = {}
 
 
 def _joined_lines(text: str) -> List[Tuple[int, str]]:

@@ -99,11 +99,6 @@ def split(text: str) -> List[Simple]:
         word = []
 
     while position < len(text):
-        plain = _PLAIN.match(text, position)
-        if plain:
-            word.append(plain.group())
-            position = plain.end()
-            continue
         # Digits within a word are not file's number.
         if text[position : position + 2] in ("<(", ">("):
             word.append(UNKNOWN)
@@ -138,10 +133,6 @@ def split(text: str) -> List[Simple]:
     return commands
 
 
-#: A part of a word without a character that the shell treats differently from a letter. A digit or
-#: # has another meaning at the beginning of a word.
-_PLAIN = re.compile(r"[^ \t\r\n<>&|;()\"'`\\$#\d][^ \t\r\n<>&|;()\"'`\\$]*")
-_PLAIN_IN_QUOTES = re.compile(r"[^\"\\$`]+")
 _REDIRECT = re.compile(r"&>>?|>>|>\||>&|<<<|<<-?|<>|<&|>|<")
 _NUMBERED = re.compile(r"&>>?|\d*(?:>>|>\||>&|<<<|<<-?|<>|<&|>|<)")
 _OPERATOR = re.compile(r"\|\||&&|;;|[;&|()\n]")
@@ -154,11 +145,10 @@ def _piece(text: str, begin: int) -> Tuple[str, int]:
     if letter == '"':
         pieces, position = [], begin + 1
         while position < len(text) and text[position] != '"':
-            plain = _PLAIN_IN_QUOTES.match(text, position)
-            if plain:
-                piece, position = plain.group(), plain.end()
-            else:
+            if text[position] in "\\$`":
                 piece, position = _piece(text, position)
+            else:
+                piece, position = text[position], position + 1
             pieces.append(piece)
         return ("".join(pieces), position + 1) if position < len(text) else (UNKNOWN, len(text))
     if letter in "'`":

@@ -17,7 +17,7 @@ _VALUES = re.compile(
 )
 
 
-#: Python 2.6 of EL6 wrote each value in a line of its own.
+#: Python 2.6 of EL6 wrote each value in a separate line.
 _ONE_VALUE = re.compile(r"^\s+(?:[\d.]{1,15}|\d{1,12} \([\d.]{1,6}%?\))\s*$")
 _HEADING = re.compile(r"^\s*ops/s\b.*\bavg RTT \(ms\)\s+avg exe \(ms\)")
 _NAME = re.compile(r"^(read|write):\s*$")
