@@ -5,7 +5,7 @@
 from typing import List, Optional, Tuple
 
 from ...collect.answer import attempt, if_known, known
-from ...errors import Absent, Unanswered
+from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...parsers.number import clipped
@@ -108,6 +108,15 @@ def granted_at_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     )
 
 
+def _requires_large_pages(subject: Subject, at_start: Optional[str]) -> bool:
+    """Whether a start with ordinary pages fails (use_large_pages=ONLY), as the log or else the
+    parameters of the next start show."""
+    if at_start is not None:
+        return at_start.upper() in ("ONLY", "AUTO_ONLY")
+    coming = attempt(next_sga, subject.database)
+    return not isinstance(coming, HostproofError) and coming.only
+
+
 def _granted_text(page: PageSize) -> str:
     size = "" if page.size is None else f" of {human(page.size)}"
     error = "" if page.error is None else f", {page.error}"
@@ -153,8 +162,12 @@ def last_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     start = known(subject.last_start)
     path = known(subject.alert_log)
     failures = list(start.failures)
-    if failures and start.ordinary is not None and not start.large:
-        failures.append("the table of page sizes has 4 KiB pages only")
+    small = start.ordinary
+    if small is not None and not start.large:
+        # More than it expects are an SGA in ordinary pages: that start got its memory.
+        has_sga = start.has_memory or small.granted > (small.asked or 0)
+        if failures or (not has_sga and _requires_large_pages(subject, start.use_large_pages)):
+            failures.append("the table of page sizes has 4 KiB pages only")
     return Verdict(
         FAIL if failures else PASS,
         why=f"{path}: {'; '.join(failures)}.",

@@ -69,7 +69,8 @@ class Start(NamedTuple):
     """The last start. ``large`` holds sizes above the ordinary page; empty: the log has no block.
 
     ``ordinary`` is the row of ordinary pages, None where the log has none. ``failures`` are the
-    messages about shared memory before the first background process.
+    messages about shared memory of a start that reached no background process. ``has_memory`` is
+    whether it reached one.
     """
 
     line: int
@@ -78,6 +79,7 @@ class Start(NamedTuple):
     ordinary: Optional[PageSize]
     large: List[PageSize]
     failures: Tuple[str, ...] = ()
+    has_memory: bool = False
 
 
 def parse(text: str) -> Start:
@@ -92,7 +94,15 @@ def parse(text: str) -> Start:
         for number, line in enumerate(lines[begun + 1 :], begun + 2)
         if line and not alert_log.is_time(line)
     }
-    rows = _table(block) or _sentences(block) or _short_form(block)
+    has_memory = any(_BACKGROUND.match(line) for line in block.values())
+    failures = () if has_memory else _failures(list(block.values()))
+    try:
+        rows = _table(block) or _sentences(block) or _short_form(block)
+    except ParseError:
+        # A form that is not known does not hide the error that ended the start.
+        if not failures:
+            raise
+        rows = []
     ordinary = [row for row in rows if row.size is not None and row.size < 64 * 1024]
     return Start(
         line=begun + 1,
@@ -100,7 +110,8 @@ def parse(text: str) -> Start:
         memlock=_first(_MEMLOCK, block),
         ordinary=ordinary[0] if ordinary else None,
         large=[row for row in rows if row not in ordinary],
-        failures=_failures(list(block.values())),
+        failures=failures,
+        has_memory=has_memory,
     )
 
 
@@ -109,8 +120,6 @@ def _failures(lines: List[str]) -> Tuple[str, ...]:
     failures: List[str] = []
     last = ""
     for line in lines:
-        if _BACKGROUND.match(line):
-            break
         if _SYSTEM_ERROR.match(line) and failures and last == failures[-1]:
             failures[-1] += ", " + line[:_LONGEST]
             last = failures[-1]
