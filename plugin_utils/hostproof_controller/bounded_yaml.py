@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     """One entry of a list. ``line`` counts from 1."""
 
     line: int
-    value: Any
+    value: object
 
 
 def load(path: str) -> Any:

@@ -103,7 +103,7 @@ def _roles() -> dict[str, list[Any]]:
         }
         return json.dumps(options).encode()
 
-    roles: dict[str, list[Any]] = json.loads(
+    roles: dict[str, list[object]] = json.loads(
         cache.get_or_create(cache.folder_of("roles", state) / "roles.json", read)
     )
     return roles

@@ -27,7 +27,7 @@ def variables_of(release: str | None, system: str | None) -> dict[str, str]:
     return variables if system is None else {**variables, SYSTEM: system}
 
 
-def profile_of(profile: object, release: object) -> Any:
+def profile_of(profile: object, release: object) -> object:
     """The profile of the target release, of the same kind as the host's.
 
     Without a profile the least is required; a cluster is then found on the host. The control

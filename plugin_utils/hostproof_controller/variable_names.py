@@ -146,7 +146,7 @@ class Run:
         warn(sorted(self._foreign))
 
 
-def _untemplated(value: object, _variables: object = None) -> Any:
+def _untemplated(value: object, _variables: object = None) -> object:
     return value
 
 

@@ -10,7 +10,7 @@ error is raised.
 import base64
 import errno
 import os
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple, TypeVar
 
 from ..collect import command, guarded
 from ..collect.answer import attempt
@@ -57,8 +57,11 @@ class NotMade(NotGranted):
         self.change = change
 
 
+F = TypeVar("F")
+
+
 def plan_of(
-    read: Callable[[Host, Any], Any], plan: Callable[[Any, Any], Plan], host: Host, policy: Any
+    read: Callable[[Host, Any], F], plan: Callable[[F, Any], Plan], host: Host, policy: Any
 ) -> Plan:
     """The plan of a control for this host. None rests on rates, so that no window is waited for."""
     if WINDOW_FIELD in policy._fields:

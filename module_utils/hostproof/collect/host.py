@@ -334,7 +334,7 @@ def _holds_windows(reading: Dict[str, Any]) -> bool:
 
 
 #: Kind of a reading to whether it holds an answer; a KeyError or TypeError means that it does not.
-_SHAPES: Dict[str, Callable[[Dict[str, Any]], Any]] = {
+_SHAPES: Dict[str, Callable[[Dict[str, Any]], object]] = {
     "file": lambda reading: isinstance(reading["text"], str),
     "dir": lambda reading: (
         isinstance(reading["names"], list)
@@ -965,7 +965,7 @@ def _as_error(key: str, problem: Exception) -> Dict[str, Any]:
 
 def _task(name: str) -> Callable[..., Any]:
     """A function of the reading child, by name."""
-    tasks: Dict[str, Callable[..., Any]] = {
+    tasks: Dict[str, Callable[..., object]] = {
         "file": _read_text,
         "matching": lambda path, pattern: matching_lines(_read_sampled(path), pattern, path),
         "dir": partial(guarded_read.read, step=guarded_read.names),

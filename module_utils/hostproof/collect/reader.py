@@ -35,7 +35,7 @@ class Reader:
         self._line: Optional[socket.socket] = None
         self._lock = threading.Lock()
 
-    def call(self, name: str, arguments: object, seconds: float) -> Any:
+    def call(self, name: str, arguments: object, seconds: float) -> object:
         """The answer; OSError and ValueError of the function are raised here, and Late."""
         with self._lock:
             try:

@@ -218,9 +218,9 @@ def _why_not(planned: Answer[Any], part: str = "") -> Optional[str]:
 
 def once(plan: Planned) -> Planned:
     """The same answer for every call, made by the first."""
-    answers: List[Answer[Any]] = []
+    answers: List[Answer[object]] = []
 
-    def planned() -> Answer[Any]:
+    def planned() -> Answer[object]:
         if not answers:
             answers.append(plan())
         return answers[0]

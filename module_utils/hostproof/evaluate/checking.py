@@ -114,7 +114,7 @@ class Layer(NamedTuple):
 Judged = Union[Verdict, List[Verdict]]
 
 
-def known_or_skip(answer: Any) -> Any:
+def known_or_skip(answer: object) -> Any:
     """The value; Skip where the host stated that there is none; raise what is unknown."""
     if isinstance(answer, Absent):
         raise Skip(f"{str(answer).rstrip('.')}.")
@@ -139,7 +139,7 @@ def undetermined(problem: HostproofError, of: Optional[str] = None) -> Verdict:
 
 
 def verdict_or_error(
-    rule: Callable[..., Verdict], *arguments: Any, of: Optional[str] = None
+    rule: Callable[..., Verdict], *arguments: object, of: Optional[str] = None
 ) -> Verdict:
     """The verdict of a part of a rule: what is skipped or unknown there does not hide the rest."""
     try:
@@ -151,7 +151,7 @@ def verdict_or_error(
     return verdict if of is None else verdict._replace(of=of)
 
 
-def by_layers(verdict: Verdict, layers: Iterable[Tuple[str, Any]]) -> Verdict:
+def by_layers(verdict: Verdict, layers: Iterable[Tuple[str, object]]) -> Verdict:
     """A verdict of the known layers, with the name and the Answer of every layer.
 
     What a known layer shows to be wrong stays wrong whatever the others hold: the finding then
@@ -173,7 +173,7 @@ def by_layers(verdict: Verdict, layers: Iterable[Tuple[str, Any]]) -> Verdict:
     return verdict._replace(unknown=unknown_sentence(unknown))
 
 
-def unknown_sentence(answers: Iterable[Tuple[str, Answer[Any]]]) -> Optional[str]:
+def unknown_sentence(answers: Iterable[Tuple[str, Answer[object]]]) -> Optional[str]:
     """The sentence about the answers that are not known; None if all are."""
     names = "; ".join(
         f"{name}: {str(answer).rstrip('.')}"
@@ -196,7 +196,7 @@ def layered(
     persisted: Optional[Layer] = None,
     running: Optional[Layer] = None,
     in_use: Optional[Layer] = None,
-    also: Iterable[Tuple[str, Answer[Any]]] = (),
+    also: Iterable[Tuple[str, Answer[object]]] = (),
     advice: Optional[Advice] = None,
     **fields: Any,
 ) -> Verdict:
@@ -297,7 +297,7 @@ class Rule(Generic[F, P]):
     ) -> None:
         self.check, self.function, self.each = check, function, each
 
-    def __call__(self, *arguments: Any) -> Judged:
+    def __call__(self, *arguments: object) -> Judged:
         return self.function(*arguments)
 
 
@@ -415,14 +415,14 @@ class _Loop(Generic[F, P]):
             for finding in self._guarded(rule, self._work(rule, subject), subject)
         ]
 
-    def _subjects(self, each: Subjects[F, P, Any]) -> Sequence[Any]:
+    def _subjects(self, each: Subjects[F, P, object]) -> Sequence[Any]:
         subjects = self._once(each.find)
         if not subjects:
             none = each.none
             raise Skip(none if isinstance(none, str) else none(self._facts, self._policy))
         return subjects
 
-    def _once(self, function: Callable[[F, P], Optional[Iterable[Any]]]) -> Any:
+    def _once(self, function: Callable[[F, P], Optional[Iterable[object]]]) -> Any:
         """The result or exception of the first call; an iterable result becomes a list."""
         if function not in self._answers:
             try:
@@ -435,14 +435,16 @@ class _Loop(Generic[F, P]):
             raise answer
         return answer
 
-    def _work(self, rule: Rule[F, P], subject: Any) -> Callable[[], Judged]:
+    def _work(self, rule: Rule[F, P], subject: object) -> Callable[[], Judged]:
         if rule.each is None:
             return partial(rule.function, self._facts, self._policy)
         if isinstance(subject, HostproofError):
             return partial(_raised, subject)
         return partial(rule.function, subject, self._facts, self._policy)
 
-    def _guarded(self, rule: Rule[F, P], work: Callable[[], Judged], subject: Any) -> List[Finding]:
+    def _guarded(
+        self, rule: Rule[F, P], work: Callable[[], Judged], subject: object
+    ) -> List[Finding]:
         try:
             answer = work()
             verdicts = answer if isinstance(answer, list) else [answer]
@@ -459,7 +461,7 @@ class _Loop(Generic[F, P]):
             verdict = self._crashed(rule.check.id, problem)
         return [self._finding(rule, verdict, subject)]
 
-    def _finding(self, rule: Rule[F, P], verdict: Verdict, subject: Any) -> Finding:
+    def _finding(self, rule: Rule[F, P], verdict: Verdict, subject: object) -> Finding:
         check, each = rule.check, rule.each
         name = ""
         evidence: Iterable[str] = ()

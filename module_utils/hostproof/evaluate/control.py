@@ -76,7 +76,7 @@ class Control(Generic[F, P]):
         findings = judge_rules(self.rules, self._applies, facts, policy, crashed, planned)
         return findings if self.plan is None else by_plan(findings, self.name, planned)
 
-    def _planned(self, facts: F, policy: P, crashed: Optional[Crashed]) -> Any:
+    def _planned(self, facts: F, policy: P, crashed: Optional[Crashed]) -> object:
         """The plan. An unexpected exception is an unknown plan, and keeps the findings."""
         try:
             return self.plan(facts, policy) if self.plan is not None else None

@@ -56,7 +56,7 @@ class Field:
         self.is_shared = is_shared
         #: The name of the variable, where it cannot be that of the field ("class").
         self.name: Optional[str] = None
-        self.missing: Any = _REQUIRED
+        self.missing: object = _REQUIRED
 
     @property
     def is_required(self) -> bool:

@@ -4,11 +4,25 @@
 
 import re
 from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Hashable,
+    Iterator,
+    List,
+    Optional,
+    Sequence,
+    Tuple,
+    TypeVar,
+    Union,
+)
 
 from ..errors import BadEntry, PolicyError
 from ..parsers.size import parse_size
 from .profiles import PROFILES, Profile
+
+T = TypeVar("T")
 
 #: The field of every control that needs rates, and the variable that all of them take it from.
 WINDOW_FIELD = "window_seconds"
@@ -278,14 +292,14 @@ class PolicyValues:
     def entries(
         self,
         name: str,
-        read: Callable[[Any], Any],
-        key: Optional[Callable[[Any], Any]] = None,
+        read: Callable[[Any], T],
+        key: Optional[Callable[[T], Hashable]] = None,
         twice: str = "lists {0} twice",
         takes: str = "a list",
-    ) -> Tuple[Any, ...]:
+    ) -> Tuple[T, ...]:
         """What ``read`` makes of each entry of a list; no two may have the same ``key``."""
-        entries: List[Any] = []
-        seen: Dict[Any, Tuple[Any, Any]] = {}
+        entries: List[T] = []
+        seen: Dict[Hashable, Tuple[int, T]] = {}
         for place, item in self.places(name, takes):
             with self.entry(name, place):
                 entry = read(item)

@@ -81,8 +81,8 @@ class Probe(NamedTuple):
 class _Option(NamedTuple):
     """``read`` converts and validates a value. Its ValueError states the accepted values."""
 
-    read: Callable[[Any], Any]
-    default: Any
+    read: Callable[[object], object]
+    default: object
     required: bool
 
 
@@ -160,30 +160,31 @@ def _name(kind: str, options: Dict[str, Any]) -> str:
 # -- values of the options ------------------------------------------------------------------------
 
 
-def _number(low: int, high: int) -> Callable[[Any], int]:
-    def read(value: Any) -> int:
-        if isinstance(value, bool) or not str(value).isdecimal() or not low <= int(value) <= high:
+def _number(low: int, high: int) -> Callable[[object], int]:
+    def read(value: object) -> int:
+        text = "" if isinstance(value, bool) else str(value)
+        if not text.isdecimal() or not low <= int(text) <= high:
             raise ValueError(f"must be a whole number from {low} to {high}, not {value!r}")
-        return int(value)
+        return int(text)
 
     return read
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     text = value if isinstance(value, str) else ""
     if not text.strip() or any(ord(character) < ord(" ") for character in text):
         raise ValueError(f"must be a text in one line, not {value!r}")
     return text
 
 
-def _path(value: Any) -> str:
+def _path(value: object) -> str:
     if not _word(value).startswith("/"):
         raise ValueError(f"must begin with /, not {value!r}")
     return str(value)
 
 
-def _like(pattern: str, what: str) -> Callable[[Any], str]:
-    def read(value: Any) -> str:
+def _like(pattern: str, what: str) -> Callable[[object], str]:
+    def read(value: object) -> str:
         if not isinstance(value, str) or not re.match(pattern + r"\Z", value):
             raise ValueError(f"must be {what}, not {value!r}")
         return value
@@ -191,14 +192,14 @@ def _like(pattern: str, what: str) -> Callable[[Any], str]:
     return read
 
 
-def _flag(value: Any) -> bool:
+def _flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"must be true or false, not {value!r}")
     return value
 
 
-def _one_of(*choices: str) -> Callable[[Any], str]:
-    def read(value: Any) -> str:
+def _one_of(*choices: str) -> Callable[[object], str]:
+    def read(value: object) -> str:
         if value not in choices:
             raise ValueError("must be one of {0}, not {1!r}".format(", ".join(choices), value))
         return str(value)
@@ -206,8 +207,8 @@ def _one_of(*choices: str) -> Callable[[Any], str]:
     return read
 
 
-def _list_of(read_one: Callable[[Any], Any]) -> Callable[[Any], List[Any]]:
-    def read(value: Any) -> List[Any]:
+def _list_of(read_one: Callable[[object], object]) -> Callable[[object], List[object]]:
+    def read(value: object) -> List[object]:
         if not isinstance(value, (list, tuple)) or not value:
             raise ValueError(f"must be a list that is not empty, not {value!r}")
         values = [read_one(item) for item in value]
@@ -218,18 +219,18 @@ def _list_of(read_one: Callable[[Any], Any]) -> Callable[[Any], List[Any]]:
     return read
 
 
-def _read_size(value: Any) -> int:
+def _read_size(value: object) -> int:
     size = _number(ALIGNMENT, LARGEST_READ)(value)
     if size % ALIGNMENT:
         raise ValueError(f"must be multiples of {ALIGNMENT}, not {size}")
     return size
 
 
-def _may(read: Callable[[Any], Any], default: Optional[Any] = None) -> _Option:
+def _may(read: Callable[[object], object], default: Optional[object] = None) -> _Option:
     return _Option(read, default, False)
 
 
-def _must(read: Callable[[Any], Any]) -> _Option:
+def _must(read: Callable[[object], object]) -> _Option:
     return _Option(read, None, True)
 
 

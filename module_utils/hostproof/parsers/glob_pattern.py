@@ -7,7 +7,7 @@ them, which before Python 3.9 take time without end, and [ without ] is searched
 This takes time in proportion to the pattern, times the name, which is short."""
 
 from functools import lru_cache
-from typing import Any, FrozenSet, List, NamedTuple, Optional, Tuple
+from typing import FrozenSet, List, NamedTuple, Optional, Tuple
 
 
 class _Set(NamedTuple):
@@ -52,8 +52,8 @@ def _is_one_of(character: str, piece: object) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _pieces(pattern: str) -> List[Any]:
-    pieces: List[Any] = []
+def _pieces(pattern: str) -> List[object]:
+    pieces: List[object] = []
     at, last = 0, pattern.rfind("]")
     while at < len(pattern):
         character = pattern[at]

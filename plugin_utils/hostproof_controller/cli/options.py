@@ -90,7 +90,7 @@ class HostCommand(Command):
 
         return [*super().get_params(ctx), *click_options()]
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         from .ansible_options import AnsibleOptions
 
         ctx.params["ansible"] = AnsibleOptions.taken_from(ctx.params)
@@ -121,7 +121,7 @@ def command(
     hosts: bool = False,
     cls: type[Command] | None = None,
     **attributes: Any,
-) -> Callable[[Callable[..., Any]], Command]:
+) -> Callable[[Callable[..., object]], Command]:
     """Decorator of a command's function, which returns the exit code. ``hosts``: a HostCommand."""
     kind = cls or (HostCommand if hosts else Command)
     attributes.setdefault("context_settings", HELP_OPTIONS)

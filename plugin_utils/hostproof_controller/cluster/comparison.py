@@ -57,7 +57,7 @@ _EQUAL = (PASS, SKIP)
 class Same(NamedTuple):
     """Nodes that have the same value."""
 
-    value: Any
+    value: object
     hosts: list[str]
 
 
@@ -187,7 +187,7 @@ def _all_alike(cluster: Cluster, check: Check, what: str, desired: str = SAME) -
     )
 
 
-def _trait_of(node: Node, check: Check, name: str) -> Any:
+def _trait_of(node: Node, check: Check, name: str) -> object:
     """Its value; "none" if the node does not have this trait, None if that is unknown."""
     traits = node.traits[check.id]
     # If a value could not be read, the missing trait may be the unread one.
@@ -351,7 +351,7 @@ def alike(by_host: Mapping[str, Any], tolerance: float = 0) -> list[Same]:
     return sorted(groups, key=lambda group: -len(group.hosts))
 
 
-def _is_within(values: Collection[Any], spread: float | None) -> bool:
+def _is_within(values: Collection[object], spread: float | None) -> bool:
     """Whether measured numbers are within the permitted spread; False for other values."""
     numbers = [number for number in values if isinstance(number, (int, float))]
     if spread is None or len(numbers) != len(list(values)):

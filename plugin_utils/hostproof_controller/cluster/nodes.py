@@ -105,7 +105,7 @@ def _finding_of_cluster(findings: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 def clusters_of(states: Iterable[State]) -> list[Cluster]:
     """The clusters, by name. Equal texts of several nodes are held once."""
-    kept: dict[Any, Any] = {}
+    kept: dict[object, object] = {}
     nodes: dict[str, list[Node]] = {}
     expected: dict[str, dict[str, None]] = {}
     for state in states:

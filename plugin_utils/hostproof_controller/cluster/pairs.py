@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ansible.module_utils.hostproof.evaluate.finding import PASS, SKIP, subject_of
 
@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
 def differences(first: State, second: State) -> list[Row]:
     """By control. Traits are compared where both hosts are nodes of clusters."""
-    kept: dict[Any, Any] = {}
+    kept: dict[object, object] = {}
     nodes = [node_of(state, kept, running=True) for state in (first, second)]
     rows = []
     for check_id, name, values in traits_that_differ(nodes):

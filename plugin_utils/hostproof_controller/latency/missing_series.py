@@ -8,7 +8,7 @@ request in two hundred that waits 200 ms for its second try moves neither p50 no
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ansible.module_utils.hostproof.collect.measured import Window
 from ansible.module_utils.hostproof.latency.probe_list import (
@@ -101,7 +101,7 @@ def _lost(series: Series, windows: Sequence[Window], rounds: int) -> _Count:
 
 
 def _failures(window: Window) -> dict[str, int]:
-    failures: Any = window.conditions.get("failures")
+    failures: object = window.conditions.get("failures")
     if not isinstance(failures, dict):
         return {}
     # An answer from elsewhere is an answer.

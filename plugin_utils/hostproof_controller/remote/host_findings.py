@@ -76,8 +76,8 @@ def _unquoted(text: str) -> str:
 class _Field(NamedTuple):
     """``is_right``: whether a value may be there. ``instead``: what is there if not."""
 
-    is_right: Callable[[Any], bool]
-    instead: Any
+    is_right: Callable[[object], bool]
+    instead: object
 
 
 def accepted_findings(findings: Sequence[Any], *, is_plain: bool) -> list[dict[str, Any]]:
@@ -169,7 +169,7 @@ def _unknown(control: Any) -> dict[str, Any]:
     }
 
 
-def _printable(value: Any) -> Any:
+def _printable(value: Any) -> object:
     """Texts that a terminal and a file take, in a value whose shape is known."""
     if isinstance(value, str):
         return printable(value)
@@ -222,7 +222,7 @@ def _is_value(value: Any) -> bool:
     return value is None or (isinstance(value, (int, float)) and abs(value) < MOST_NUMBER)
 
 
-def _is_word_of(*words: Any) -> Callable[[Any], bool]:
+def _is_word_of(*words: Any) -> Callable[[object], bool]:
     return lambda value: value in words
 
 

@@ -239,7 +239,7 @@ class Task(ActionBase):
         """The JSON text that Ansible may see of what a module printed."""
         return str(output.get("stdout", ""))
 
-    def _parse_returned_data(self, res: Any, *profile: Any) -> Any:
+    def _parse_returned_data(self, res: Any, *profile: object) -> Any:
         """Called by Ansible with ``rc``, ``stdout`` and ``stderr``. 2.19 added ``profile``."""
         if not self.is_async:
             res = {**res, "stdout": self.module_output(res), "stderr": ""}
@@ -267,7 +267,7 @@ def watched_output(
     has printed."""
     plain = connection.exec_command
 
-    def counted(*arguments: Any, **named: Any) -> Any:
+    def counted(*arguments: Any, **named: object) -> Any:
         begin()
         answer = plain(*arguments, **named)
         check(sum(len(stream) for stream in answer[1:]))
@@ -296,7 +296,7 @@ def shared_alarm(check: Callable[[float], None], tick: float) -> Iterator[None]:
         return
     began = time.monotonic()
     theirs = signal.getitimer(signal.ITIMER_REAL)[0]
-    handler: Callable[[int, FrameType | None], Any] | Any = signal.SIG_DFL
+    handler: Callable[[int, FrameType | None], object] | object = signal.SIG_DFL
     rung = False
 
     def ring(number: int, frame: FrameType | None) -> None:

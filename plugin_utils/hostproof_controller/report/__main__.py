@@ -9,7 +9,7 @@ import secrets
 import shutil
 import sys
 import time
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ansible.module_utils.hostproof.collect.bounded import open_regular
 from ansible.module_utils.hostproof.controls.registry import check_ids
@@ -158,7 +158,7 @@ def _make_folder(path: str | None) -> str:
     return directory
 
 
-def _query(options: argparse.Namespace, waivers: list[Waiver] | None) -> Any:
+def _query(options: argparse.Namespace, waivers: list[Waiver] | None) -> object:
     expression = query.Expression(options.query)
     notes: list[str] = []
     results = merge(read_entries(options.reports, notes))

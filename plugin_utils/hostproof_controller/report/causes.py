@@ -183,7 +183,7 @@ def _urgency(finding: Record) -> tuple[int, int]:
     return _RANKS[finding["status"], finding["severity"]]
 
 
-def _order(group: Group) -> tuple[Any, ...]:
+def _order(group: Group) -> tuple[object, ...]:
     cause = group.cause
     return STATUSES.index(group.status), _severity(cause), _effect(cause), *_urgency(cause)
 

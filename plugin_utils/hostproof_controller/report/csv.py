@@ -44,7 +44,7 @@ def findings_as_csv(results: Results) -> str:
     return as_csv(COLUMNS, (_row(host, finding) for host, finding in findings))
 
 
-def _row(host: str, finding: dict[str, Any]) -> list[Any]:
+def _row(host: str, finding: dict[str, Any]) -> list[object]:
     values = {**finding, "host": host, "commands": "\n".join(finding["commands"])}
     return [values[name] for name in COLUMNS]
 

@@ -16,11 +16,11 @@ _VARIABLE = re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b")
 
 
 @functools.cache
-def _examples() -> dict[str, tuple[str, Any]]:
+def _examples() -> dict[str, tuple[str, object]]:
     """By variable: its control, and its value in the example inventory."""
     import yaml
 
-    examples: dict[str, tuple[str, Any]] = {}
+    examples: dict[str, tuple[str, object]] = {}
     for path in sorted((ROOT / "inventories/example/group_vars").glob("*/*.yml")):
         for name, value in (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).items():
             examples.setdefault(name, (path.stem, value))
@@ -52,7 +52,7 @@ def entry_of(fix: str, hosts: Sequence[str], options: str = "") -> str:
     )
 
 
-def _of_fix(value: object, fix: str) -> Any:
+def _of_fix(value: object, fix: str) -> object:
     if not isinstance(value, list):
         return value
     words = {*re.findall(r"[\w.+-]+", fix)}

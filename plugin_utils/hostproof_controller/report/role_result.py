@@ -67,7 +67,7 @@ def lines_of(name: str, findings: Sequence[dict[str, Any]]) -> list[str]:
     """
     lines = [f"{name}: {counted(findings)}"]
     shown = _worst_first(findings)
-    by_fix: dict[Any, list[dict[str, Any]]] = {}
+    by_fix: dict[object, list[dict[str, Any]]] = {}
     for finding in shown:
         by_fix.setdefault((finding["fix"], tuple(finding["commands"])), []).append(finding)
     left = len(shown)

@@ -5,7 +5,7 @@ import packs
 import platform_packs
 import pytest
 from ansible.module_utils.hostproof.controls.packages import package_table as packages_table
-from ansible.module_utils.hostproof.controls.platform import platform_table
+from ansible.module_utils.hostproof.controls.platform import supported_systems
 from ansible.module_utils.hostproof.controls.platform.subjects import line_of
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.parsers.unix.distribution import Distribution, numbers
@@ -356,7 +356,7 @@ class TestTable:
         assert judge(machine)["table_age"].status == status
 
     def test_every_row_can_match_a_kernel_of_its_own(self):
-        for row in platform_table.ROWS:
+        for row in supported_systems.ROWS:
             version = numbers(row.version)
             assert row.architecture in ("x86_64", "s390x", "aarch64")
             assert row.source
@@ -371,7 +371,7 @@ class TestTable:
         ours = {
             (row.source, row.release, row.distribution, row.version, row.architecture)
             + (row.line, row.kernel)
-            for row in platform_table.ROWS
+            for row in supported_systems.ROWS
         }
         assert ours <= pages
         assert {row[1:] for row in pages} == {row[1:] for row in ours}
@@ -379,7 +379,7 @@ class TestTable:
     def test_what_packages_of_a_book_list_is_listed_here_too(self):
         listed = {
             (row.release, row.distribution, numbers(row.version)[0], row.architecture)
-            for row in platform_table.ROWS
+            for row in supported_systems.ROWS
         }
         of_books = {
             (row.release, row.distribution, row.version, row.architecture)
@@ -392,7 +392,7 @@ class TestTable:
     def test_lines_are_told_once(self):
         keys = [
             (*row[:2], numbers(row.version)[0], row.architecture, row.line)
-            for row in platform_table.ROWS
+            for row in supported_systems.ROWS
         ]
         assert len(keys) == len(set(keys))
 

@@ -173,7 +173,7 @@ def _choice(
     return str(value)
 
 
-def switched(value: Any) -> Any:
+def switched(value: object) -> Any:
     """The word on or off. YAML reads them as booleans if they are not quoted."""
     if isinstance(value, bool):
         return ON if value else OFF
@@ -183,7 +183,7 @@ def switched(value: Any) -> Any:
 # -- agents ---------------------------------------------------------------------------------------
 
 
-def _record(values: PolicyValues, name: str, item: Any) -> Dict[str, Any]:
+def _record(values: PolicyValues, name: str, item: object) -> Dict[str, Any]:
     if not isinstance(item, dict):
         raise values.error(name, f"must be a list of dictionaries, not {item!r}")
     return item

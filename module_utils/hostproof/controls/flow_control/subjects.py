@@ -3,7 +3,7 @@
 """Subjects of the checks: interfaces, bonds, paths and filers; and the references."""
 
 from operator import attrgetter
-from typing import Any, Callable, List, NamedTuple, Optional, Sequence
+from typing import Callable, List, NamedTuple, Optional, Sequence
 
 from ...collect.answer import Answer, known
 from ...errors import Absent
@@ -46,7 +46,7 @@ def _nics(facts: Facts, _policy: Policy) -> List[NicFacts]:
     return list(facts.nics.values())
 
 
-def _with_unknown(facts: Facts, _policy: Policy) -> List[Any]:
+def _with_unknown(facts: Facts, _policy: Policy) -> List[object]:
     return [*facts.nics.values(), *known(facts.interfaces).unknown]
 
 

@@ -88,7 +88,7 @@ def _lost_answers(windows: Sequence[Window]) -> List[Graded]:
 
     All layers of a measurement have the same conditions.
     """
-    measurements: Dict[Any, List[Window]] = {}
+    measurements: Dict[object, List[Window]] = {}
     for window in windows:
         measurements.setdefault((window.started, window.size), []).append(window)
     losses: List[Graded] = []

@@ -4,7 +4,7 @@
 
 import ipaddress
 import re
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, NotRecorded
@@ -46,7 +46,7 @@ def hosts_file(facts: Facts, policy: Policy) -> Verdict:
     template = facts.template
     place = HOSTS if not isinstance(template, Template) else template.path
     faults, remarks, steps = _lines(facts, if_known(hosts, Hosts([], [])), place)
-    also: List[Tuple[str, Answer[Any]]] = []
+    also: List[Tuple[str, Answer[object]]] = []
     if isinstance(hosts, HostproofError):
         faults, remarks, steps = [], [], []
     else:

@@ -6,7 +6,7 @@ from typing import Iterator
 
 from ...evaluate.requirement import Requirement
 from ...probes.oracle.releases import name_of
-from . import platform_table
+from . import supported_systems
 from .policy import Policy
 
 
@@ -15,7 +15,7 @@ def requirements(policy: Policy) -> Iterator[Requirement]:
     release = policy.release
     if release is None and policy.profile is not None and policy.profile.release:
         release = name_of(policy.profile.release)
-    for row in platform_table.ROWS:
+    for row in supported_systems.ROWS:
         if row.release == release:
             update = f", release update {row.update}" if row.update else ""
             yield Requirement(

@@ -12,16 +12,16 @@ from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import ERROR, FAIL, PASS, WARN
 from ...parsers.unix.distribution import EL, Distribution, clean, numbers
 from ...probes.oracle.releases import Release, dotted
-from . import platform_table
+from . import supported_systems
 from .facts import CLOCK, GRUBBY, OS_RELEASE, RUNNING_KERNEL, UNAME, Facts
-from .platform_table import Row
 from .policy import NAME, Policy
 from .subjects import RELEASES, contradiction, fits, line_of, target_of
+from .supported_systems import Row
 
 rules: Rules[Facts, Policy] = Rules(NAME)
 
 _BOOKS = (
-    "Oracle Database installation guides for Linux, supported distributions (platform_table.py)"
+    "Oracle Database installation guides for Linux, supported distributions (supported_systems.py)"
 )
 _CONSISTENCY = "platform.consistency"
 #: Days after which a row of the table has to be read again.
@@ -87,7 +87,7 @@ def distribution(release: Release, facts: Facts, policy: Policy) -> Verdict:
                 )
             ]
         ),
-        desired=_distributions(platform_table.ROWS, release),
+        desired=_distributions(supported_systems.ROWS, release),
         running=None if system.planned else f"{system.text}, {architecture}",
         reference=_sources(rows),
         evidence=["file:" + OS_RELEASE, "command:" + " ".join(UNAME)],
@@ -97,14 +97,14 @@ def distribution(release: Release, facts: Facts, policy: Policy) -> Verdict:
 def _listed(
     release: Release, system: Distribution, architecture: str, rows: List[Row]
 ) -> Tuple[str, str]:
-    oldest = platform_table.OLDEST_EL.get(release.name)
+    oldest = supported_systems.OLDEST_EL.get(release.name)
     if oldest is not None and system.name in EL and system.version[0] < oldest:
         return (
             FAIL,
             f"{system.text} is older than EL {oldest}, the oldest for {release.name}.",
         )
     if not rows:
-        known_ones = _distributions(platform_table.ROWS, release) or "none"
+        known_ones = _distributions(supported_systems.ROWS, release) or "none"
         return WARN, (
             f"The table has no row for {release.name} on {system.text} ({architecture}). "
             f"Listed: {known_ones}."
@@ -237,7 +237,7 @@ def release_update(release: Release, facts: Facts, policy: Policy) -> Verdict:
     each=RELEASES,
 )
 def table_age(release: Release, facts: Facts, _policy: Policy) -> Verdict:
-    rows = [row for row in platform_table.ROWS if row.release == release.name]
+    rows = [row for row in supported_systems.ROWS if row.release == release.name]
     if not rows:
         raise Skip(f"The table has no row for {release.name}.")
     today = _EPOCH + timedelta(seconds=known(facts.now))
@@ -258,7 +258,7 @@ def table_age(release: Release, facts: Facts, _policy: Policy) -> Verdict:
 def _rows(release: Release, system: Distribution, architecture: str) -> List[Row]:
     return [
         row
-        for row in platform_table.ROWS
+        for row in supported_systems.ROWS
         if (row.release, row.distribution, row.architecture)
         == (release.name, system.name, architecture)
         and numbers(row.version)[0] == system.version[0]

@@ -41,7 +41,7 @@ _TARGETS = ("multi-user.target", "graphical.target", "runlevel3.target", "runlev
     takes_effect="reboot",
     why="All listed platforms have pages of 4 KiB. Kernels with larger pages exist on ARM, and no "
     "book lists them.",
-    reference="Oracle Database installation guides for Linux (platform_table.py); getconf(1)",
+    reference="Oracle Database installation guides for Linux (supported_systems.py); getconf(1)",
 )
 def page_size(facts: Facts, _policy: Policy) -> Verdict:
     size = known(facts.page_size)

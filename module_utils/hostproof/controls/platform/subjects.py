@@ -15,8 +15,8 @@ from ...probes.oracle import releases
 from ...probes.oracle.oracle_parameters import Version
 from ...probes.oracle.releases import Release
 from .facts import OS_RELEASE, RUNNING_KERNEL, Facts
-from .platform_table import UEK_LINES
 from .policy import Policy
+from .supported_systems import UEK_LINES
 
 _TAG = re.compile(r"[.-](el|fc|amzn)(\d+)")
 #: Kernels of ELRepo, and those for real time, have the tag of the distribution too.

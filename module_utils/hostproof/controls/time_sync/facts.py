@@ -3,7 +3,7 @@
 """What the host shows of its clock: who keeps it, how, from where, and how well."""
 
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect import identity
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent, unless_newer
@@ -490,7 +490,7 @@ def _sync(sources: List[time_sources.Source]) -> Sync:
 def _read_output(host: Host, argv: List[str]) -> str:
     output = host.run(argv, _LIMIT)
     if output.rc != 0:
-        message: Any = (output.stderr.strip() or output.stdout.strip())[:200]
+        message: object = (output.stderr.strip() or output.stdout.strip())[:200]
         raise Unanswered(
             "command:" + " ".join(argv), f"{argv[0]} ended with {output.rc}: {message}"
         )

@@ -48,7 +48,7 @@ def _tree(pair: Pair, line_ends: List[int]) -> Dict[str, Any]:
     return tree
 
 
-def _by_name(pairs: Iterable[Pair]) -> Dict[str, List[Any]]:
+def _by_name(pairs: Iterable[Pair]) -> Dict[str, List[object]]:
     by_name: OrderedDict[str, List[Any]] = OrderedDict()
     for pair in pairs:
         for name in (pair.name,) + pair.aliases:
@@ -56,7 +56,7 @@ def _by_name(pairs: Iterable[Pair]) -> Dict[str, List[Any]]:
     return dict(by_name)
 
 
-def _plain(pair: Pair) -> List[Any]:
+def _plain(pair: Pair) -> List[object]:
     if pair.pairs:
         return [_by_name(pair.pairs)]
     return [word.text for word in pair.items] if pair.items else [pair.value]

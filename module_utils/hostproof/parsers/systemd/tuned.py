@@ -9,7 +9,7 @@ variables), tuned/units/manager.py, tuned/plugins/base.py and tuned/utils/global
 import configparser
 import re
 from collections import OrderedDict
-from typing import Any, Callable, Dict, List, Match, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Dict, List, Match, NamedTuple, Optional, Sequence, Tuple
 
 from ...errors import ParseError, kind_of
 from .. import glob_pattern
@@ -255,7 +255,7 @@ def reapply_sysctl(text: str) -> bool:
 class _Parser(configparser.RawConfigParser):
     """Ends at the first line that is none: to collect them all takes the square of their number."""
 
-    def _handle_error(self, _found: object, source: str, number: int, line: str) -> Any:
+    def _handle_error(self, _found: object, source: str, number: int, line: str) -> object:
         problem = configparser.ParsingError(source)
         problem.append(number, repr(line))
         raise problem

@@ -190,7 +190,7 @@ def _is_kind_of_address(fib: Dict[str, Any]) -> bool:
     return fib.get("result") == "type" and fib.get("flags") in ("daddr", ["daddr"])
 
 
-def _items(right: object, sets: _Sets) -> Optional[List[Any]]:
+def _items(right: object, sets: _Sets) -> Optional[List[object]]:
     """The values. None for a named set whose elements nft does not print."""
     if isinstance(right, dict) and "set" in right:
         right = right["set"]
@@ -202,7 +202,7 @@ def _items(right: object, sets: _Sets) -> Optional[List[Any]]:
     return [_value(item) for item in items]
 
 
-def _value(item: Any) -> Any:
+def _value(item: Any) -> object:
     """An element as a number, a text, or a range of numbers."""
     if not isinstance(item, dict):
         return item

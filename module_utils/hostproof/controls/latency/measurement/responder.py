@@ -292,7 +292,7 @@ class _Server:
         thread.start()
 
     def _knows(self, peer: str) -> bool:
-        address: Any = ipaddress.ip_address(peer.split("%")[0])
+        address: object = ipaddress.ip_address(peer.split("%")[0])
         address = getattr(address, "ipv4_mapped", None) or address
         return any(address in network for network in self._networks)
 

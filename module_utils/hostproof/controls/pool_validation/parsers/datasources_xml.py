@@ -9,7 +9,7 @@ names, because the namespace differs by release."""
 
 import json
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ....errors import ParseError
 from ....parsers import xml_events
@@ -139,7 +139,7 @@ def from_kept(text: str) -> List[DataSource]:
 
 
 def _is_fine(source: DataSource) -> bool:
-    texts: Tuple[Any, ...] = (source.name, source.jndi) + tuple(source.attributes.values())
+    texts: Tuple[object, ...] = (source.name, source.jndi) + tuple(source.attributes.values())
     return (
         all(isinstance(text, str) for text in texts)
         and set(source.attributes) <= set(ATTRIBUTES)
