@@ -89,7 +89,7 @@ _OF_SYSTEM = (
     r"systemctl disable --now (avahi-daemon\.socket avahi-daemon\.service|proxyt\.service)",
     r"systemctl set-default multi-user\.target",
     r"systemctl (enable( --now)?|restart|start) <unit>",
-    r"systemctl reload (nftables|iptables)\.service",
+    r"systemctl reload (nftables|iptables|autofs)\.service",
     r"ufw (reload|allow (<number>/(tcp|udp)|in on <device>))",
     r"umount <path>",
 )

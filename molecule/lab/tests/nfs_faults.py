@@ -104,7 +104,7 @@ FAULTS = (
         RAC + ",nolock",
         {"server_locks": "fail"},
         {"running": "nolock"},
-        "stop what uses /f/nolock",
+        "set the options in /etc/fstab:",
         sharing="rac",
     ),
     Fault(
@@ -114,7 +114,7 @@ FAULTS = (
         GOOD + ",nocto",
         {"server_locks": "fail"},
         {"running": "nocto"},
-        "stop what uses /f/nocto",
+        "set the options in /etc/fstab:",
         sharing="failover",
     ),
     Fault(
@@ -124,7 +124,7 @@ FAULTS = (
         GOOD + ",noac",
         {"caching": "fail"},
         {"running": "noac"},
-        "stop what uses /f/noac",
+        "set the options in /etc/fstab:",
     ),
     Fault(
         "/f/first",

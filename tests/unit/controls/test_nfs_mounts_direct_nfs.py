@@ -250,7 +250,10 @@ class TestOranfstab:
             ("warn", f"{TAB}:6"),
         ]
         assert findings[0].why == "unknown attribute 'sever', did you mean 'server'?."
-        assert findings[0].fix == f"edit {TAB}:4, then restart the instances"
+        assert findings[0].fix == (
+            f"correct {TAB}:4: unknown attribute 'sever', did you mean 'server'?; then restart the "
+            "instances that use Direct NFS by this file"
+        )
 
     def test_a_file_that_is_something_else(self):
         findings = self.all("\n".join(f"word{number}" for number in range(500)))
@@ -450,7 +453,11 @@ class TestOrder:
         machine.file(f"{HOME}/install/orabasetab", tab)
         finding = self.only(machine)
         assert finding.status == "warn"
-        assert finding.fix == f"move {OWN_TAB} to {base}"
+        assert finding.fix.startswith(f"move {OWN_TAB} to {base}; then restart the instances")
+        # A move would replace the file that counts.
+        machine.evidence.clear()
+        (both,) = judge(machine.file(base, GOOD), "oranfstab_order")
+        assert both.fix.startswith(f"write what is missing in {base}, then remove {OWN_TAB}")
         machine.evidence.clear()
         machine.remove(OWN_TAB).file(base, GOOD)
         finding = self.only(machine)

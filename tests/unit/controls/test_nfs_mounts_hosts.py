@@ -283,8 +283,10 @@ class TestFixes:
     def test_local_locks_that_the_policy_asks_for(self, judge):
         machine = database_on(shown(flags="nolock", cache=nfs_packs.NO_CACHE))
         policy = listed(sharing="rac", options="nolock")
-        (finding,) = judge(machine, **policy)["server_locks"]
-        assert finding.fix.startswith("take nolock out of options of /u02 in nfs_mounts_mounts")
+        findings = judge(machine, **policy)
+        for check in ("server_locks", "options_persisted", "mounted_as_persisted"):
+            (finding,) = findings[check]
+            assert finding.fix.startswith("take nolock out of options of /u02 in nfs_mounts_mounts")
 
     def test_another_export_in_fstab_too(self, judge):
         (finding,) = judge(database_on(), **listed(source="filer1:/vol/new"))["mounted"]
@@ -294,7 +296,13 @@ class TestFixes:
         )
 
     @pytest.mark.parametrize(
-        ("options", "fix"), [(f"{OPTIONS},noauto", "take noauto out of /etc/fstab:2")]
+        ("options", "fix"),
+        [
+            (
+                f"{OPTIONS},noauto",
+                "take noauto out of /etc/fstab:2, unless a cluster manager mounts it",
+            )
+        ],
     )
     def test_not_at_boot(self, judge, options, fix):
         (finding,) = judge(database_on(fstab=options), **listed())["options_persisted"]
@@ -306,6 +314,133 @@ class TestFixes:
         machine.file("/etc/systemd/system/u02.mount", text)
         (finding,) = judge(machine, **listed())["options_persisted"]
         assert (finding.status, finding.commands) == ("fail", ("systemctl enable u02.mount",))
+
+
+SOFT = OPTIONS.replace("hard", "soft")
+REMOUNT = ("umount /u02", "mount /u02")
+
+
+def soft(fstab: str = OPTIONS) -> NfsMachine:
+    return database_on(shown(recovery="soft"), fstab=fstab)
+
+
+def by_direct_nfs() -> NfsMachine:
+    machine = soft().process("ora_dbw0_ORCL", "socket:[4711]", pid=2102)
+    line = "0: 1500000A:9C40 0500000A:0801 01 00000000:00000000 00:00000000 00000000 54321 0"
+    return machine.file(
+        "/proc/net/tcp", machine.files["/proc/net/tcp"] + f"   {line} 4711 1 0 20 4 30 10 -1\n"
+    )
+
+
+def beside(path: str, persisted: bool) -> NfsMachine:
+    machine = nfs_host().mount("/u02", "filer1:/vol/u02", shown(recovery="soft"), superblock="0:9")
+    machine.fstab("/u02", "filer1:/vol/u02")
+    if persisted:
+        machine.fstab(path, "filer1:/vol/u02")
+    machine.mount(path, "filer1:/vol/u02", shown(recovery="soft"), superblock="0:9")
+    return machine.database(DATABASE_FILE)
+
+
+def granted(requested: int, size: int) -> NfsMachine:
+    return database_on(
+        shown(rsize=size, wsize=size), fstab=OPTIONS.replace("262144", str(requested))
+    )
+
+
+def missing(machine: NfsMachine) -> NfsMachine:
+    machine.stop_instances()
+    return machine.unmount("/u02")
+
+
+APPLY = "./hostproof apply --tags nfs_mounts"
+#: check, host, what the fix says in this order, what it does not say, commands.
+FOLLOWED = {
+    "running only: the new mount": (
+        *("safe_transport", soft),
+        *(["stop what uses /u02, unmount it"], ["options", "apply the control"], REMOUNT),
+    ),
+    "persisted only: the file": (
+        *("safe_transport", lambda: database_on(fstab=SOFT)),
+        *(["set the options in /etc/fstab:2 to rw,bg,hard,"], ["unmount"], (APPLY,)),
+    ),
+    "both: the file first": (
+        *("safe_transport", lambda: soft(SOFT)),
+        *(["set the options in /etc/fstab:2", "stop what uses"], ["soft"], (APPLY, *REMOUNT)),
+    ),
+    # A new mount would bring the wrong options.
+    "right as it is mounted, wrong in the file": (
+        *("mounted_as_persisted", lambda: database_on(fstab=SOFT)),
+        *(["set the options in /etc/fstab:2 to rw,bg,hard,"], ["unmount"], (APPLY,)),
+    ),
+    # A new mount would mount other files.
+    "another export in the file": (
+        *("mounted_as_persisted", lambda: exported("filer1:/vol/new")),
+        *(["write filer1:/vol/u02 in /etc/fstab:2, or correct"], ["unmount"], ()),
+    ),
+    # A new mount would fail.
+    "a word that mount rejects": (
+        *("safe_transport", lambda: soft(OPTIONS + ",hrad")),
+        *(["correct or remove 'hrad' in /etc/fstab:2", "unmount it"], [], ()),
+    ),
+    "a rejected word is not written again": (
+        *("options_persisted", lambda: database_on(fstab=SOFT + ",hrad,timeo=7")),
+        *(["correct or remove 'hrad'", "set the options", "apply is blocked"], [",hrad"], ()),
+    ),
+    # Nothing would keep the files of an open database mounted.
+    "used by Direct NFS": (
+        *("safe_transport", by_direct_nfs),
+        *(["stop what uses /u02 (ORCL (pid 2102, 10.0.0.5) by Direct NFS"], [], ()),
+    ),
+    "the other mount of its superblock is persisted": (
+        *("safe_transport", lambda: beside("/u03", True)),
+        *(["unmount all of them"], ["note how"]),
+        ("umount /u03", "umount /u02", "mount /u02", "mount /u03"),
+    ),
+    "the other mount of its superblock is not persisted": (
+        *("safe_transport", lambda: beside("/u03", False)),
+        *(["note how /u03 is mounted", "unmount all of them"], [], ()),
+    ),
+    # 262144, as the policy requires at least, is less than the server grants.
+    "the server's maximum is not lowered": (
+        *("transfer_size", lambda: granted(1048576, 524288)),
+        *(["raise the server's maximum to 1048576", "stop what uses"], ["262144"], ()),
+    ),
+    "more connections than requested": (
+        *("nconnect", lambda: database_on(shown() + ",nconnect=8", OPTIONS + ",nconnect=4")),
+        *(["decide: nconnect=8"], ["stop what uses"], ()),
+    ),
+    "not mounted, and persisted": (
+        *("mounted", lambda: missing(database_on())),
+        *(["mount it"], ["stop", "fstab"], ("mount /u02",)),
+    ),
+    "not mounted, nor persisted": (
+        *("mounted", lambda: missing(nfs_host().mount("/u02", "filer1:/vol/u02"))),
+        *(["put 'filer1:/vol/u02 /u02 nfs rw,"], ["unmount", "mount it"], (APPLY,)),
+    ),
+    "not mounted, and the places are not known": (
+        *("mounted", lambda: missing(database_on()).deny(nfs_packs.FSTAB)),
+        *(["find what mounts /u02", "mount it"], ["unmount"], ()),
+    ),
+    "not mounted, and rejected": (
+        *("mounted", lambda: missing(database_on(fstab=OPTIONS + ",hrad"))),
+        *(["correct or remove 'hrad' in /etc/fstab:2", "mount it"], [], ()),
+    ),
+}
+
+
+def exported(source: str) -> NfsMachine:
+    machine = nfs_host().mount("/u02", "filer1:/vol/u02").fstab("/u02", source)
+    return machine.database(DATABASE_FILE)
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_a_fix_can_be_followed_literally(findings_of, name):
+    check, host, said, never, commands = FOLLOWED[name]
+    (finding, *_) = findings_of("nfs_mounts", host(), nfs_packs.nfs_policy(**listed()))[check]
+    places = [finding.fix.find(text) for text in said]
+    assert places == sorted(places) and places[0] >= 0, finding.fix
+    assert [text for text in never if text in finding.fix] == []
+    assert finding.commands == commands
 
 
 def test_rdma_is_as_safe_as_tcp(judge):

@@ -653,8 +653,8 @@ PERSISTED = (
         "fail",
         (
             "Nothing mounts it at the next reboot",
-            "add to /etc/fstab: filer1:/vol/u02 /u02 nfs rw,bg,hard,proto=tcp,timeo=600,"
-            "rsize=262144,wsize=262144,vers=3 0 0",
+            "put 'filer1:/vol/u02 /u02 nfs rw,bg,hard,proto=tcp,timeo=600,"
+            "rsize=262144,wsize=262144,vers=3 0 0' into /etc/fstab",
         ),
     ),
     Story(
@@ -1336,7 +1336,10 @@ SLOTS = (
         listed(),
         "slot_tables_running",
         "fail",
-        ("sunrpc.tcp_max_slot_table_entries = 128", "unmount every mount of filer1"),
+        (
+            "sunrpc.tcp_max_slot_table_entries = 128",
+            "stop what uses the mounts of filer1, unmount all of them",
+        ),
     ),
     Story(
         "slots: fewer in the kernel",
@@ -1469,7 +1472,11 @@ def test_cache_stays_off_where_other_hosts_can_share_the_files(judge, sign, asks
         assert findings["caching"][0].commands == ()
     for finding in (one for some in findings.values() for one in some if one.fix):
         option = "noac" if "noac" in asks else "actimeo=0"
-        set_to = finding.fix.partition("set the options in /etc/fstab:2 to ")[2].partition(" ")[0]
+        set_to = (
+            finding.fix.partition("set the options in /etc/fstab:2 to ")[2]
+            .partition(" ")[0]
+            .rstrip(":;")
+        )
         assert may_cache or not set_to or option in set_to.split(","), finding.fix
 
 

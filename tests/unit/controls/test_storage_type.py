@@ -512,6 +512,24 @@ class TestMountOptions:
             "pass"
         )
 
+    @pytest.mark.parametrize(
+        ("name", "options", "most"),
+        [
+            ("ontap-cluster", GOOD.replace("hard", "soft"), None),
+            ("ontap-cluster", GOOD.replace("262144", "65536"), 262144),
+            # 7-Mode grants no more than 64 KiB.
+            ("netapp-7mode", GOOD.replace("262144", "16384"), 32768),
+        ],
+    )
+    def test_the_server_grants_more_before_the_mount_is_made_again(
+        self, judge, name, options, most
+    ):
+        fix = only(judge(mounting(options, Agent.of(name)))["mount_options"]).fix
+        assert "set what differs in the options of /u02 in nfs_mounts_mounts" in fix
+        assert fix.endswith("; then stop what uses /u02, unmount and mount again")
+        raised = f"if the mounts request more: raise the server's maximum to {most} "
+        assert fix.startswith(raised if most else "set what differs")
+
     @pytest.mark.parametrize("name", ["zfs-7420", "linux-nfs", "synology", "isilon-8"])
     def test_who_gives_no_advice_of_its_own(self, judge, name):
         finding = only(judge(mounting(GOOD, Agent.of(name)))["mount_options"])
@@ -572,6 +590,9 @@ class TestFlowControl:
     def test_of_an_ontap(self, judge, filer, status, text):
         finding = only(judge(database_host(filer))["flow_control"])
         assert (finding.status, finding.running) == (status, text)
+        # Where it is not known, nothing is known to be wrong.
+        begin = {"error": "read the flow control of n1:e0b on", "warn": "disable it for n1:e0"}
+        assert (finding.fix or "").startswith(begin.get(status, ""))
 
     @pytest.mark.parametrize(
         ("name", "text"),
@@ -732,6 +753,19 @@ class TestSpace:
     def test_seventy_percent_of_a_volume_is_advice_for_disks(self, judge, filer, status):
         host = database_host(filer(a_1=20, v=70), u02="filer:/vol/v")
         assert only(judge(host)["space"]).status == status
+
+    @pytest.mark.parametrize(
+        ("fill", "begin"),
+        [
+            # A larger volume takes more of an aggregate that is full.
+            ({"a_1": 98, "v": 20}, "add disks to the aggregate or pool, or move data away from it"),
+            ({"a_1": 20, "v": 98}, "enlarge the volume, if its aggregate or pool has space"),
+            ({"a_1": 98, "v": 98}, "add disks to the aggregate or pool, or move data away from it"),
+        ],
+    )
+    def test_only_what_is_full_is_enlarged(self, judge, fill, begin):
+        fix = only(judge(database_host(all_flash(**fill), u02="filer:/vol/v"))["space"]).fix
+        assert fix.startswith(begin) and ("enlarge" in fix) == (fill["v"] == 98)
 
     @pytest.mark.parametrize(("filer", "advised"), [(df, True), (all_flash, False)])
     def test_fragments_are_a_matter_of_disks(self, judge, filer, advised):

@@ -4,8 +4,7 @@
 
 from typing import Dict, Iterable, List, Optional, Tuple
 
-from ...collect.answer import if_known, known
-from ...evaluate.checking import failing
+from ...collect.answer import if_known
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.number import clipped
@@ -51,11 +50,9 @@ def is_of_other_options(requirement: Requirement, layers: Layers) -> bool:
 def wrong_of(
     requirements: List[Requirement], layers: Layers
 ) -> Tuple[List[Requirement], List[Requirement]]:
-    """What the kernel and the next reboot contradict. One of them suffices, so the other may then
-    be unknown."""
-    running = contradictions(requirements, layers.running)
-    requested = if_known(layers.requested, None) if running else known(layers.requested)
-    return running, contradictions(requirements, requested)
+    """What the kernel and the next reboot are known to contradict."""
+    requested = if_known(layers.requested, None)
+    return contradictions(requirements, layers.running), contradictions(requirements, requested)
 
 
 def disagreement(requirements: List[Requirement], layers: Layers) -> Optional[str]:
@@ -70,12 +67,6 @@ def disagreement(requirements: List[Requirement], layers: Layers) -> Optional[st
         return None
     both = running + [requirement for requirement in requested if requirement not in running]
     return "{0}; wanted is {1} ({2}).".format("; ".join(parts), required(both), because(both))
-
-
-def failing_of(requirements: List[Requirement], layers: Layers) -> Optional[str]:
-    """The layer that contradicts the requirements; None if none does."""
-    running, requested = wrong_of(requirements, layers)
-    return failing(running=bool(running), persisted=bool(requested))
 
 
 def running_or(desired: str, requirements: List[Requirement], layers: Layers) -> str:

@@ -6,6 +6,7 @@ from typing import Dict, List, Optional, Set
 
 from ...collect.answer import if_known, known
 from ...errors import Absent, HostproofError
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Skip, Verdict
 from ...evaluate.finding import ERROR
 from ...probes.nfs.nfs_mounted import LINUX
@@ -53,7 +54,7 @@ def no_home(policy: Policy) -> Verdict:
         return Verdict(
             ERROR,
             why=text,
-            fix="nfs_mounts_oracle_homes: [/path/of/the/home]",
+            advice=Advice([Ask("list the Oracle homes in nfs_mounts_oracle_homes")]),
             desired=DESIRED[REQUIRED],
         )
     raise Skip(text)

@@ -8,6 +8,7 @@ Also the words for them: what a finding shows of a layer.
 import ipaddress
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
+from ...apply.mount_state import server_of
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import HostproofError
 from ...evaluate.checking import Skip
@@ -19,7 +20,7 @@ from .checked_mounts import homes_on, needs_own_cache
 from .facts import Facts, JudgedMount
 from .options_table import AT_LEAST, EXACTLY, NOT, Requirement
 from .policy import Policy, WantedMount
-from .probes import persisted_options
+from .probes import direct_nfs, persisted_options
 
 #: The four systems whose options are known.
 SYSTEMS = (nfs_options.LINUX, nfs_options.AIX, nfs_options.SOLARIS, nfs_options.HPUX)
@@ -27,6 +28,8 @@ UNKNOWN = "unknown"
 NOT_MOUNTED = "not mounted"
 NOTHING_AT_BOOT = "nothing mounts it at boot"
 _VERSION_2 = "2"
+#: What databases open by Direct NFS: neither homes nor diagnostics.
+_DIRECT_NFS_CLASSES = ("datafiles", "redo", "crs_voting", "backup")
 #: Files that only one host may cache; backups and diagnostics may be cached by all.
 _CACHED_IF_SINGLE = ("datafiles", "redo", "oracle_home")
 _NO_VERSION_2 = "RFC 1094: a file of NFSv2 has at most 2 GiB"
@@ -38,7 +41,8 @@ class Layers(NamedTuple):
     ``running`` is the effect of the options in the kernel, None if nothing is mounted. ``entries``
     are all entries that persist the path, the effective one first. ``written`` are its settings,
     and ``requested`` their effect (None if there is no entry). ``sharing`` are the paths of other
-    mounts with the same superblock, and so with the same options.
+    mounts with the same superblock, and so with the same options. ``direct_users`` are the
+    instances that use its server by Direct NFS, each with its process and the server's address.
     """
 
     judged: JudgedMount
@@ -50,6 +54,7 @@ class Layers(NamedTuple):
     entries: Answer[List[nfs_persisted.Entry]]
     written: Answer[Optional[Dict[str, str]]]
     requested: Answer[Optional[Dict[str, str]]]
+    direct_users: Answer[List[str]]
 
     @property
     def wanted(self) -> WantedMount:
@@ -139,7 +144,34 @@ def layers_of(judged: JudgedMount, facts: Facts, policy: Policy) -> Layers:
         entries=entries,
         written=written,
         requested=requested,
+        direct_users=attempt(_direct_users, judged, running, facts),
     )
+
+
+def _direct_users(
+    judged: JudgedMount, running: Optional[Dict[str, str]], facts: Facts
+) -> List[str]:
+    """An open database with Direct NFS does not prevent umount: its files are open on sockets."""
+    if judged.wanted.file_class not in _DIRECT_NFS_CLASSES or judged.mounted is None:
+        return []
+    sockets = {
+        connection.inode: connection.remote for connection in known(facts.direct_nfs.connections)
+    }
+    is_named = judged.wanted.path in direct_nfs.mount_points(facts.direct_nfs)
+    servers = {server_address(judged.mounted), (running or {}).get("addr", "")}
+    return sorted(
+        {
+            f"{process.sid} (pid {process.pid}, {sockets[inode]})"
+            for process in known(facts.direct_nfs.processes)
+            for inode in process.sockets
+            if inode and inode in sockets and (is_named or sockets[inode] in servers)
+        }
+    )
+
+
+def server_address(mount: nfs_mounted.Mounted) -> str:
+    """Its address where the kernel shows it: one server can have several names."""
+    return nfs_options.parse(mount.options).get("addr") or server_of(mount.source)
 
 
 def _sharing(mounted: Optional[nfs_mounted.Mounted], facts: Facts) -> Tuple[str, ...]:
@@ -237,6 +269,14 @@ def persisted_words(layers: Layers, names: Iterable[str]) -> str:
     if any(written.get(name) != layers.requested.get(name) for name in added):
         place += " and nfsmount.conf"
     return f"{place}: {words}"
+
+
+def persisted_answer(layers: Layers, names: Iterable[str]) -> Answer[str]:
+    """``persisted_words``, or the error in their place."""
+    for answer in (layers.entries, layers.requested):
+        if isinstance(answer, HostproofError):
+            return answer
+    return persisted_words(layers, names)
 
 
 def persisted_source(layers: Layers) -> str:

@@ -18,7 +18,7 @@ from ...apply.change import (
     Refusal,
     idle,
 )
-from ...apply.mount_state import server_of, state_of
+from ...apply.mount_state import state_of
 from ...collect.answer import existing, if_known, known, unless_absent
 from ...collect.host import OpenFiles
 from ...collect.shell import line
@@ -36,19 +36,17 @@ from .agreement import contradictions, names_of
 from .checked_mounts import judged_mounts
 from .facts import Facts, is_beneath
 from .mount_fixes import new_options
-from .mount_layers import Layers, layers_of, required, source_parts, words_of
+from .mount_layers import Layers, layers_of, required, server_address, source_parts, words_of
 from .options_table import AT_LEAST, Requirement
 from .parsers import mount_refusals
 from .plan_slots import plan_slots
 from .policy import NAME, Policy
-from .probes import direct_nfs, persisted_options
+from .probes import persisted_options
 from .servers import granted_by_server, lowered
 
 FSTAB = nfs_persisted.FSTAB
 
 _NFS_TYPES = ("nfs", "nfs4")
-#: What databases open by Direct NFS: neither homes nor diagnostics.
-_DIRECT_NFS_CLASSES = ("datafiles", "redo", "crs_voting", "backup")
 
 
 class Target(NamedTuple):
@@ -360,16 +358,11 @@ def _bound_to(
         target = by_path.get(member.path)
         if (
             target is not None
-            and _server(mount) == _server(member)
+            and server_address(mount) == server_address(member)
             and _wants_other_connections(target, policy)
         ):
             return f"shares the connections of {member.path}"
     return None
-
-
-def _server(mount: Mounted) -> str:
-    """Its address where the kernel shows it: one server can have several names."""
-    return nfs_options.parse(mount.options).get("addr") or server_of(mount.source)
 
 
 def _wants_other_connections(target: Target, policy: Policy) -> bool:
@@ -524,7 +517,7 @@ def _guard_group(
     for path, reason in sorted(group.items()):
         if path in by_path:
             refusals.extend(_guard_in_use(path, facts))
-            refusals.extend(_guard_direct_nfs(by_path[path], facts))
+            refusals.extend(_guard_direct_nfs(by_path[path]))
             refusals.extend(_guard_lowered(by_path[path], facts, policy))
         else:
             refusals.append(
@@ -547,30 +540,13 @@ def _guard_in_use(path: str, facts: Facts) -> List[Refusal]:
     return [Refusal(f"{path} is in use by {_names(holders)}: stop that first", None)]
 
 
-def _guard_direct_nfs(target: Target, facts: Facts) -> List[Refusal]:
-    """An open database with Direct NFS does not prevent umount: its files are open on sockets. New
-    files would be created in the file system below while the mount is missing."""
-    if target.layers.wanted.file_class not in _DIRECT_NFS_CLASSES or target.mounted is None:
-        return []
-    try:
-        sockets = {
-            connection.inode: connection.remote
-            for connection in known(facts.direct_nfs.connections)
-        }
-        processes = known(facts.direct_nfs.processes)
-    except HostproofError as problem:
+def _guard_direct_nfs(target: Target) -> List[Refusal]:
+    """New files of such a database would be created in the file system below while the mount is
+    missing."""
+    using = target.layers.direct_users
+    if isinstance(using, HostproofError):
         reason = "whether a database uses {0} by Direct NFS is not known: {1}"
-        return [Refusal(reason.format(target.path, problem), None)]
-    is_named = target.path in direct_nfs.mount_points(facts.direct_nfs)
-    servers = {_server(target.mounted), (target.layers.running or {}).get("addr", "")}
-    using = sorted(
-        {
-            f"{process.sid} (pid {process.pid}, {sockets[inode]})"
-            for process in processes
-            for inode in process.sockets
-            if inode and inode in sockets and (is_named or sockets[inode] in servers)
-        }
-    )
+        return [Refusal(reason.format(target.path, using), None)]
     if not using:
         return []
     reason = "the server of {0} is in use by Direct NFS of {1}: stop that first"

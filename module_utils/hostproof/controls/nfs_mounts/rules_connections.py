@@ -16,6 +16,7 @@ from ...parsers.number import clipped
 from ...probes.nfs.nfs_traffic import EVIDENCE
 from .checked_mounts import judged_mounts, why_none
 from .facts import Facts
+from .mount_fixes import Again
 from .mount_layers import Layers, persisted_words
 from .policy import NAME, Policy
 from .probes import rpc_slots
@@ -55,14 +56,28 @@ def nconnect(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
         PASS if running == goal and connections >= goal else WARN,
         why=f"{layers.path} has {connections} connections and not {goal}: the first mount of "
         f"{server} decided for all.",
-        fix=f"stop what uses the mounts of {server}, unmount all of them, then mount them with "
-        f"nconnect={goal}",
+        advice=Advice([Ask(_connect(layers, running, goal))]),
         desired=f"nconnect={goal}",
         persisted=persisted_words(layers, ["nconnect"]),
         running=f"nconnect={running}",
         values={"wanted": goal, "running": connections},
         in_use=None if mount is None else f"{connections} connections",
         evidence=evidence + (() if mount is None else (EVIDENCE,)),
+    )
+
+
+def _connect(layers: Layers, running: int, goal: int) -> str:
+    """More connections do no harm, so they are kept: a reboot would take them."""
+    if running > goal:
+        return (
+            f"decide: nconnect={running} in the options of {layers.path}, where they are persisted "
+            f"and in nfs_mounts_mounts, keeps these connections after a reboot; nconnect={goal} "
+            "comes with the next mount after all mounts of the server were unmounted"
+        )
+    server = layers.wanted.source.partition(":/")[0]
+    return (
+        f"stop what uses the mounts of {server}, unmount all of them, then mount them with "
+        f"nconnect={goal}"
     )
 
 
@@ -171,10 +186,9 @@ def slot_tables_running(facts: Facts, policy: Policy) -> Verdict:
         texts = [f"{path} has used {slots}" for path, slots in if_known(used, [])]
     servers = {mount.path: server_of(mount.source) for mount in known(facts.mounted)}
     older_servers = {servers[path] for path, _slots in older if path in servers}
-    again = Ask(
-        "unmount every mount of {0} and mount them again, or reboot the host".format(
-            ", ".join(sorted(older_servers or set(servers.values())))
-        )
+    again = Again(
+        "stop what uses the mounts of {0}, unmount all of them and mount them again, or reboot "
+        "the host".format(", ".join(sorted(older_servers or set(servers.values()))))
     )
     limits = ", ".join(f"sunrpc.{name} = {required}" for name in reversed(NAMES))
     in_use: Answer[Optional[str]] = ", ".join(texts) or None

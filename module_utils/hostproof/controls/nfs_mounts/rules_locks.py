@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What keeps files from being corrupted: a safe transport, and locks that reach the server."""
 
-from typing import Optional
+from typing import List, Optional
 
 from ...collect.answer import known, unless_absent
+from ...evaluate.advice import Advice, Ask, Step
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...parsers.nfs import nfs_options
@@ -15,13 +16,12 @@ from .agreement import (
     capital,
     contradictions,
     disagreement,
-    failing_of,
     names_of,
     running_or,
     wrong_of,
 )
 from .facts import Facts
-from .mount_fixes import Fix, correct, verdict_on
+from .mount_fixes import corrected, verdict_by_layers, verdict_on, without_overrides
 from .mount_layers import Layers, required, source_parts, spelling_of
 from .options_table import EXACTLY, NOT, Requirement
 from .policy import NAME, Policy, WantedMount
@@ -54,22 +54,19 @@ def safe_transport(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         Requirement("recovery", "hard", EXACTLY, "nfs(5)"),
         Requirement("proto", "udp", NOT, "nfs(5)"),
     ]
-    overrides = layers.wanted.overrides
-    why = disagreement(safe, layers)
-    status = FAIL if why else PASS
     running, requested = wrong_of(safe, layers)
-    if why and all(requirement.name in overrides for requirement in running + requested):
-        # The policy requires it: no contradiction, and dangerous anyway.
-        status = WARN
-    fix = correct(layers) if status == FAIL else Fix("take it out of nfs_mounts_mounts")
-    return verdict_on(
+    wrong = running + requested
+    # Where the policy requires it: no contradiction, and dangerous anyway.
+    is_required = all(requirement.name in layers.wanted.overrides for requirement in wrong)
+    why = disagreement(safe, layers)
+    return verdict_by_layers(
         layers,
-        status,
+        WARN if is_required else FAIL,
+        safe,
         TRANSPORT,
-        fix,
+        Advice(without_overrides(layers, wrong)) if is_required else corrected(layers),
         why=why and f"{capital(why)} {safe_transport.check.why}",
         desired="hard,proto=tcp",
-        failing_layer=failing_of(safe, layers),
     )
 
 
@@ -96,7 +93,7 @@ _LATER = "The report compares all hosts that mount this export."
 )
 def server_locks(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     if options_table.is_shared(layers.wanted):
-        return _judge_locks(layers, layers.wanted, FAIL, _correct_locks(layers))
+        return _judge_locks(layers, layers.wanted, FAIL, corrected(layers))
     if layers.judged.sharing_stated:
         raise Skip("Only one host uses these files (sharing: single).")
     # Local locks are correct if only this host opens the files, but the policy does not state that.
@@ -104,7 +101,14 @@ def server_locks(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         layers,
         layers.wanted._replace(sharing="failover"),
         WARN,
-        Fix("set sharing (single, failover or rac) in nfs_mounts_mounts, or nfs_mounts_sharing"),
+        Advice(
+            [
+                Ask(
+                    "set sharing (single, failover or rac) in nfs_mounts_mounts, or "
+                    "nfs_mounts_sharing"
+                )
+            ]
+        ),
     )
     if verdict.status == PASS:
         raise Skip("The policy does not state whether other hosts use these files.")
@@ -113,40 +117,20 @@ def server_locks(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     )
 
 
-def _correct_locks(layers: Layers) -> Fix:
-    """Apply restores a setting of the policy itself, so the policy must be changed."""
-    requested = layers.wanted.overrides
-    wrong = contradictions(options_table.lock_requirements(layers.system, layers.wanted), requested)
-    words = nfs_options.words(
-        {
-            requirement.name: requested[requirement.name]
-            for requirement in wrong
-            if requirement.name in requested
-        }
-    )
-    if not words:
-        return correct(layers)
-    return Fix(
-        "take {0} out of options of {1} in nfs_mounts_mounts, then audit again".format(
-            ",".join(words), layers.path
-        )
-    )
-
-
-def _judge_locks(layers: Layers, mount: WantedMount, status: str, fix: Fix) -> Verdict:
+def _judge_locks(layers: Layers, mount: WantedMount, status: str, advice: Advice) -> Verdict:
     """Whether locks reach the server; ``status`` is what it is where they do not."""
     requirements = options_table.lock_requirements(layers.system, mount)
     why = disagreement(requirements, layers)
     desired = f"{required(requirements)}, for sharing {mount.sharing}"
-    return verdict_on(
+    return verdict_by_layers(
         layers,
-        status if why else PASS,
+        status,
+        requirements,
         names_of(requirements),
-        fix,
+        advice,
+        running_or(desired, requirements, layers),
         why=why and f"{capital(why)} {server_locks.check.why}",
         desired=desired,
-        running=running_or(desired, requirements, layers),
-        failing_layer=failing_of(requirements, layers),
     )
 
 
@@ -223,7 +207,7 @@ def local_locks_advice(layers: Layers, _facts: Facts, _policy: Policy) -> Verdic
         layers,
         SKIP,
         words,
-        Fix(f"options: {advice} for this mount in nfs_mounts_mounts"),
+        fix=f"options: {advice} for this mount in nfs_mounts_mounts",
         why=f"Advice: as long as no other host opens these files, {advice} spares requests to the "
         "lock manager and at each open.",
         desired=advice,
@@ -258,11 +242,15 @@ def v4_lease(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     traffic = unless_absent(facts.traffic, None)
     mount = traffic.mounts.get(layers.path) if traffic else None
     lease, expired = (mount.lease_time, mount.lease_expired) if mount else (None, None)
-    status, why, fix = PASS, "", ""
+    status, why = PASS, ""
+    steps: List[Step] = []
     if expired:
         status = FAIL
         why = f"The lease ran out {expired} s ago: the server may have given the locks away."
-        fix = "look after the server and the path to it at once, then at the alert log (ORA-27072)"
+        steps = [
+            Ask("check at once whether the server answers and the path to it works"),
+            Ask("read the alert log of the instances there (ORA-27072, Lock reclaim failed)"),
+        ]
     elif layers.wanted.version != version:
         status = WARN
         why = "{0} {1} NFSv{2}{3}.".format(
@@ -271,14 +259,18 @@ def v4_lease(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
             version,
             f" and a lease of {lease} s" if lease else "",
         )
-        fix = "mount it with vers=3; or accept the risk: version: {0} of this mount in {1}".format(
-            version, "nfs_mounts_mounts (or nfs_mounts_version)"
-        )
+        steps = [
+            Ask(
+                f"decide: version: {version} of this mount in nfs_mounts_mounts (or "
+                "nfs_mounts_version) accepts the risk, version: 3 there and vers=3 where it is "
+                "persisted make the next mount wait instead"
+            )
+        ]
     return verdict_on(
         layers,
         status,
         ("vers",),
-        Fix(fix),
+        steps,
         why=why,
         desired="NFSv3, or NFSv4 by decision (nfs_mounts_version)",
         in_use=_lease(version, lease, expired),

@@ -6,16 +6,17 @@ from typing import List, NamedTuple, Optional, Tuple, Union
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import OpenFiles
-from ...collect.shell import line
 from ...errors import Absent, HostproofError
+from ...evaluate.advice import Advice, Apply, Ask, Run, Step
 from ...evaluate.checking import Rules, Subjects, Verdict
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
+from ...probes.nfs import nfs_persisted
 from ...probes.nfs.nfs_mounted import Mounted
 from ...probes.nfs.nfs_persisted import Entry
 from .checked_mounts import missing_mounts, mount_of
 from .facts import Facts, is_beneath
 from .homes import channels
-from .mount_fixes import Fix, correct, mount_lines, mount_of_entry, remount_step
+from .mount_fixes import correct, is_rejected, mount_lines, mount_of_entry, persist, remount_step
 from .mount_layers import NOT_MOUNTED, Layers, persisted_source, source_parts, spelling_of
 from .policy import NAME, Policy
 from .subjects import MOUNTS, NETAPP, judged_layers, say_guess, unknown, unlisted
@@ -28,7 +29,7 @@ class _Instead(NamedTuple):
 
     in_use: str
     why: str
-    fix: Fix
+    steps: List[Step]
     evidence: Tuple[str, ...]
 
 
@@ -106,8 +107,14 @@ def mounted(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
             "kernel sees no open file: which of {2} it uses could not be determined.".format(
                 place.sid, ", ".join(place.servers), ", ".join(place.others)
             ),
-            fix="list its mounts in nfs_mounts_mounts; they are in the database: select dirname "
-            "from v$dnfs_servers",
+            advice=Advice(
+                [
+                    Ask(
+                        "list its mounts in nfs_mounts_mounts; they are in the database: select "
+                        "dirname from v$dnfs_servers"
+                    )
+                ]
+            ),
             evidence=["open_files:direct_nfs", "file:/proc/net/tcp"],
         )
     if place.judged.mounted is None:
@@ -121,8 +128,14 @@ def _judge_missing_entry(entry: Entry) -> Verdict:
         WARN,
         why=f"{entry.place} mounts it at boot, and it is not mounted. Whether Oracle files belong "
         "there is not known.",
-        fix=f"mount it, or take it out of {entry.place}",
-        commands=() if entry.kind == "autofs" else (mount_of_entry(entry),),
+        advice=Advice(
+            [
+                Step(
+                    f"mount it, or take it out of {entry.place} if this host does not need it",
+                    () if entry.kind == "autofs" else (mount_of_entry(entry),),
+                )
+            ]
+        ),
         desired=f"{entry.source} on {entry.path}",
         persisted=f"{entry.place}: {entry.source}",
         running=NOT_MOUNTED,
@@ -144,7 +157,7 @@ def _judge_source(layers: Layers, mount: Mounted) -> Verdict:
         status,
         why=why,
         # Which of the two is wrong only people know: no line to run.
-        fix="correct the source in nfs_mounts_mounts, or: " + _correct_source(layers).text,
+        advice=Advice([Ask(_correct_source(layers, mount, status))]),
         desired=_desired(layers),
         persisted=persisted_source(layers),
         running=f"{mount.source} ({mount.fstype})",
@@ -152,13 +165,20 @@ def _judge_source(layers: Layers, mount: Mounted) -> Verdict:
     )
 
 
-def _correct_source(layers: Layers) -> Fix:
+def _correct_source(layers: Layers, mount: Mounted, status: str) -> str:
     """A mount brings back what the place that persists it names."""
-    entries = if_known(layers.entries, [])
-    entry = entries[0] if entries else None
-    if entry is None or source_parts(entry.source) == source_parts(layers.wanted.source):
-        return correct(layers)
-    return Fix(f"write {layers.wanted.source} in {entry.place}, then {remount_step(layers).text}")
+    entry = next(iter(if_known(layers.entries, [])), None)
+    wanted = layers.wanted.source
+    policy = f"correct the source in nfs_mounts_mounts, if {mount.source} is right"
+    if status == WARN:
+        policy = f"write {mount.source} in nfs_mounts_mounts, if {wanted} is the same export"
+    steps = [remount_step(layers).text]
+    if entry is None or source_parts(entry.source) != source_parts(wanted):
+        place = nfs_persisted.FSTAB if entry is None else entry.place
+        steps.insert(0, f"write {wanted} in {place}")
+    elif persist(layers):
+        steps = [step.text for step in correct(layers)]
+    return f"{policy}; otherwise {', then '.join(steps)}"
 
 
 def _desired(layers: Layers) -> str:
@@ -171,7 +191,7 @@ def _judge_missing(layers: Layers, facts: Facts) -> Verdict:
         return Verdict(
             ERROR,
             why=f"{layers.path} is a link to {link}, which is mounted: nothing of it was checked.",
-            fix=f"write {link} in place of {layers.path} in nfs_mounts_mounts",
+            advice=Advice([Ask(f"write {link} in place of {layers.path} in nfs_mounts_mounts")]),
             desired=_desired(layers),
             evidence=layers.evidence(),
         )
@@ -187,27 +207,35 @@ def _judge_missing(layers: Layers, facts: Facts) -> Verdict:
         )
     instead = _what_is_there(layers, facts)
     entries = if_known(layers.entries, [])
-    fix = instead.fix
-    if not entries:
-        before = correct(layers)
-        fix = Fix(
-            f"{fix.text}; before it: {before.text}",
-            before.commands + fix.commands if before.commands and fix.commands else (),
-        )
     why = instead.why
     if entries and "bg" in entries[0].options.split(","):
         why += " With bg, mount returns 0 also when it failed."
     return Verdict(
         FAIL,
         why=why,
-        fix=fix.text,
-        commands=fix.commands,
+        advice=Advice(_persisted_first(layers, instead.steps)),
         desired=_desired(layers),
         persisted=persisted_source(layers),
         running=NOT_MOUNTED,
         in_use=instead.in_use,
         evidence=layers.evidence() + instead.evidence,
     )
+
+
+def _persisted_first(layers: Layers, steps: List[Step]) -> List[Step]:
+    """Only what a place persists can be mounted by its path; commands never go before people."""
+    if isinstance(layers.requested, HostproofError):
+        before: List[Step] = [Ask(f"find what mounts {layers.path}, which is not known")]
+    elif layers.entry is None or is_rejected(layers):
+        before = persist(layers)
+    else:
+        return steps
+    if isinstance(before[0], Apply):
+        # It also mounts what is missing.
+        return [*steps[:-1], *before]
+    if all(step.commands for step in before):
+        return [*steps[:-1], *before, steps[-1]]
+    return [Ask(step.text) for step in steps[:-1]] + before + [Ask(steps[-1].text)]
 
 
 def _maker_on_access(layers: Layers, facts: Facts) -> Optional[str]:
@@ -231,10 +259,10 @@ def _what_is_there(layers: Layers, facts: Facts) -> _Instead:
         return _Instead(
             held,
             f"Not mounted, and a database writes into the file system beneath: {held}.",
-            Fix(
-                f"stop the database now, move what it wrote out of {path} (a mount hides it), "
-                "mount it and recover"
-            ),
+            [
+                Ask(f"stop the database now, move what it wrote out of {path} (a mount hides it)"),
+                Ask(f"mount {path} and recover the database"),
+            ],
             ("open_files:database",),
         )
     if if_known(others, []):
@@ -242,7 +270,10 @@ def _what_is_there(layers: Layers, facts: Facts) -> _Instead:
         return _Instead(
             held,
             f"Not mounted, and the empty mount point is in use: {held}.",
-            Fix(f"stop these processes, move their files out of {path}, then mount it"),
+            [
+                Ask(f"stop these processes, move their files out of {path}"),
+                Ask(f"mount {path}"),
+            ],
             ("open_files:all",),
         )
     if beneath:
@@ -250,22 +281,26 @@ def _what_is_there(layers: Layers, facts: Facts) -> _Instead:
         return _Instead(
             "in the directory itself: " + listed,
             f"Not mounted, and files lie beneath, which a mount hides: {listed}.",
-            Fix(f"find out who wrote them, move them out of {path}, then mount it"),
+            [
+                Ask(f"find out who wrote them, move them out of {path}"),
+                Ask(f"mount {path}"),
+            ],
             ("dir:" + path,),
         )
     if isinstance(names, Absent):
         why = "Not mounted, and there is no such directory."
-        fix = Fix(
-            "make the directory and mount it",
-            (line("mkdir", "-p", path),) + tuple(mount_lines(path, layers)),
-        )
+        steps = [
+            Run("mkdir", "-p", path, text="make the directory"),
+            Step("mount it", mount_lines(path, layers)),
+        ]
     else:
-        why, fix = "Not mounted.", Fix("mount it", tuple(mount_lines(path, layers)))
+        why, steps = "Not mounted.", [Step("mount it", mount_lines(path, layers))]
     unknown = next((answer for answer in (databases, others, names) if _is_unknown(answer)), None)
     if unknown is None:
-        return _Instead("no file is open or exists there", why, fix, ())
+        return _Instead("no file is open or exists there", why, steps, ())
     why += f" Open and existing files there are unknown: {unknown}."
-    return _Instead("unknown", why, Fix(fix.text), ())
+    checked = Ask(f"check that no process has files open in {path} and that it is empty")
+    return _Instead("unknown", why, [checked, Ask("mount it")], ())
 
 
 def _is_unknown(answer: Answer[object]) -> bool:

@@ -8,6 +8,7 @@ among the other options.
 
 from ...collect.answer import if_known, known, unless_absent
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.mounts import fstab
@@ -21,14 +22,13 @@ from .agreement import (
     contradictions,
     differences,
     disagreement,
-    failing_of,
     is_of_other_options,
     names_of,
     running_or,
     when_it_changes,
 )
 from .facts import Facts, is_beneath
-from .mount_fixes import Fix, correct, verdict_on
+from .mount_fixes import correct, corrected, verdict_by_layers, verdict_on
 from .mount_layers import Layers, because, persisted_words, required, running_words, words_of
 from .options_table import CACHING, NOT, Requirement, cached
 from .policy import NAME, Policy
@@ -134,16 +134,20 @@ def shared_superblock(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
                 layers.entry.place if layers.entry else "its entry",
                 words_of(persisted or {}, ignored),
             )
-    nosharecache = "; nosharecache is none here, nfs(5) calls it a risk for data"
+    also = "but not nosharecache, which nfs(5) calls a risk for data"
     if any(requirement.name == "sharecache" for requirement in layers.requirements):
         # Where Direct NFS needs it, it is the cure.
-        nosharecache = " and nosharecache"
+        also = "and nosharecache"
     written = known(layers.written)
     return Verdict(
         status,
         why=why,
-        fix=f"give {layers.path} and {paths} the same options{nosharecache}; then unmount all of "
-        "them and mount them again",
+        advice=Advice(
+            [
+                Ask(f"give {layers.path} and {paths} the same options, {also}"),
+                Ask("stop what uses them, unmount all of them and mount them again"),
+            ]
+        ),
         desired="its own options",
         persisted=persisted_words(layers, sorted(written or {})),
         running=mounted.options,
@@ -208,15 +212,15 @@ def caching(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         )
     why = disagreement(requirements, layers)
     wrong = FAIL if layers.wanted.file_class == "backup" else WARN
-    return verdict_on(
+    return verdict_by_layers(
         layers,
-        wrong if why else PASS,
+        wrong,
+        requirements,
         CACHING,
-        correct(layers),
+        corrected(layers),
+        running_or(required(requirements), requirements, layers),
         why=why and f"{capital(why)} {caching.check.why}",
         desired=required(requirements),
-        running=running_or(required(requirements), requirements, layers),
-        failing_layer=failing_of(requirements, layers),
     )
 
 
@@ -225,16 +229,21 @@ def _cache_of_unknown_use(layers: Layers) -> Verdict:
     requirements = cached(NFS_5 + ", ac/noac")
     why = disagreement(requirements, layers)
     if why is None:
+        known(layers.requested)
         raise Skip("Whether other hosts share these files is not known, and they are cached.")
-    return verdict_on(
+    return verdict_by_layers(
         layers,
         WARN,
+        requirements,
         CACHING,
-        Fix(
-            "state who uses the files, and keep the options until then: sharing of the mount in "
-            "nfs_mounts_mounts, nfs_mounts_sharing or hostproof_profile"
+        Advice(
+            [
+                Ask(
+                    "state who uses the files, and keep the options until then: sharing of the "
+                    "mount in nfs_mounts_mounts, nfs_mounts_sharing or hostproof_profile"
+                )
+            ]
         ),
         why=f"{capital(why.partition('; wanted')[0])}. It is not known whether other hosts share "
         f"these files and need that. {caching.check.why}",
-        failing_layer=failing_of(requirements, layers),
     )

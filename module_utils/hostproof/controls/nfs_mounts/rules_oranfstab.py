@@ -7,6 +7,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate.advice import Advice, Ask, Edit, Wait
 from ...evaluate.checking import Judged, Rules, Skip, Verdict, undetermined, verdict_or_error
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...parsers.net.address import is_address
@@ -102,7 +103,12 @@ def _of_fault(path: str, fault: _Fault) -> Verdict:
         fault.status,
         of=place,
         why=fault.why.rstrip(".") + ".",
-        fix=f"edit {place}, then restart the instances",
+        advice=Advice(
+            [
+                Edit(place, what=f"correct {place}: {fault.why.rstrip('.')}"),
+                Wait("instance_restart", "the instances that use Direct NFS by this file"),
+            ]
+        ),
         desired=_NO_MISTAKE,
         persisted=fault.why,
         evidence=[direct_nfs.tab_key(path)],
@@ -128,7 +134,18 @@ def _judge_no_tab(facts: Facts, policy: Policy) -> Verdict:
             "NFSv3 to {1}, which the kernel has mounted as NFSv4.".format(
                 ", ".join(linked), ", ".join(newer)
             ),
-            fix="write nfs_version: NFSv4.1 in " + GLOBAL_FILE,
+            advice=Advice(
+                [
+                    Edit(
+                        GLOBAL_FILE,
+                        what="describe the server of {0} in {1}: server, path, export, mount, and "
+                        "as nfs_version the version of the kernel's mount".format(
+                            ", ".join(newer), GLOBAL_FILE
+                        ),
+                    ),
+                    Wait("instance_restart", "the instances of these homes"),
+                ]
+            ),
             evidence=[direct_nfs.tab_key(GLOBAL_FILE)],
         )
     raise Skip(
@@ -315,26 +332,30 @@ def _judge_order(home: HomeDirectNfs, facts: Facts) -> Verdict:
     order = known(home.order)
     places = [path for path in order.places if _is_there(path, facts)]
     ignored = [path for path in order.ignored if _is_there(path, facts)]
-    status, why, fix = PASS, "", ""
+    status, why, step = PASS, "", ""
     if ignored:
         status = WARN
         why = (
             "The home is read-only: Direct NFS looks into {0}, so changes in {1} have "
             "no effect.".format(order.places[0], ", ".join(ignored))
         )
-        fix = f"move {ignored[0]} to {order.places[0]}"
+        step = f"move {ignored[0]} to {order.places[0]}"
+        if order.places[0] in places:
+            step = f"write what is missing in {order.places[0]}, then remove {ignored[0]}"
     elif len(places) > 1:
         why = _why_shadowed(places, home, facts)
         if why:
             status = WARN
-            fix = "keep each mount in one file only: {0}".format(" or ".join(places))
+            step = "keep each mount in one file only: {0}".format(" or ".join(places))
     elif not places:
         status = SKIP
         why = "There is no oranfstab: the home would take the mounts of /etc/mtab."
     return Verdict(
         status,
         why=why,
-        fix=fix or None,
+        advice=Advice(
+            [Ask(step), Wait("instance_restart", "the instances of the home that use Direct NFS")]
+        ),
         desired="one file",
         persisted=", then ".join([places[0] + " counts"] + places[1:]) if places else "none",
         evidence=[direct_nfs.tab_key(path) for path in order.places + order.ignored],

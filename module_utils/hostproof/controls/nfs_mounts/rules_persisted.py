@@ -5,8 +5,8 @@
 from typing import Dict, Iterable, List, NamedTuple, Optional
 
 from ...collect.answer import if_known, known
-from ...collect.shell import line
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Ask, Edit, Run, Step
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import nfs_options
@@ -23,7 +23,7 @@ from .agreement import (
     when_it_changes,
 )
 from .facts import Facts
-from .mount_fixes import Fix, correct, remount
+from .mount_fixes import correct, persist, without_words, words_not_taken
 from .mount_layers import (
     Layers,
     because,
@@ -36,7 +36,6 @@ from .mount_layers import (
 from .options_table import AT_LEAST, Requirement
 from .parsers import mount_refusals
 from .policy import NAME, Policy
-from .probes import persisted_options
 from .subjects import MOUNTS, NETAPP, NFS_5
 
 rules: Rules[Facts, Policy] = Rules(NAME)
@@ -60,15 +59,10 @@ def options_persisted(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     ]
     problems = _problems_of_persisted(layers, known(layers.requested), requirements, facts)
     status = FAIL if any(problem.serious for problem in problems) else WARN
-    commands: List[str] = []
-    # Where people have to edit first, commands alone would mount what is wrong.
-    if all(problem.fix.commands for problem in problems):
-        commands = [command for problem in problems for command in problem.fix.commands]
     return Verdict(
         status if problems else PASS,
         why=" ".join(problem.why for problem in problems),
-        fix="; ".join(problem.fix.text for problem in problems),
-        commands=commands,
+        advice=Advice([step for problem in problems for step in problem.steps]),
         desired=f"{layers.wanted.source} on {layers.path} with {required(requirements)}",
         persisted=_persisted_mount(layers, names_of(requirements)),
         evidence=layers.evidence(),
@@ -100,7 +94,7 @@ class _Problem(NamedTuple):
 
     serious: bool
     why: str
-    fix: Fix
+    steps: List[Step]
 
 
 def _problems_of_persisted(
@@ -116,16 +110,15 @@ def _problems_of_persisted(
         if refused:
             why += " mount(8) rejects {0}.".format(", ".join(refused))
         # Something else than the reboot may mount what no policy lists.
-        return [_Problem(not layers.judged.guessed, why, correct(layers))]
+        return [_Problem(not layers.judged.guessed, why, persist(layers))]
     problems = _other_source(layers, entry)
     if not entry.at_boot:
         why = f"{entry.place} does not count at boot: {entry.why_not_at_boot}."
         problems.append(_Problem(True, why, _let_it_count(entry)))
     if entry.place in refused:
         why = f"mount(8) rejects {entry.place}, because a field contains a blank."
-        fix = f"write {entry.place} with six fields and no blank within one"
-        problems.append(_Problem(True, why, Fix(fix)))
-    problems += _refused_words(layers, entry, facts)
+        problems.append(_Problem(True, why, persist(layers)))
+    problems += _refused_words(layers, entry)
     wrong = contradictions(requirements, requested)
     if wrong:
         why = (
@@ -138,9 +131,9 @@ def _problems_of_persisted(
             and not _is_only_small(requirement, requested)
             for requirement in wrong
         )
-        problems.append(_Problem(serious, why, correct(layers)))
+        problems.append(_Problem(serious, why, persist(layers)))
     if not any(problem.serious for problem in problems):
-        _raise_if_doubtful(layers, entry, facts)
+        _raise_if_doubtful(layers, entry)
     return problems
 
 
@@ -155,16 +148,16 @@ def _other_source(layers: Layers, entry: nfs_persisted.Entry) -> List[_Problem]:
         _Problem(
             there[1] != expected[1] or not as_mounted,
             f"{entry.place} mounts {entry.source}, not {layers.wanted.source}.",
-            Fix(f"write {layers.wanted.source} in {entry.place}, or correct nfs_mounts_mounts"),
+            [Ask(f"write {layers.wanted.source} in {entry.place}, or correct nfs_mounts_mounts")],
         )
     ]
 
 
-def _refused_words(layers: Layers, entry: nfs_persisted.Entry, facts: Facts) -> List[_Problem]:
+def _refused_words(layers: Layers, entry: nfs_persisted.Entry) -> List[_Problem]:
     """The words that mount rejects, so that nothing is mounted at boot."""
     if layers.system != LINUX:
         return []
-    found_words = _words_not_taken(entry, facts)
+    found_words = words_not_taken(layers, entry)
     refused = [refusal for refusal in found_words if refusal.certain and not refusal.passed_over]
     passed_over = [refusal for refusal in found_words if refusal.certain and refusal.passed_over]
     problems = []
@@ -178,7 +171,7 @@ def _refused_words(layers: Layers, entry: nfs_persisted.Entry, facts: Facts) -> 
     return problems
 
 
-def _raise_if_doubtful(layers: Layers, entry: nfs_persisted.Entry, facts: Facts) -> None:
+def _raise_if_doubtful(layers: Layers, entry: nfs_persisted.Entry) -> None:
     """Raise an error for options of which it is unknown whether this kernel accepts them."""
     if layers.system != LINUX:
         return
@@ -186,7 +179,7 @@ def _raise_if_doubtful(layers: Layers, entry: nfs_persisted.Entry, facts: Facts)
     # The kernel knows the options that it granted, regardless of its release.
     doubtful = [
         refusal
-        for refusal in _words_not_taken(entry, facts)
+        for refusal in words_not_taken(layers, entry)
         if not refusal.certain
         and not refusal.passed_over
         and not all(
@@ -204,11 +197,6 @@ def _raise_if_doubtful(layers: Layers, entry: nfs_persisted.Entry, facts: Facts)
         )
 
 
-def _words_not_taken(entry: nfs_persisted.Entry, facts: Facts) -> List[mount_refusals.Refusal]:
-    text = persisted_options.option_text(facts.persisted, entry)
-    return mount_refusals.refused(text, entry.fstype, if_known(facts.persisted.kernel, None))
-
-
 def _refusal_problem(
     serious: bool, why: str, words: List[mount_refusals.Refusal], entry: nfs_persisted.Entry
 ) -> _Problem:
@@ -219,34 +207,23 @@ def _refusal_problem(
             entry.place,
             "; ".join(refusal.why for refusal in words),
         ),
-        Fix(
-            "; ".join(
-                "correct or remove {0} in {1}".format(
-                    refusal.shown(),
-                    entry.place
-                    if set(refusal.word.split(" and ")) & set(nfs_options.split(entry.options))
-                    or refusal.word.partition("=")[0] in entry.options
-                    else "nfsmount.conf",
-                )
-                for refusal in words
-            )
-        ),
+        [without_words(words, entry)],
     )
 
 
-def _let_it_count(entry: nfs_persisted.Entry) -> Fix:
+def _let_it_count(entry: nfs_persisted.Entry) -> List[Step]:
     """How a place that does not count at boot comes to count."""
     reason = entry.why_not_at_boot
     if reason == "noauto":
-        return Fix(f"take noauto out of {entry.place}")
+        text = f"take noauto out of {entry.place}, unless a cluster manager mounts it"
+        return [Edit(entry.place, what=text)]
     if reason.startswith("no unit wants"):
         name = systemd_unit.unit_name(entry.path)
-        return Fix("let the reboot start it", (line("systemctl", "enable", name),))
+        return [Run("systemctl", "enable", name, text="let the reboot start it")]
     if reason.startswith("autofs is not started"):
-        return Fix(
-            "let the reboot start the automounter", (line("systemctl", "enable", "autofs.service"),)
-        )
-    return Fix(f"correct {entry.place}: {reason}")
+        text = "let the reboot start the automounter"
+        return [Run("systemctl", "enable", "autofs.service", text=text)]
+    return [Edit(entry.place, what=f"correct {entry.place}: {reason}")]
 
 
 @rules.check(
@@ -265,22 +242,22 @@ def single_source(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     if not entries:
         raise Skip("Nothing mounts it at boot.", layers.evidence())
     places = [entry.place for entry in entries]
-    status, why, fix = PASS, "", Fix("")
+    status, why = PASS, ""
+    steps: List[Step] = []
     if len(entries) > 1:
         status = WARN
         why = "{0} places mount it: {1}; {2} wins.".format(
             len(places), ", ".join(places), places[0]
         )
-        fix = Fix("remove it from: " + ", ".join(places[1:]))
+        steps = [Edit(places[1], what="remove it from: " + ", ".join(places[1:]))]
     elif layers.path in known(facts.persisted.differs_from_generator):
         status = WARN
         why = f"systemd still has another line than {places[0]} holds, and mounts with that."
-        fix = Fix("let systemd read it again", (line("systemctl", "daemon-reload"),))
+        steps = [Run("systemctl", "daemon-reload", text="let systemd read it again")]
     return Verdict(
         status,
         why=why,
-        fix=fix.text,
-        commands=fix.commands,
+        advice=Advice(steps),
         desired="one place",
         persisted="; ".join(in_words(entry) for entry in entries),
         evidence=layers.evidence(),
@@ -315,14 +292,19 @@ def mounted_as_persisted(layers: Layers, _facts: Facts, _policy: Policy) -> Verd
         )
     if source_parts(entry.source) != source_parts(mounted.source):
         parts.append(f"Mounted is {mounted.source}, but {entry.place} names {entry.source}.")
-    fix = remount(layers)
     return Verdict(
         WARN if parts else PASS,
         why=" ".join(parts + [when_it_changes(layers)]),
-        fix=fix.text,
-        commands=fix.commands,
+        advice=Advice(_made_alike(layers, entry)),
         desired="as persisted" + (": " + words_of(persisted, names) if names else ""),
         persisted=in_words(entry),
         running=words_of(running, names) if names else mounted.options,
         evidence=layers.evidence(),
     )
+
+
+def _made_alike(layers: Layers, entry: nfs_persisted.Entry) -> List[Step]:
+    """A new mount would bring what is persisted, so that must be right first."""
+    if source_parts(entry.source) != source_parts(layers.wanted.source):
+        return _other_source(layers, entry)[0].steps
+    return correct(layers)

@@ -110,7 +110,8 @@ def exec_and_suid(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
     if persisted and at_boot is not None:
         parts.append("{0} requests {1}.".format(at_boot.place, ",".join(persisted)))
     shown: Answer[Optional[str]] = "no entry" if at_boot is None else in_words(at_boot)
-    edit = [_edited(place, at_boot)] if persisted and at_boot is not None else []
+    edit = [_edited(persisted, at_boot)] if persisted and at_boot is not None else []
+    again = [_mounted_again(running, mount)]
     return layered(
         persisted=Layer(
             entry if isinstance(entry, HostproofError) else shown,
@@ -118,9 +119,9 @@ def exec_and_suid(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
         ),
         running=Layer(f"{mount.path}: {mount.options}", place.status if running else PASS),
         advice=Advice(
-            both=[*edit, _mounted_again(place, mount)],
+            both=[*edit, *again],
             persisted=edit,
-            running=[_mounted_again(place, mount)],
+            running=again,
         ),
         why=" ".join(parts + [place.why]),
         desired=",".join(place.needs),
@@ -161,18 +162,20 @@ def _entry_of(path: str, mount_path: str, facts: Facts) -> Optional[Entry]:
     return deepest if len(deepest.path) >= len(mount_path) else None
 
 
-def _edited(place: _Place, entry: Entry) -> Edit:
-    return Edit(
-        entry.place,
-        what="let {0} mount {1} with {2} (behind user, users, owner and group, which mean the "
-        "opposite)".format(entry.place, entry.path, ",".join(place.needs)),
-    )
+def _allowing(forbidden: List[str]) -> str:
+    return ",".join(word[2:] for word in forbidden)
 
 
-def _mounted_again(place: _Place, mount: mountinfo.Mount) -> Step:
+def _edited(forbidden: List[str], entry: Entry) -> Edit:
+    words = _allowing(forbidden)
+    text = f"let {entry.place} mount {entry.path} with {words}"
+    behind = "behind user, users, owner and group, which mean the opposite"
+    return Edit(entry.place, what=f"{text} ({behind})")
+
+
+def _mounted_again(forbidden: List[str], mount: mountinfo.Mount) -> Step:
     if mount.fstype in _NFS:
         # In place NFS keeps its options (nfs(5)).
         return Ask(f"stop what uses {mount.path}, unmount it and mount it again")
-    options = ",".join(("remount",) + place.needs)
     text = f"mount {mount.path} again in place"
-    return Run("mount", "-o", options, mount.path, text=text)
+    return Run("mount", "-o", "remount," + _allowing(forbidden), mount.path, text=text)

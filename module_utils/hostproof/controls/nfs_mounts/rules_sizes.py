@@ -6,6 +6,7 @@ from typing import Dict, List, NamedTuple, Optional
 
 from ...collect.answer import if_known, known
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Ask, Step
 from ...evaluate.checking import Rules, Subjects, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...parsers.nfs import nfs_options
@@ -14,7 +15,7 @@ from ...parsers.size import human
 from ...probes.nfs import storage_advice
 from .agreement import SIZES, contradictions, differences
 from .facts import Facts
-from .mount_fixes import Fix, correct, remount_step, verdict_on
+from .mount_fixes import remade, remount_step, verdict_on
 from .mount_layers import Layers, required, running_words, seen_in
 from .options_table import EXACTLY, Requirement
 from .policy import NAME, Policy
@@ -100,8 +101,14 @@ def transfer_size(sized: _Sized, _facts: Facts, policy: Policy) -> Verdict:
         parts.append("Oracle rejects files with less than 32 KiB (ORA-27054).")
     elif status == WARN and least < policy.transfer_size:
         parts.append(storage_advice.cost_of(least, policy.transfer_size))
-    fix = _raise_the_server(policy, layers) if short and not older else correct(layers)
-    verdict = verdict_on(layers, status, SIZES, fix, why=" ".join(parts), desired=desired)
+    steps: List[Step] = remade(layers)
+    if short and not older:
+        # What the server grants now can be more than the policy requires.
+        most = max(policy.transfer_size, *(size.short or 0 for size in sizes))
+        text = storage_advice.raise_the_server(most)
+        # First the server, then the mount: its commands alone would change nothing.
+        steps = [Ask(text), Ask(remount_step(layers).text)]
+    verdict = verdict_on(layers, status, SIZES, steps, why=" ".join(parts), desired=desired)
     granted = {name: size.granted for name, size in zip(SIZES, sizes)}
     return verdict._replace(values=dict(granted, unit="bytes"))
 
@@ -152,13 +159,6 @@ def _is_older_than_requested(layers: Layers, requested: Dict[str, str], servers:
     )
 
 
-def _raise_the_server(policy: Policy, layers: Layers) -> Fix:
-    """First the server, then the mount: the lines alone would change nothing."""
-    return Fix(
-        f"{storage_advice.raise_the_server(policy.transfer_size)}, then {remount_step(layers).text}"
-    )
-
-
 @rules.check(
     "nfs_mounts.transfer_size_lowered",
     "Server transfer size was not reduced below that of a mount",
@@ -175,10 +175,16 @@ def transfer_size_lowered(sized: _Sized, _facts: Facts, _policy: Policy) -> Verd
     return Verdict(
         result.status,
         why=result.words,
-        fix="put the server's maximum back to "
-        f"{max(result.own.sizes[name] or 0 for name in SIZES)} at once (ONTAP: vserver nfs modify "
-        "-tcp-max-xfer-size, which holds for every client of the SVM), or "
-        + remount_step(sized.layers).text,
+        advice=Advice(
+            [
+                Ask(
+                    "put the server's maximum back to "
+                    f"{max(result.own.sizes[name] or 0 for name in SIZES)} at once (ONTAP: vserver "
+                    "nfs modify -tcp-max-xfer-size, which holds for every client of the SVM), or "
+                    + remount_step(sized.layers).text
+                )
+            ]
+        ),
         desired="no younger mount of the server gets less",
         running=str(result.own),
         in_use="; ".join(f"{other.path} {other}" for other in result.others[:4]),

@@ -9,8 +9,8 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
-from ...collect.shell import line
 from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate.advice import Advice, Ask, Run, Step
 from ...evaluate.checking import Rules, Skip, Subjects, Verdict, known_or_skip, undetermined
 from ...evaluate.finding import ERROR, FAIL, PASS, WARN
 from ...parsers.number import integer
@@ -19,7 +19,6 @@ from . import diagnosis
 from .checked_mounts import judged_mounts
 from .diagnosis import FEWEST_EVENTS, Cause, Wire, percent, server_name, share
 from .facts import Facts
-from .mount_fixes import Fix
 from .policy import NAME, Policy
 from .subjects import MOUNTS
 
@@ -39,13 +38,14 @@ _NETWORK_FIX = (
     "check drops and errors of the interfaces (ip, ethtool -S), of the ports of the switches "
     "and of the server"
 )
-_LOGS_FIX = "check the kernel messages about NFS and the log of the server of the same minute; "
-_FIXES = {
-    diagnosis.NETWORK: Fix(_NETWORK_FIX, ("ip -s -s link",)),
-    diagnosis.SERVER: Fix("check the server: its load, its disks and its other clients"),
-    None: Fix(_LOGS_FIX + _NETWORK_FIX, ("dmesg | grep -i nfs", "ip -s -s link")),
+_LOGS_FIX = "check the kernel messages about NFS and the log of the server of the same minute"
+_NETWORK = Run("ip", "-s", "-s", "link", text=_NETWORK_FIX)
+_STEPS: Dict[Optional[str], List[Step]] = {
+    diagnosis.NETWORK: [_NETWORK],
+    diagnosis.SERVER: [Ask("check the server: its load, its disks and its other clients")],
+    None: [Step(_LOGS_FIX, ["dmesg | grep -i nfs"]), _NETWORK],
 }
-_SS_FIX = "install ss (package iproute or iproute2) and audit again"
+_SS_STEP = Ask("install ss (package iproute or iproute2) and audit again")
 
 
 class Watched(NamedTuple):
@@ -192,7 +192,8 @@ def latency(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
         for name, rates in _judged_ops(wire, mount, policy)
         if rates.rtt_ms is not None and rates.rtt_ms >= policy.rtt_warn_ms
     ]
-    status, why, fix = PASS, "", Fix("")
+    status, why = PASS, ""
+    steps: List[Step] = []
     if not slow:
         _raise_if_lost(wire, mount, policy, ("rtt_ms",))
     if slow:
@@ -200,12 +201,11 @@ def latency(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
         cause = diagnosis.why_slow(wire, mount, rtt_ms, policy)
         status = FAIL if rtt_ms >= policy.rtt_fail_ms else WARN
         why = f"{name} of {mount.path} takes {rtt_ms:.1f} ms from request to answer: {cause.words}."
-        fix = _FIXES[cause.culprit]
+        steps = _STEPS[cause.culprit]
     return Verdict(
         status,
         why=why,
-        fix=fix.text,
-        commands=fix.commands,
+        advice=Advice(steps),
         desired=f"answers within {policy.rtt_warn_ms:g} ms on average",
         in_use=_times(mount),
         values={
@@ -222,13 +222,15 @@ def _unanswered(wire: Wire, mount: MountTraffic, no_verdict: str) -> Verdict:
     silence = "" if mount.remounted or mount.receives else _silence(wire, mount)
     if not silence:
         raise Skip(no_verdict, [EVIDENCE])
+    server = server_name(mount)
     return Verdict(
         FAIL,
         why=f"{silence}: no answer came back in {wire.traffic.seconds:.0f} s.",
-        fix="check that the server is up and reachable",
-        commands=(
-            line("ping", "-c", "3", "--", server_name(mount)),
-            line("rpcinfo", "--", server_name(mount)),
+        advice=Advice(
+            [
+                Run("ping", "-c", "3", "--", server, text="check that the server is reachable"),
+                Run("rpcinfo", "--", server, text="check that its NFS services are registered"),
+            ]
         ),
         in_use=f"{mount.sends} requests, no answer",
         values={"unanswered_requests": mount.sends},
@@ -311,7 +313,7 @@ def client_queue(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN,
         why=f"{waits}: {_slots(mount)}.",
-        fix=_slots_fix(mount),
+        advice=Advice([Ask(_more_slots(mount))]),
         desired=desired,
         in_use=_times(mount),
         values=values,
@@ -346,14 +348,18 @@ def _slots(mount: MountTraffic) -> str:
     return "none queues for an RPC slot, so they wait for the connection or for their credentials"
 
 
-def _slots_fix(mount: MountTraffic) -> str:
+def _more_slots(mount: MountTraffic) -> str:
+    more = f"set more connections (nconnect) in the options of {mount.path} in nfs_mounts_mounts"
     if _queues_for_slot(mount) and mount.protos == ("udp",):
-        return "sunrpc.udp_slot_table_entries, or a mount over TCP"
+        return "mount it over TCP, or raise sunrpc.udp_slot_table_entries"
     if _queues_for_slot(mount):
-        return "nfs_mounts_slot_table_entries, or nconnect in the options of nfs_mounts_mounts"
+        return more + ", or raise nfs_mounts_slot_table_entries, if the server has room for more"
     if _has_sessions(mount):
-        return "options nfs max_session_slots=N in modprobe.d, as many as the server grants"
-    return "nconnect in the options of nfs_mounts_mounts"
+        return (
+            "raise the slots of a session, as far as the server grants them: options nfs "
+            "max_session_slots=N in modprobe.d, which counts after the next reboot"
+        )
+    return more
 
 
 def _queues_for_slot(mount: MountTraffic) -> bool:
@@ -392,7 +398,8 @@ def retransmissions(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
     else:
         cause = _over_connections(wire, mount, policy)
     if cause.status == ERROR:
-        return undetermined(Unanswered(EVIDENCE, cause.words))._replace(fix=_SS_FIX)
+        unknown = undetermined(Unanswered(EVIDENCE, cause.words))
+        return unknown._replace(advice=Advice([_SS_STEP]))
     if mount.untold and cause.status != FAIL:
         # The counters are a lower bound: sufficient only for a fail.
         raise Unanswered(
@@ -400,12 +407,10 @@ def retransmissions(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
             "the counters of {0} of {1} fell below 0 or went backwards; of the other operations "
             "{2}".format(", ".join(mount.untold[:5]), mount.path, cause.words),
         )
-    fix = _FIXES[cause.culprit]
     return Verdict(
         cause.status or PASS,
         why=f"{mount.path}: {cause.words}.",
-        fix=fix.text,
-        commands=fix.commands,
+        advice=Advice(_STEPS[cause.culprit]),
         desired=_desired(mount, policy),
         in_use=_sent(wire, mount),
         values=_resent(wire, mount),

@@ -6,6 +6,7 @@ from typing import List
 
 from ...collect.answer import known
 from ...errors import Absent, HostproofError
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict, undetermined
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.nfs import nfs_mounted, storage_advice
@@ -38,6 +39,7 @@ def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
             f"No vendor advice for mounts of {server.storage.title} is known: see nfs_mounts."
         )
     unlike: List[str] = []
+    paths: List[str] = []
     small: List[int] = []
     unknown = [
         mount.settings for mount in server.mounts if isinstance(mount.settings, HostproofError)
@@ -47,21 +49,42 @@ def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
             other = storage_advice.contradictions(advice, mount.settings)
             if other:
                 unlike.append("{0}: {1}".format(mount.path, ", ".join(other)))
+                paths.append(mount.path)
             small += storage_advice.small_transfers(advice, mount.settings)
     if unknown and not unlike:
         raise unknown[0]
-    transfers = storage_advice.judge_transfers(small)
+    best = max(requirement.least for requirement in advice.requirements)
+    transfers = storage_advice.judge_transfers(small, best)
     return Verdict(
         (FAIL if transfers.refused else WARN) if unlike else PASS,
         why=f"The storage is {server.storage.title}, and {len(unlike)} of its "
         f"{len(server.mounts)} mounts differ from the vendor's advice.{transfers.why}",
-        fix="set the options in nfs_mounts_mounts (or fstab), then unmount and mount; see "
-        "nfs_mounts for the options that the files need" + transfers.fix,
+        advice=Advice(
+            [
+                # A mount made before the server grants more would stay small.
+                *([Ask(f"if the mounts request more: {transfers.fix}")] if transfers.fix else []),
+                Ask(
+                    "set what differs in the options of {0} in nfs_mounts_mounts (or fstab); "
+                    "nfs_mounts knows the options that the files need".format(", ".join(paths))
+                ),
+                Ask(f"stop what uses {' and '.join(paths)}, unmount and mount again"),
+            ]
+        ),
         desired=", ".join(requirement.text for requirement in advice.requirements),
         running="; ".join(unlike) or f"as desired on {len(server.mounts)} mounts",
         evidence=server.storage.evidence[:1] + ("file:" + nfs_mounted.MOUNTINFO,),
         reference=advice.source,
     )
+
+
+_ONTAP = "network port modify -node NODE -port PORT -flowcontrol-admin none"
+#: How flow control is disabled, by product.
+_PORT_COMMANDS = {
+    "ONTAP": _ONTAP,
+    "ThinkSystem DM": _ONTAP,
+    "Data ONTAP 7-Mode": "ifconfig PORT flowcontrol none (and in /etc/rc)",
+    "N series": "ifconfig PORT flowcontrol none (and in /etc/rc)",
+}
 
 
 @rules.check(
@@ -95,9 +118,18 @@ def flow_control(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
         verdict = undetermined(
             HostproofError(f"the agent does not report the flow control of {names}")
         )
+    steps = [Ask(f"read the flow control of {', '.join(unknown[:5])} on the storage itself")]
+    if obeying:
+        how = _PORT_COMMANDS.get(server.storage.product or "", "the management of the storage")
+        steps = [
+            Ask(
+                f"disable it for {', '.join(obeying[:5])}, one port after the other because the "
+                f"link goes down for a moment, with {how}"
+            ),
+            Ask("disable it on the switch ports too; flow_control checks the host"),
+        ]
     return verdict._replace(
-        fix="network port modify -node NODE -port PORT -flowcontrol-admin none (the link goes down "
-        "for a moment), and disable it on the switch port; flow_control checks the host",
+        advice=Advice(steps),
         desired="none or send",
         running=", ".join(
             "{0} {1}".format(name, state or "unknown")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of the SNMP answer of the storage, its product, and Hybrid Columnar Compression."""
 
-from ...collect import shell
 from ...errors import HostproofError
+from ...evaluate.advice import Advice, Ask, Run
 from ...evaluate.checking import Rules, Verdict, undetermined
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...snmp import tools as snmp
@@ -30,9 +30,6 @@ _FIXES = {
     snmp.TOOL: "install net-snmp-utils on this host (Debian, Ubuntu: snmp)",
     snmp.FAILED: "query sysDescr (1.3.6.1.2.1.1.1.0) of {1} manually with snmpget",
 }
-
-
-_INSTALL_TOOL = shell.line("dnf", "install", "net-snmp-utils")
 
 
 #: Reasons that prove that an agent is running but rejects the query.
@@ -63,8 +60,13 @@ def agent_answers(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why="{0}.".format("; ".join(storage.why)),
-        fix=_FIXES[reason].format(policy.snmp_port, server.target),
-        commands=[_INSTALL_TOOL] if reason == snmp.TOOL else [],
+        advice=Advice(
+            [
+                Run("dnf", "install", "net-snmp-utils", text=_FIXES[reason])
+                if reason == snmp.TOOL
+                else Ask(_FIXES[reason].format(policy.snmp_port, server.target))
+            ]
+        ),
         of="" if reason == snmp.TOOL else None,
         running=reason.replace("_", " "),
         evidence=storage.evidence,
@@ -86,7 +88,10 @@ def identified(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     storage = server.storage
     need_answer(server)
     status, why = PASS, None
-    fix = "compare with the real product, and correct storage_type_addresses"
+    fix = (
+        "compare with the real product; add a definition to storage_type_definitions if it is "
+        "another one"
+    )
     if storage.role == storage_rules.UNKNOWN:
         status = ERROR
         why = f"The product could not be determined: {storage.why[0]}. It may be storage."
@@ -96,6 +101,7 @@ def identified(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
         )
     elif storage.role == storage_rules.NOT_STORAGE:
         status, why = WARN, "The agent is not a storage system: check the address."
+        fix = f"write the address of the storage in place of {server.target} in {NAME}_addresses"
     elif storage.contradictions:
         status = WARN
         why = "The agent contradicts itself: it is {0} {1}, and {2}.".format(
@@ -111,7 +117,7 @@ def identified(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         status,
         why=why,
-        fix=fix,
+        advice=Advice([Ask(fix)]),
         running="{0}{1}; {2}; {3}: {4}".format(
             storage.title,
             serial,
@@ -150,7 +156,7 @@ def hcc(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     elif features.hcc == SIMULATOR:
         verdict = verdict._replace(status=WARN)
     return verdict._replace(
-        fix=_fix_of_hcc(server),
+        advice=Advice([Ask(_how_to_get_hcc(server))]),
         desired="eligible" if policy.require_hcc else None,
         running="{0} ({1}); OISP {2}; Direct NFS {3}".format(
             features.hcc.replace("_", " "), features.hcc_why, features.oisp, features.direct_nfs
@@ -159,7 +165,7 @@ def hcc(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _fix_of_hcc(server: Server) -> str:
+def _how_to_get_hcc(server: Server) -> str:
     """Only a ZFS Storage Appliance has the object that the database queries."""
     product = server.storage.product or ""
     if product == storage_rules.AXIOM:
@@ -168,9 +174,11 @@ def _fix_of_hcc(server: Server) -> str:
             "a tablespace on this storage; ORA-64307 means that the database does not accept it"
         )
     if server.storage.features.hcc == storage_rules.UNKNOWN or "ZFS" in product:
+        known_as = "" if "ZFS" in product else "if it is a ZFS Storage Appliance, "
         return (
-            f"configure the appliance at {server.target} to answer SNMPv1 requests of this host "
-            f"for {storage_rules.ORACLE_PRODUCT} with the community that the database uses"
+            f"{known_as}configure the appliance at {server.target} to answer SNMPv1 requests of "
+            f"this host for {storage_rules.ORACLE_PRODUCT} with the community that the database "
+            "uses"
         )
     return (
         "use storage that supports it (Exadata, a ZFS Storage Appliance or Pillar Axiom) for these "

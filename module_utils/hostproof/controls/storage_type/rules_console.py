@@ -6,6 +6,7 @@ from typing import Iterable, List
 
 from ...collect.answer import if_known, known
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts
@@ -66,13 +67,17 @@ def read_ahead(output: Output, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if reasons else PASS,
         why=" ".join(reasons) or None,
-        fix="on the filer: "
-        + "; ".join(
-            [f"vol options {volume} minra off" for volume in minimal[:5]]
-            + [f"vol options {volume} read_realloc on" for volume in scattered[:5]]
-        )
-        if reasons
-        else None,
+        advice=Advice(
+            [
+                Ask(
+                    "on the filer: "
+                    + "; ".join(
+                        [f"vol options {volume} minra off" for volume in minimal[:5]]
+                        + [f"vol options {volume} read_realloc on" for volume in scattered[:5]]
+                    )
+                )
+            ]
+        ),
         desired="minra=off; read_realloc=on where the filer measured fragmentation",
         running=", ".join(
             "{0}: minra={1}, read_realloc={2}".format(
@@ -127,8 +132,14 @@ def aggregates(output: Output, facts: Facts, policy: Policy) -> Verdict:
         )
         if full
         else None,
-        fix="add disks to {0}, or move volumes to another aggregate".format(
-            ", ".join(aggregate.name for aggregate in full[:5])
+        advice=Advice(
+            [
+                Ask(
+                    "add disks to {0}, or move volumes to another aggregate".format(
+                        ", ".join(aggregate.name for aggregate in full[:5])
+                    )
+                )
+            ]
         ),
         desired="below {0} percent, {1} at most ({2})".format(*limits),
         running=", ".join(use_text(aggregate) for aggregate in fullest[:5]),

@@ -4,9 +4,9 @@
 
 from typing import List, Optional, Tuple
 
-from ...collect import shell
 from ...collect.answer import known
 from ...errors import Absent, HostproofError
+from ...evaluate.advice import Advice, Ask, Run, Step, Wait
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...snmp import tools as snmp
@@ -62,16 +62,12 @@ def snmp_library(facts: Facts, policy: Policy) -> Verdict:
         )
     else:
         text = f"{database_snmp.LIBRARY} does not exist"
-    fix = (
-        f"install the net-snmp library and the {database_snmp.LIBRARY} symlink, then restart the "
-        "instance"
-    )
-    command = shell.line("dnf", "install", "net-snmp-libs", "net-snmp-devel")
+    install = f"install the net-snmp library and the {database_snmp.LIBRARY} symlink"
+    step = Run("dnf", "install", "net-snmp-libs", "net-snmp-devel", text=install)
     if library.versions:
-        fix = "create the symlink, then restart the instance"
         file = library.versions[0]
         link = "{0}/{1}".format(file.rpartition("/")[0], database_snmp.LIBRARY)
-        command = shell.line("ln", "-sfn", file, link)
+        step = Run("ln", "-sfn", file, link, text="create the symlink")
     mounts = any(server.exports for server in facts.servers)
     needed = policy.require_hcc or any(
         mounts and server.storage.features.hcc in (ELIGIBLE, SIMULATOR) for server in maybe
@@ -79,8 +75,7 @@ def snmp_library(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if needed else WARN,
         why=f"The database cannot load its SNMP library: {text}.",
-        fix=fix,
-        commands=[command],
+        advice=Advice([step, Wait("instance_restart")]),
         running=text,
         evidence=library.evidence,
     )
@@ -124,7 +119,9 @@ def _judge_setup(lines: List[database_snmp.Line], loads: bool, evidence: List[st
         WARN if loads else FAIL,
         why="A database writer could not load libnetsnmp.so (skgnfs_setup_snmp) when its instance "
         f"started. {now}",
-        fix="restart the instance" if loads else "see storage_type.snmp_library",
+        advice=Advice(
+            [Wait("instance_restart") if loads else Ask("see storage_type.snmp_library")]
+        ),
         running=_trace_text(lines),
         evidence=evidence,
     )
@@ -134,33 +131,33 @@ def _judge_query(
     server: str, lines: List[database_snmp.Line], storage: Optional[Storage], evidence: List[str]
 ) -> Verdict:
     """``storage``: the result of the query of Hostproof; None if there was none."""
-    now, fix = _compared(server, storage)
+    now, step = _compared(server, storage)
     answers = storage is not None and storage.outcome != NO_ANSWER
     return Verdict(
         WARN if answers else FAIL,
         why=f"A database writer got no SNMP answer (skgnfs_query_snmp) from {server}. {now}",
-        fix=fix,
+        advice=Advice([step]),
         of=server,
         running=_trace_text(lines),
         evidence=evidence,
     )
 
 
-def _compared(server: str, storage: Optional[Storage]) -> Tuple[str, str]:
-    """What the query of Hostproof got from the server, and the fix."""
+def _compared(server: str, storage: Optional[Storage]) -> Tuple[str, Step]:
+    """What the query of Hostproof got from the server, and what to do."""
     if storage is None:
         return (
             "Hostproof did not query it.",
-            f"list {server} in storage_type_addresses and audit again",
+            Ask(f"list {server} in storage_type_addresses and audit again"),
         )
     if storage.outcome != NO_ANSWER:
-        return "It answers Hostproof now.", "restart the instance"
-    fix = "see storage_type.agent_answers"
+        return "It answers Hostproof now.", Wait("instance_restart")
+    step = Ask("see storage_type.agent_answers")
     if storage.reason == snmp.SILENT:
-        return "It does not answer Hostproof either.", fix
+        return "It does not answer Hostproof either.", step
     if storage.reason in (snmp.TOOL, snmp.NAME):
-        return f"Hostproof could not query it: {'; '.join(storage.why)}.", fix
-    return f"The query of Hostproof failed: {'; '.join(storage.why)}.", fix
+        return f"Hostproof could not query it: {'; '.join(storage.why)}.", step
+    return f"The query of Hostproof failed: {'; '.join(storage.why)}.", step
 
 
 def _trace_text(lines: List[database_snmp.Line]) -> str:

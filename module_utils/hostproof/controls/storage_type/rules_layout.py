@@ -6,6 +6,7 @@ from typing import List, Tuple
 
 from ...collect.answer import Answer, known
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Subjects, Verdict
 from ...evaluate.finding import PASS, WARN
 from .facts import Facts
@@ -72,8 +73,15 @@ def layout(log: _Log, facts: Facts, policy: Policy) -> Verdict:
         why=f"The filer measured fragmentation: {measured} (3 is good, 10 is worst)."
         if bad
         else None,
-        fix="only if the file is read sequentially (full scans, backups): set read_realloc on its "
-        "volume, or run reallocate at a time of low load; existing snapshots keep their own copies",
+        advice=Advice(
+            [
+                Ask(
+                    "only if the file is read sequentially (full scans, backups): set read_realloc "
+                    "on its volume, or run reallocate at a time of low load; existing snapshots "
+                    "keep their own copies"
+                )
+            ]
+        ),
         desired=f"below {_THRESHOLD}, or the threshold of the message, and no message of hot spots",
         running=measured,
     )

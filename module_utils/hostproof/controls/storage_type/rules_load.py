@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of discarded packets and of the CPU load of the storage."""
 
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import PASS, WARN
 from .facts import Facts, Server
@@ -39,8 +40,14 @@ def discards(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if bad else PASS,
         why=f"{len(bad)} interfaces discarded packets within {seconds:.1f} s.",
-        fix="compare speed, duplex and flow control of {0} on the storage with its switch port and "
-        "with this host".format(", ".join(loss.interface for loss in bad[:5])),
+        advice=Advice(
+            [
+                Ask(
+                    "compare speed, duplex and flow control of {0} on the storage with its switch "
+                    "port and with this host".format(", ".join(loss.interface for loss in bad[:5]))
+                )
+            ]
+        ),
         desired=f"at most {policy.discards_limit} in a sample",
         running="{0} on {1} interfaces within {2:.1f} s".format(
             losses or "none", len(after.discards), seconds
@@ -66,8 +73,14 @@ def cpu_busy(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if load.percent >= policy.cpu_limit else PASS,
         why=f"The CPU load is {load.percent} percent.",
-        fix=f"find the clients and jobs that load {server.target}, and move some to another hour "
-        "or other storage; the limit is storage_type_cpu_limit",
+        advice=Advice(
+            [
+                Ask(
+                    f"find the clients and jobs that load {server.target}, and move some to "
+                    "another hour or other storage; the limit is storage_type_cpu_limit"
+                )
+            ]
+        ),
         desired=f"below {policy.cpu_limit} percent",
         running=f"{load.percent} percent",
         values={"load": load.percent, "unit": "percent"},

@@ -5,6 +5,7 @@
 from typing import Dict, List, Tuple
 
 from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.number import clipped
@@ -137,18 +138,25 @@ def _judge(part: str, server: Server, most: int = 0, limit: str = "") -> Verdict
     if not bad and not worn and not good:
         reported = ", ".join(dict.fromkeys(states.get(definitions.MISSING, []))) or "no state"
         raise Skip(f"Not available: the agent reports {reported[:200]}.", evidence)
+    is_counted = any(record.part.counts for record in objects)
     why = f"{len(bad)} bad and {len(worn)} degraded, of {len(bad + worn + good)} reported."
     if unknown:
         why += f" Some states could not be determined: {unknown[0]}"
     return Verdict(
         FAIL if bad else WARN if worn else PASS,
         why=why,
-        fix="check on the storage at {0}: {1}{2}".format(
-            server.target,
-            ", ".join((bad + worn)[:5]),
-            f"; the limit is storage_type_{limit}" if limit else "",
+        advice=Advice(
+            [
+                Ask(
+                    "check on the storage at {0}: {1}{2}".format(
+                        server.target,
+                        ", ".join((bad + worn)[:5]),
+                        f"; the limit is storage_type_{limit}" if limit and is_counted else "",
+                    )
+                )
+            ]
         ),
-        desired=f"at most {most}" if any(record.part.counts for record in objects) else "good",
+        desired=f"at most {most}" if is_counted else "good",
         running=", ".join((bad + worn + good)[:5]),
         values={"bad": len(bad), "warn": len(worn), "good": len(good)},
         evidence=evidence,

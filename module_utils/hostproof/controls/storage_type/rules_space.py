@@ -7,6 +7,7 @@ from typing import List, NamedTuple, Optional, Tuple, Union
 
 from ...collect.answer import known
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
@@ -97,11 +98,16 @@ def space(subject: Union[Server, Output], facts: Facts, policy: Policy) -> Verdi
     pools = [volume for volume in shown if volume.kind != storage_rules.FLEXIBLE]
     carved = [volume for volume in shown if volume.kind == storage_rules.FLEXIBLE]
     status, reasons = _judge_pools(pools, carved, limits, server)
+    steps = [Ask("add disks to the aggregate or pool, or move data away from it")] * bool(reasons)
     volume_limit = policy.space_warn_percent or _NO_ROOM
     volume_reasons = _judge_volumes(carved, media, server, volume_limit)
     if volume_reasons:
         status = WARN if status == PASS else status
         reasons += volume_reasons
+        text = "enlarge the volume, if its aggregate or pool has space, or move data away from it"
+        if carved and media == storage_rules.HDD:
+            text += _FRAGMENTS
+        steps.append(Ask(text))
     if status == PASS and unreported:
         raise Unanswered(
             volumes.evidence[0],
@@ -116,9 +122,7 @@ def space(subject: Union[Server, Output], facts: Facts, policy: Policy) -> Verdi
     return Verdict(
         status,
         why=" ".join(reasons),
-        fix="add disks to the aggregate or pool, move data away, or enlarge the volume; "
-        "storage_type_media sets the media of the storage"
-        + (_FRAGMENTS if carved and media == storage_rules.HDD else ""),
+        advice=Advice(steps),
         desired="below {0} percent, {1} at most ({2})".format(*limits)
         + (f"; volumes below {volume_limit} percent" if carved else ""),
         running=running,
@@ -161,9 +165,16 @@ def _space_of_output(output: Output, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if full else PASS,
         why=" ".join(reasons) or None,
-        fix="enlarge {0}, or move or delete data and old snapshots in it{1}".format(
-            ", ".join(volume.name for volume in full[:5]),
-            "" if media == storage_rules.SSD else _FRAGMENTS,
+        advice=Advice(
+            [
+                Ask(
+                    "enlarge {0}, move data away, or delete snapshots that are not needed any more"
+                    "{1}".format(
+                        ", ".join(volume.name for volume in full[:5]),
+                        "" if media == storage_rules.SSD else _FRAGMENTS,
+                    )
+                )
+            ]
         ),
         desired=f"volumes below {limit} percent",
         running=", ".join(use_text(volume) for volume in fullest[:5]),

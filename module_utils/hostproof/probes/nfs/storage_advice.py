@@ -121,10 +121,11 @@ def small_transfers(advice: Advice, settings: Dict[str, str]) -> List[int]:
     ]
 
 
-def judge_transfers(small: List[int]) -> Transfers:
+def judge_transfers(small: List[int], best: int = BEST_TRANSFER) -> Transfers:
+    """``best`` is what the vendor advises at least: older products grant no more."""
     if not small:
         return Transfers(False, "", "")
-    fix = "; " + raise_the_server(BEST_TRANSFER)
+    fix = raise_the_server(best)
     if min(small) < nfs_options.LEAST_TRANSFER:
         why = " Oracle rejects files with less than 32 KiB (ORA-27054)."
         return Transfers(True, why, fix)
