@@ -3,7 +3,7 @@
 import pytest
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.parsers.oracle import listener_log, oracle_net
-from listener_packs import AGENT, ESTABLISH, GRID, OPEN, linux, listener_policy, wants
+from listener_packs import AGENT, ESTABLISH, GRID, LIMITED, OPEN, linux, listener_policy, wants
 
 ON = "TCP.VALIDNODE_CHECKING = yes\n"
 OWN = {"db01_example_com": "192.0.2.10"}
@@ -22,6 +22,32 @@ def one(valid):
 
 def host(text=OPEN, **options):
     return linux().listener(text, **options).socket(1521, 128)
+
+
+#: The host of the listener is not invited: the next start ends with TNS-00584.
+REJECTED = ON + "TCP.INVITED_NODES = (192.0.2.9)\n"
+
+
+@pytest.mark.parametrize(
+    ("check", "machine", "first"),
+    [
+        ("loaded", lambda: host(changed=8000), None),
+        ("loaded", lambda: host(changed=8000).sqlnet(REJECTED), "valid_nodes"),
+        ("loaded", lambda: linux().listener(OPEN).sqlnet(REJECTED), "valid_nodes"),
+        ("queue_size", lambda: linux().listener(LIMITED).socket(1521, 128), None),
+        (
+            "queue_size",
+            lambda: linux().listener(LIMITED).socket(1521, 128).sqlnet(REJECTED),
+            "valid_nodes",
+        ),
+    ],
+)
+def test_no_restart_of_a_listener_that_would_not_start_again(one, check, machine, first):
+    finding = one(check, machine(), **wants())
+    correct = f"correct listener_rate_limit.{first} first"
+    assert finding.status == "fail" and "restart" in finding.fix
+    assert (correct in finding.fix.partition("restart")[0]) == (first is not None), finding.fix
+    assert first is None or not finding.commands
 
 
 class TestValidNodes:

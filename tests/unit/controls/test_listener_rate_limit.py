@@ -381,6 +381,13 @@ class TestRate:
             "LISTNER" in end.upper()
         )
 
+    def test_a_rate_is_raised_before_it_has_an_effect(self, one):
+        for rate, first in ((1, "set CONNECTION_RATE_LISTENER to at least "), (100, "set RATE_")):
+            text = LISTENER_ORA.format(more="") + f"CONNECTION_RATE_LISTENER={rate}\n"
+            finding = one("rate_enabled", ready_host().ora(text), **wants())
+            assert finding.fix.startswith(first), finding.fix
+            assert f"set RATE_LIMIT=yes at each address of LISTENER in {FILE}" in finding.fix
+
     def test_a_rate_of_a_listener_without_an_address(self, judge):
         rates = "CONNECTION_RATE_LISTENER=10\nCONNECTION_RATE_LSNR2=10\n"
         text = LIMITED.replace("LISTENER =", "LSNR1 =") + rates
@@ -596,6 +603,10 @@ class TestQueues:
     def test_not_as_the_policy_wants(self, one):
         finding = one("queue_size", ready_host().ora(OPEN), **wants(pools=[]))
         assert finding.why == "tcp:1521 has QUEUESIZE not set, not 512."
+        longer = LISTENER_ORA.format(more="(RATE_LIMIT = 10)(QUEUESIZE = 1024)")
+        machine = linux().listener(longer).socket(1521, 1024)
+        machine.file("/proc/sys/net/core/somaxconn", "4096\n")
+        assert one("queue_size", machine, **wants()).status == "pass"
 
     def test_more_clients_than_fit(self, one):
         machine = linux().listener(OPEN).socket(1521, 128)

@@ -95,7 +95,11 @@ class TestEdit:
             more="(QUEUESIZE = 512)"
         )
 
-    @pytest.mark.parametrize("before", ["", "(QUEUESIZE = 128)", "(QUEUESIZE = 1024)"])
+    def test_a_longer_queue_stays(self):
+        text = LISTENER_ORA.format(more="(QUEUESIZE = 1024)")
+        assert plan(running(text), **wants(rate=None)).changes == []
+
+    @pytest.mark.parametrize("before", ["", "(QUEUESIZE = 128)"])
     def test_queue_alone(self, before):
         machine = running(LISTENER_ORA.format(more=before))
         decided = plan(machine, **wants(rate=None))
@@ -255,6 +259,12 @@ class TestListener:
         decided = plan(running(OPEN), **wants())
         assert self.commands(decided) == []
         assert "listener_rate_limit_allow_restart" in decided.pending[0]
+
+    def test_no_restart_of_a_listener_that_would_not_start_again(self):
+        text = "TCP.VALIDNODE_CHECKING = yes\nTCP.INVITED_NODES = (192.0.2.9)\n"
+        decided = plan(running(OPEN).sqlnet(text), allow_restart=True, **wants())
+        assert self.commands(decided) == []
+        assert "Correct listener_rate_limit.valid_nodes first" in decided.pending[0]
 
     def test_restart_with_what_it_has(self):
         machine = running(OPEN, TNS_ADMIN=ADMIN, TZ="Europe/Warsaw")

@@ -268,6 +268,35 @@ class TestModes:
         assert said is None or said in str(finding.why)
 
     @pytest.mark.parametrize(
+        ("check", "changes", "fix"),
+        [
+            ("background", {"exception_sorter_class_name": None}, "set exception-sorter-class-nam"),
+            ("background", {"flush_strategy": None}, "set flush-strategy to EntirePool; then"),
+            (
+                "background",
+                {"Firewall_idle_minutes": 29},
+                "set background-validation-millis to at most 1160000; then",
+            ),
+            (
+                "validated",
+                {"background_validation_millis": None},
+                "set background-validation-millis to an interval above 0; then",
+            ),
+        ],
+    )
+    def test_a_fix_names_only_what_is_missing(self, judge, check, changes, fix):
+        good = {
+            "background_validation": True,
+            "background_validation_millis": 1200000,
+            "exception_sorter_class_name": "org.example.OracleExceptionSorter",
+            "flush_strategy": "EntirePool",
+        }
+        finding = self.pool(judge, check, **{**good, **changes})
+        assert finding.fix.startswith(fix), finding.fix
+        assert finding.fix.count("; then set ") == 0
+        assert "reload the server in a quiet hour" in finding.fix
+
+    @pytest.mark.parametrize(
         ("changes", "status"),
         [
             ({}, "pass"),

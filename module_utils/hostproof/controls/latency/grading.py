@@ -6,6 +6,7 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...collect.measured import ENOUGH_FOR_P99, Window
 from ...errors import HostproofError
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Verdict, undetermined
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Check
 from . import figures
@@ -135,7 +136,7 @@ def verdict_of(
     return Verdict(
         status,
         why=why,
-        fix=None if status in (SKIP, ERROR) else fix,
+        advice=None if status in (SKIP, ERROR) else Advice([Ask(fix)]),
         of=name,
         desired=limits_of(graded),
         in_use="; ".join(texts),

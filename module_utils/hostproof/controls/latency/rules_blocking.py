@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Sessions of running databases that block others, at the moment of the audit."""
 
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts
@@ -40,7 +41,7 @@ def wait_chains(database: Running, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if FAIL in statuses else WARN if WARN in statuses else PASS,
         why=" ".join(_why(blocker) for blocker in bad[:_SHOWN]) or None,
-        fix=None if worst is None else _fix(worst),
+        advice=None if worst is None else Advice([Ask(_what_to_do(worst))]),
         desired=f"fewer than {_SESSIONS} sessions behind one, and none for {_SECONDS:g} s",
         in_use=(shown + (f"; and {more} more" if more > 0 else "")) or "no session is blocked",
         values=None
@@ -74,7 +75,7 @@ def _why(blocker: Blocker) -> str:
     return f"{_count(blocker)} for session {blocker.session}, which {itself}: {blocker.signature}."
 
 
-def _fix(blocker: Blocker) -> str:
+def _what_to_do(blocker: Blocker) -> str:
     who = f"see V$SESSION and V$SQL of session {blocker.session}"
     if blocker.is_cycle:
         return who + "; end one session of the cycle if the database does not resolve it"
@@ -84,7 +85,7 @@ def _fix(blocker: Blocker) -> str:
         return "check what the log writes take: see latency.redo_waits and latency.redo_members"
     if blocker.event.startswith(("db file", "direct path", "cell ")):
         return (
-            "give the data files faster storage, and for LOBs consider CACHE; see "
+            "compare with latency.disk and latency.nfs of the same time; for LOBs see "
             "latency.lob_contention"
         )
     return who

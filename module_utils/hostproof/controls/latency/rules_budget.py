@@ -7,6 +7,7 @@ from typing import Tuple
 from ...collect.answer import known
 from ...collect.measured import Window
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import PASS, WARN
 from ...latency import budget
@@ -66,9 +67,16 @@ def round_trip_budget(subject: Probed, _facts: Facts, policy: Policy) -> Verdict
     return Verdict(
         PASS if enough else WARN,
         why=f"{subject.target}: {allowed}; {_rate(required or 0.0)} are required.",
-        fix="fewer round trips (array fetches and binds, statements in one block) or a shorter way "
-        "(more sessions do not make one faster). A pool that validates in the background, not at "
-        "each request, saves that round trip, and " + _STALE,
+        advice=Advice(
+            [
+                Ask(
+                    "make fewer round trips (array fetches and binds, statements in one block) or "
+                    "their way shorter (more sessions do not make one faster). A pool that "
+                    "validates in the background, not at each request, saves that round trip, and "
+                    + _STALE
+                )
+            ]
+        ),
         desired="{0:g} round trips and {1:.3g} ms elsewhere{2} for each{3}".format(
             settings.round_trips,
             elsewhere,

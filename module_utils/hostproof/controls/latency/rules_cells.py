@@ -7,6 +7,7 @@ from typing import Dict, List, Tuple
 from ...collect.answer import known
 from ...collect.measured import Window
 from ...errors import HostproofError, Unanswered
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import ERROR, FAIL, PASS, WARN
 from .facts import EVIDENCE, Facts
@@ -127,9 +128,15 @@ def _slow(
     return Verdict(
         status,
         why=why,
-        fix="compare the disk with its peers (latency.cell_confined, metric CD_IO_TM_R_SM_RQ of "
-        "cellcli), then check scans and backups in the same hours, and for what the flash "
-        "cache does not hold",
+        advice=Advice(
+            [
+                Ask(
+                    "compare the disk with its peers (latency.cell_confined, metric "
+                    "CD_IO_TM_R_SM_RQ of cellcli), then check scans and backups in the same hours, "
+                    "and for what the flash cache does not hold"
+                )
+            ]
+        ),
         of=name,
         desired=f"at most {policy.cell_slow_percent:g} % take {limit_ms:g} ms or longer",
         in_use=text,
@@ -179,8 +186,14 @@ def cell_confined(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if confined else PASS,
         why=f"{text}." if confined else None,
-        fix="read LIST PHYSICALDISK DETAIL and LIST ALERTHISTORY of cellcli for the disk, and have "
-        "it replaced if it stays slow",
+        advice=Advice(
+            [
+                Ask(
+                    "read LIST PHYSICALDISK DETAIL and LIST ALERTHISTORY of cellcli for the disk, "
+                    "and have it replaced if it stays slow"
+                )
+            ]
+        ),
         desired="trigerConfine 0",
         in_use=text or "trigerConfine 0 of {0}".format(", ".join(devices)),
         evidence=(subject.key,),
@@ -219,8 +232,14 @@ def cell_queues(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN if queued else PASS,
         why="{0}.".format("; ".join(queued)) if queued else None,
-        fix="spread the load over more disks or hours: check backups, rebalances and scans; "
-        "then see iolstats for the sizes that wait",
+        advice=Advice(
+            [
+                Ask(
+                    "spread the load over more disks or hours: check backups, rebalances and "
+                    "scans; then see iolstats for the sizes that wait"
+                )
+            ]
+        ),
         desired=f"latency at most {_QUEUED:g} times the service time",
         in_use="; ".join(shown[:10]),
         values=dict(values),
@@ -270,8 +289,15 @@ def cell_balance(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if low else PASS,
         why="{0} than the middle of the other cells.".format(", ".join(low)) if low else None,
-        fix="reset the statistics of all cells at the same time (cellsrv_resetstats(iolstats)) and "
-        "dump them again together; then check for disks that are offline or confined",
+        advice=Advice(
+            [
+                Ask(
+                    "reset the statistics of all cells at the same time "
+                    "(cellsrv_resetstats(iolstats)) and dump them again together; then check for "
+                    "disks that are offline or confined"
+                )
+            ]
+        ),
         desired=f"within {policy.instance_percent:g} % of the other cells",
         in_use="; ".join(shown),
         values={f"{cell} {kind}": total for kind, ones in several.items() for cell, total in ones},

@@ -10,6 +10,7 @@ from typing import List, Optional, Tuple
 
 from ...collect.answer import known
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...evaluate.policy import oracle_release
@@ -133,7 +134,7 @@ def lob_contention(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why=why,
-        fix=_ADVICE,
+        advice=Advice([Ask(_ADVICE)]),
         desired=_limits(policy),
         in_use=_text(figures) or f"no '{lobs.HW}'",
         values={"percent": share},
@@ -208,8 +209,15 @@ def lob_direct_io(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why=why,
-        fix="CACHE for LOBs that are small and often used (it takes buffer cache and redo): the "
-        "test of 2014 took 6 minutes instead of 25; else faster storage",
+        advice=Advice(
+            [
+                Ask(
+                    "set CACHE for LOBs that are small and often used (it takes buffer cache and "
+                    "redo): the test of 2014 took 6 minutes instead of 25; otherwise give the LOBs "
+                    "faster storage"
+                )
+            ]
+        ),
         desired=_limits(policy),
         in_use=_text(figures) or "no such wait",
         values={"percent": round(share, 3)},
@@ -246,9 +254,15 @@ def lob_reclaim_event(subject: Source, _facts: Facts, _policy: Policy) -> Verdic
     return Verdict(
         WARN if wrong else PASS,
         why="It is set ({0}): {1}.".format(shown, "; ".join(wrong)) if wrong else None,
-        fix=f"measure the run time with it, with a level below {_WORSE_FROM} and without it; to "
-        "take it out, set EVENT to all other values of its list, for it replaces the whole, and "
-        "restart",
+        advice=Advice(
+            [
+                Ask(
+                    f"measure the run time with it, with a level below {_WORSE_FROM} and without "
+                    "it; to take it out, set EVENT to all other values of its list, for it "
+                    "replaces the whole, and restart"
+                )
+            ]
+        ),
         desired=f"not set, or below {_WORSE_FROM} for BasicFile LOBs",
         in_use=shown,
         evidence=(subject.key,),
@@ -313,15 +327,21 @@ def lob_securefile(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
             WARN,
             why="FORCE makes a SecureFile of each new LOB, also where BASICFILE is stated, and "
             "fails in a tablespace without ASSM (ORA-43853). Oracle does not recommend it.",
-            fix="set DB_SECUREFILE to PREFERRED",
+            advice=Advice([Ask("set DB_SECUREFILE to PREFERRED")]),
             desired="PREFERRED or ALWAYS",
             in_use="FORCE (set)",
             evidence=(subject.key,),
         )
     return Verdict(
         PASS if value in _MAKES_SECUREFILES else WARN,
-        fix="set DB_SECUREFILE to PREFERRED; existing LOBs stay as they are until they are moved "
-        "(see DBA_LOBS.SECUREFILE), and SecureFiles need an ASSM tablespace",
+        advice=Advice(
+            [
+                Ask(
+                    "set DB_SECUREFILE to PREFERRED; existing LOBs stay as they are until they are "
+                    "moved (see DBA_LOBS.SECUREFILE), and SecureFiles need an ASSM tablespace"
+                )
+            ]
+        ),
         desired="PREFERRED or ALWAYS",
         in_use="{0} ({1}{2})".format(
             value.upper(), where, f", COMPATIBLE {compatible}" if compatible else ""
@@ -349,8 +369,14 @@ def _forced_before_12(value: str, release: Tuple[int, ...], subject: Source) -> 
     return Verdict(
         WARN if wrong else PASS,
         why=f"DB_SECUREFILE is {value.upper()}, and this is {dotted}. {wrong}." if wrong else None,
-        fix="set DB_SECUREFILE to PERMITTED until the database has 11.2.0.4 or later; existing "
-        "LOBs stay as they are until they are moved",
+        advice=Advice(
+            [
+                Ask(
+                    "set DB_SECUREFILE to PERMITTED until the database has 11.2.0.4 or later; "
+                    "existing LOBs stay as they are until they are moved"
+                )
+            ]
+        ),
         desired="PERMITTED, or 11.2.0.4 and later",
         in_use=f"{value.upper()} (set)",
         reference=_SOURCE,
@@ -382,8 +408,14 @@ def lob_unaligned_writes(subject: Probed, _facts: Facts, _policy: Policy) -> Ver
     return Verdict(
         WARN if share > _MOST_UNALIGNED else PASS,
         why=f"{text}." if share > _MOST_UNALIGNED else None,
-        fix="write multiples of DBMS_LOB.GETCHUNKSIZE in the application, or choose a CHUNK that "
-        "fits the LOBs",
+        advice=Advice(
+            [
+                Ask(
+                    "write multiples of DBMS_LOB.GETCHUNKSIZE in the application, or choose a "
+                    "CHUNK that fits the LOBs"
+                )
+            ]
+        ),
         desired=f"at most {_MOST_UNALIGNED:g} % unaligned",
         in_use=text,
         values={"unaligned_percent": round(share, 1), "lob_writes": written},
@@ -428,7 +460,7 @@ def redo_waits(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         why=f"{total:.3g} % of the database's time went to the redo log ({listed}).{moved}"
         if status != PASS
         else None,
-        fix=fix_of_redo(shares, log_write_us(known(subject.answer))),
+        advice=Advice([Ask(fix_of_redo(shares, log_write_us(known(subject.answer))))]),
         desired=_limits(policy),
         in_use=listed or "no such wait",
         values={f"{name} percent": share for name, share in shares.items()} or None,

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 from ...collect.answer import known
 from ...collect.measured import Window
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...latency.probe_list import (
@@ -237,7 +238,7 @@ def payload_sizes(subject: Probed, facts: Facts, policy: Policy) -> Verdict:
     verdict = Verdict(
         WARN if wrong else PASS,
         why="{0}; the traffic has {1}.".format("; ".join(wrong), text) if wrong else None,
-        fix=f"set {text} in the tcp probe of latency_probes",
+        advice=Advice([Ask(f"set {text} in the tcp probe of latency_probes")]),
         desired=f"{text} bytes, at most a factor of 2 apart",
         in_use=f"{text}; {_traffic(reported)}" if live else text,
         values={f"{name} bytes": round(value, 1) for name, value in sizes.items()},

@@ -6,6 +6,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import existing, known
 from ...collect.measured import Measured
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict, verdict_or_error
 from ...evaluate.finding import PASS, WARN
 from ...latency.probe_list import DISK, NFS
@@ -80,8 +81,14 @@ def _judge(members: List[Member], measured: Measured) -> Verdict:
     return Verdict(
         WARN if is_slow else PASS,
         why=f"The slowest member is {slowest}. The fastest is {fastest}." if is_slow else None,
-        fix="move the slowest member to a device as fast as the others; the latency is that of all "
-        "writes to its device",
+        advice=Advice(
+            [
+                Ask(
+                    "move the slowest member to a device as fast as the others; the latency is "
+                    "that of all writes to its device"
+                )
+            ]
+        ),
         desired=f"at most {_FACTOR:g} times the fastest, or {milliseconds(_LEAST_US)} more",
         in_use="; ".join(shown),
         values={

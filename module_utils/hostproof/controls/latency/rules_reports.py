@@ -7,6 +7,7 @@ from typing import List, Optional, Tuple
 from ...collect.answer import known
 from ...collect.measured import Measured, Window
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...latency.probe_list import REPORT
@@ -68,13 +69,13 @@ def database(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         database.check,
         graded,
         subject.path,
-        _fix_of(graded, measured),
+        _what_to_do(graded, measured),
         (subject.key,),
         [remark for remark in measured.remarks if not _is_of_log_write(remark)],
     )
 
 
-def _fix_of(graded: List[Graded], measured: Measured) -> str:
+def _what_to_do(graded: List[Graded], measured: Measured) -> str:
     """The fix follows the events that exceed their limits."""
     names = [item.label for item in graded if item.status in (FAIL, WARN)]
     redo = [name for name in names if name.startswith("log ")]
@@ -142,8 +143,14 @@ def log_file_parallel_write(subject: Probed, _facts: Facts, _policy: Policy) -> 
     return Verdict(
         status,
         why=why,
-        fix="use 'log file sync', V$IOSTAT_FUNCTION for LGWR or latency.disk; if the report "
-        "does not contain them, set latency_release and latency_multitenant",
+        advice=Advice(
+            [
+                Ask(
+                    "use 'log file sync', V$IOSTAT_FUNCTION for LGWR or latency.disk; if the "
+                    "report does not contain them, set latency_release and latency_multitenant"
+                )
+            ]
+        ),
         desired="an I/O latency",
         in_use="; ".join(_log_write_text(window) for window in windows),
         evidence=(subject.key,),

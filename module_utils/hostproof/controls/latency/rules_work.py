@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from ...collect.answer import known
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Ask, Wait
 from ...evaluate.checking import Rules, Skip, Subjects, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from .facts import Facts
@@ -131,8 +132,15 @@ def logical_reads(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         status=FAIL,
         why=f"At most {most / cores:,.0f} logical reads per second and core: {least:,.0f} are "
         "required.",
-        fix="see hugepages.sga_in_huge_pages and pre_page_sga of this node first, then what else "
-        "runs on its processors and how fast they are allowed to be (governor, hypervisor)",
+        advice=Advice(
+            [
+                Ask(
+                    "see hugepages.sga_in_huge_pages and pre_page_sga of this node first, then "
+                    "what else runs on its processors and how fast they are allowed to be "
+                    "(governor, hypervisor)"
+                )
+            ]
+        ),
     )
 
 
@@ -167,7 +175,14 @@ def throughput_change(subject: Probed, _facts: Facts, _policy: Policy) -> Verdic
     return Verdict(
         FAIL if worse else PASS,
         why="Less work than before, by more than runs differ." if worse else None,
-        fix="revert the change, or find what it cost: hugepages, pre_page_sga and processors first",
+        advice=Advice(
+            [
+                Ask(
+                    "find what the change cost (hugepages, pre_page_sga and processors first), or "
+                    "revert it"
+                )
+            ]
+        ),
         desired="no fewer " + merit,
         in_use="; ".join(texts + [f"too few runs: {text}" for text in few]),
         values=dict(
@@ -233,8 +248,14 @@ def slob_settings(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
         why=". ".join(text[:1].upper() + text[1:] for text in unlike + wrong) + "."
         if unlike or wrong
         else None,
-        fix="set them so that all sessions work all the time, and alike in all runs that are "
-        "compared; then run it again",
+        advice=Advice(
+            [
+                Ask(
+                    "set them so that all sessions work all the time, and alike in all runs that "
+                    "are compared; then run it again"
+                )
+            ]
+        ),
         desired="the same work all the time",
         in_use=", ".join(f"{name}={value}" for name, value in sorted(settings.items())),
         evidence=(subject.key,),
@@ -301,8 +322,14 @@ def instances(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         WARN if slow else PASS,
         why=f"Compared with the median of the others: {text}." if slow else None,
         of="{0}: {1}".format(subject.path, ", ".join(slow)) if slow else None,
-        fix="compare that node with its peers: ./hostproof explain cluster_nodes.huge_pages, "
-        "and latency.disk of both",
+        advice=Advice(
+            [
+                Ask(
+                    "compare that node with its peers: ./hostproof explain "
+                    "cluster_nodes.huge_pages, and latency.disk of both"
+                )
+            ]
+        ),
         desired=f"within {policy.instance_percent:g} % of the other instances",
         in_use="; ".join(
             f"{name}: {value:,.0f} logical reads/s" for name, value in by_name.items()
@@ -341,8 +368,14 @@ def saturation(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN,
         why=why + _full(at, last, cores),
-        fix="do not run more sessions than that; where host CPUs are full, lower the work per "
-        "request or add CPUs, where storage is full, add disks, flash or cells",
+        advice=Advice(
+            [
+                Ask(
+                    "do not run more sessions than that; where host CPUs are full, lower the work "
+                    "per request or add CPUs, where storage is full, add disks, flash or cells"
+                )
+            ]
+        ),
         desired="more sessions, more work",
         in_use=shown,
         values={
@@ -414,8 +447,15 @@ def prefetch(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN if off else PASS,
         why="{0} {1} 0.".format(", ".join(off), "are" if len(off) > 1 else "is") if off else None,
-        fix="remove the parameters unless Oracle Support requires them; a benchmark of single "
-        "reads may need them, a database does not",
+        advice=Advice(
+            [
+                Ask(
+                    "remove the parameters unless Oracle Support requires them; a benchmark of "
+                    "single reads may need them, a database does not"
+                ),
+                Wait("instance_restart"),
+            ]
+        ),
         desired="not set",
         in_use="; ".join(f"{name}={value}" for name, value in parameters.items()) or "not set",
         evidence=(subject.key,),
@@ -446,8 +486,14 @@ def flash_cache(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         PASS if share >= _HITS else WARN,
         why=f"{share:.1f} % of {reads:,.0f} read requests were hits." if share < _HITS else None,
-        fix="see CELL_FLASH_CACHE of the segments that are read most, the size of the flash cache, "
-        "and scans that replace its content",
+        advice=Advice(
+            [
+                Ask(
+                    "see CELL_FLASH_CACHE of the segments that are read most, the size of the "
+                    "flash cache, and scans that replace its content"
+                )
+            ]
+        ),
         desired=f"{_HITS:g} % hits or more",
         in_use=f"{hits:,.0f} hits of {reads:,.0f} read requests ({share:.1f} %)",
         values={"hits": float(hits), "read_requests": float(reads), "percent": round(share, 1)},
@@ -493,8 +539,15 @@ def tool_change(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         PASS if not worse else WARN if watching else FAIL,
         why=why if worse else None,
-        fix="repeat both runs; if the result stays, revert the change. For AIX see io_pacing, for "
-        "application servers pool_validation, for round trips latency.tcp",
+        advice=Advice(
+            [
+                Ask(
+                    "repeat both runs; if the result stays, revert the change. For AIX see "
+                    "io_pacing, for application servers pool_validation, for round trips "
+                    "latency.tcp"
+                )
+            ]
+        ),
         desired=f"no figure worse by more than {_NOISE:g} %",
         in_use=shown,
         values={

@@ -28,7 +28,7 @@ def is_as_wanted(listener: Listener, required: WantedListener) -> bool:
         and (
             required.queuesize is None
             or not may_be_limited(endpoint, required)
-            or endpoint.queuesize == required.queuesize
+            or (endpoint.queuesize or 0) >= required.queuesize
         )
         for endpoint in ones
     )
@@ -97,7 +97,7 @@ def _endpoint_edits(
             edits += [oracle_net.remove(net, limit) for limit in limits[1:]]
     if new_size:
         edits.append(oracle_net.add_pair(net, endpoint.pair, "QUEUESIZE", str(size)))
-    elif size is not None and sizes[0].value != str(size):
+    elif size is not None and (endpoint.queuesize or 0) < size:
         edits.append(oracle_net.set_value(sizes[0], str(size)))
     return edits
 

@@ -5,10 +5,11 @@
 from typing import List, Optional, Tuple
 
 from ...collect.answer import if_known
+from ...evaluate.advice import Ask
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle.listeners import Listener
 from .endpoints import drain_seconds, endpoints, inbound_timeout
-from .facts import Facts, grid_reasons
+from .facts import Facts, grid_reasons, key_of
 from .policy import Policy, WantedListener
 from .subjects import Subject
 
@@ -22,6 +23,17 @@ INSTEAD = (
     "RATE_LIMIT, register the services there (LISTENER_NETWORKS or LOCAL_LISTENER) and connect the "
     "pools to it; or share sessions (DRCP)"
 )
+
+
+def before_a_start(listener: Listener, facts: Facts) -> List[Ask]:
+    """What to correct before a start or restart, after which the listener would not run.
+
+    A file that cannot be parsed needs no step: what a restart would change is not known then.
+    """
+    nodes = if_known(facts.nodes[key_of(listener)], None)
+    if nodes is None or not nodes.stops_the_start():
+        return []
+    return [Ask("correct listener_rate_limit.valid_nodes first: the listener would not start")]
 
 
 def version_problem(release: Tuple[int, ...], cluster: bool) -> Tuple[str, str]:

@@ -21,7 +21,7 @@ from ...probes.oracle.listeners import PROCESSES, Listener
 from .edit import edited, is_as_wanted, is_stale
 from .endpoints import endpoints
 from .facts import Clusterware, Facts, grid_reasons, start_date_command
-from .listener_fixes import INSTEAD, drain_problems, version_problem
+from .listener_fixes import INSTEAD, before_a_start, drain_problems, version_problem
 from .policy import Policy, WantedListener
 from .subjects import Subject, subjects
 
@@ -228,6 +228,10 @@ def _plan_restart(
 ) -> None:
     unit = known(listener.unit)
     waits = f"{subject.title} uses the change after its next start"
+    stops = before_a_start(listener, facts)
+    if stops:
+        work.pending.append(f"{waits}. {stops[0].text[:1].upper()}{stops[0].text[1:]}.")
+        return
     if policy.allow_restart and unit is None:
         state = facts.states.get(listener.pid, Unanswered(PROCESSES, "its start was not read"))
         work.commands.append(_restart(listener, known(state)))

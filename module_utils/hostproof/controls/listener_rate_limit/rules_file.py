@@ -16,6 +16,7 @@ from ...probes.oracle.listeners import Listener
 from .edit import is_stale, may_be_replaced
 from .endpoints import Endpoint, endpoints, twice_in_an_address
 from .facts import SOCKETS, Facts, grid_reasons
+from .listener_fixes import before_a_start
 from .policy import NAME, OVER_TCP, Policy
 from .subjects import LISTENERS, NETAG, NETRF, Subject, file_keys, running, with_file
 
@@ -52,7 +53,8 @@ def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     if isinstance(subject.by, HostproofError) and not texts:
         persisted = subject.by
     start = Ask(
-        f"start the listener {name} with lsnrctl of its home as its owner, or "
+        f"start the listener {name} with srvctl if Grid Infrastructure manages it, otherwise with "
+        "lsnrctl of its home as its owner; or "
         + (
             "remove it from listener_rate_limit_listeners if it is obsolete"
             if subject.wanted is not None
@@ -63,6 +65,7 @@ def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         f"enable a unit that runs 'lsnrctl start {name}' as the owner of the home, or waive the "
         "finding if a person starts it"
     )
+    before = [] if subject.stopped is None else before_a_start(subject.stopped, facts)
     stopped = "it does not run" if listener is None else ""
     return layered(
         persisted=None
@@ -75,7 +78,7 @@ def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
             PASS if listener is not None else FAIL if subject.wanted is not None else WARN,
         ),
         why=_sentence([stopped, _BY_HAND if is_by_hand else ""]),
-        advice=Advice(both=[start, enable], persisted=[enable], running=[start]),
+        advice=Advice(both=[*before, start, enable], persisted=[enable], running=[*before, start]),
         desired=None if subject.wanted is None else f"listener {name}",
         evidence=[probe.PROCESSES, *(key for one in starters for key in one.evidence)],
     )
@@ -118,7 +121,11 @@ def config_file(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
         "has no effect.".format(listener.name, ", ".join(others)),
         advice=Advice(
             [
-                Edit(path, what=f"remove the parameters of {listener.name} from {path}")
+                Edit(
+                    path,
+                    what=f"move the parameters of {listener.name} that it must have from {path} to "
+                    f"{main.path}, and remove the others",
+                )
                 for path in others
             ]
         ),
@@ -154,8 +161,8 @@ def syntax(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
                 [
                     Edit(
                         main.path,
-                        what="correct the syntax at that place; Hostproof does not change a file "
-                        "that it cannot parse",
+                        what="correct the syntax at that place before the next start of the "
+                        "listener; Hostproof does not change a file that it cannot parse",
                     )
                 ]
             ),
@@ -247,9 +254,10 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         raise Skip("There is no listener.ora.")
     changed, path = max(files)
     stale = is_stale(listener)
+    before = before_a_start(listener, facts)
     silent = [] if stale else _not_listening(listener, facts)
     if silent:
-        return _silent(listener, silent)
+        return _silent(listener, silent, before)
     replaced = [] if stale else may_be_replaced(listener)
     if (stale or replaced) and grid_reasons(listener, known(facts.clusterware)):
         raise Skip("The agent of Grid Infrastructure changes this file while listeners run.")
@@ -262,10 +270,11 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
             "cp -p, rsync -a or chmod).",
             advice=Advice(
                 [
+                    *before,
                     Ask(
                         f"restart {listener.name} in a maintenance window if the content changed "
                         "since its start"
-                    )
+                    ),
                 ]
             ),
             evidence=file_keys(listener),
@@ -278,19 +287,20 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         "the old content. A reload does not read endpoints and rates.",
         advice=Advice(
             [
+                *before,
                 Step(
                     f"restart {listener.name} in a maintenance window (sessions remain, new "
                     "connections are not possible during the restart); or set "
                     "listener_rate_limit_allow_restart: true and apply the control",
-                    _restart_commands(listener),
-                )
+                    () if before else _restart_commands(listener),
+                ),
             ]
         ),
         evidence=file_keys(listener),
     )
 
 
-def _silent(listener: Listener, silent: List[Endpoint]) -> Verdict:
+def _silent(listener: Listener, silent: List[Endpoint], before: List[Ask]) -> Verdict:
     names = ", ".join(endpoint.name() for endpoint in silent)
     return Verdict(
         FAIL,
@@ -301,8 +311,10 @@ def _silent(listener: Listener, silent: List[Endpoint]) -> Verdict:
         advice=Advice(
             [
                 Ask("read the log of the listener for the reason"),
+                *before,
                 Step(
-                    f"restart {listener.name} in a maintenance window", _restart_commands(listener)
+                    f"restart {listener.name} in a maintenance window",
+                    () if before else _restart_commands(listener),
                 ),
             ]
         ),

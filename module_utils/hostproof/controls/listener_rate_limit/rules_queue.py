@@ -11,7 +11,7 @@ from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.listening_sockets import Listening
 from .endpoints import Endpoint, endpoints, may_be_limited
 from .facts import SAMPLE, SOCKETS, SOMAXCONN, Facts, grid_reasons
-from .listener_fixes import INSTEAD
+from .listener_fixes import INSTEAD, before_a_start
 from .policy import NAME, OVER_TCP, Policy, WantedListener
 from .subjects import LISTENERS, NETRF, Subject, file_keys, running, with_file
 
@@ -67,9 +67,11 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         for endpoint, live in lives
         if live is not None and burst > live.backlog + 1
     ]
-    advice = _queue_advice(listener.name, ones, size, burst, bool(limited), bool(short))
+    before = before_a_start(listener, facts)
+    advice = _queue_advice(listener.name, ones, size, burst, bool(limited), bool(short), before)
     if subject.listener is None and in_file:
-        advice = Advice([Ask(f"start the listener {subject.name}, then apply the policy")])
+        start = Ask(f"start the listener {subject.name}, then apply the policy")
+        advice = Advice([*before, start])
     return layered(
         persisted=Layer(
             ", ".join(
@@ -99,22 +101,23 @@ def _queue_advice(
     burst: int,
     is_limited: bool,
     is_short: bool,
+    before: List[Ask],
 ) -> Advice:
     """The steps for the file, for net.core.somaxconn, and for a listener that was not restarted."""
     needed = max([endpoint.queuesize or 0 for endpoint in ones] + [size or 0])
     raise_limit = Ask(
-        f"set net.core.somaxconn to at least {needed}, now (sysctl -w) and in /etc/sysctl.d, then "
-        f"restart the listener {name} in a maintenance window"
+        f"set net.core.somaxconn to at least {needed}, now (sysctl -w) and in /etc/sysctl.d"
     )
-    again = Wait("listener_restart", f"the listener {name} in a maintenance window")
+    restart = Wait("listener_restart", f"the listener {name} in a maintenance window")
+    again = [*before, restart]
     longer = Ask(
         f"set a queuesize of at least {burst} in listener_rate_limit_listeners and the same "
         "net.core.somaxconn, or let the pools connect one after the other"
     )
     return Advice(
-        both=[*([raise_limit] if is_limited else []), Apply(NAME)],
+        both=[*before, *([raise_limit] if is_limited else []), Apply(NAME), restart],
         persisted=[Apply(NAME)],
-        running=[raise_limit] if is_limited else [again] if is_short else [longer],
+        running=[raise_limit, *again] if is_limited else again if is_short else [longer],
     )
 
 
@@ -152,7 +155,7 @@ def _differs(endpoint: Endpoint, required: Optional[WantedListener]) -> List[str
     """The difference of the queue in the file from the policy."""
     if required is None or not may_be_limited(endpoint, required):
         return []
-    if required.queuesize is None or endpoint.queuesize == required.queuesize:
+    if required.queuesize is None or (endpoint.queuesize or 0) >= required.queuesize:
         return []
     set_to = endpoint.queuesize or "not set"
     return [f"{endpoint.name()} has QUEUESIZE {set_to}, not {required.queuesize}"]

@@ -139,12 +139,13 @@ def rate_enabled(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         persisted=_written_text(ones, total, listener),
         values={"rate_per_second": min([endpoint.rate or 0 for endpoint in limited] or [0])},
         why=why,
-        advice=Advice(_enable_steps(listener, total, limited, unbound, strays)),
+        advice=Advice(_enable_steps(subject, listener, total, limited, unbound, strays)),
         evidence=file_keys(listener),
     )
 
 
 def _enable_steps(
+    subject: Subject,
     listener: Listener,
     total: Optional[int],
     limited: List[Endpoint],
@@ -159,6 +160,10 @@ def _enable_steps(
     if limited:
         return steps
     if total is not None:
+        if drain_problems(total, subject, listener)[0]:
+            # The rate has no effect yet, and clients would time out as soon as it has.
+            least = f"CONNECTION_RATE_{listener.name} to at least {least_rate(subject, listener)}"
+            steps.append(Edit(path, what=f"set {least} in {path}"))
         what = f"set RATE_LIMIT=yes at each address of {listener.name} in {path}"
         return [*steps, Edit(path, what=what)]
     if unbound or not strays:

@@ -42,6 +42,13 @@ class Nodes(NamedTuple):
         answers = self.found.items()
         return [name for name, found in answers if isinstance(found, Found) and not found.addresses]
 
+    def stops_the_start(self) -> bool:
+        """Whether a start of the listener is known to end with TNS-00584."""
+        if not self.is_on or not (self.invited or self.excluded):
+            return False
+        invites = attempt(self.invites_own) if self.invited else True
+        return bool(self.unresolved()) or invites is False
+
     def invites_own(self) -> bool:
         """Whether an entry is this host; raises what is unknown if no entry is known to be it."""
         unknown: List[HostproofError] = []

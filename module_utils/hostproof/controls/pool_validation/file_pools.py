@@ -8,9 +8,10 @@ taken from Oracle's documentation. The running state is not visible here: the fi
 settings of the next start.
 """
 
-from typing import Callable, Dict, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ...errors import Unanswered, kind_of
+from ...evaluate.advice import Step, Wait
 from ...evaluate.checking import Verdict
 from ...parsers.number import decimal
 from .parsers.pools import DATABASE, DBCP2, DEFAULTS, HIKARICP, TOMCAT_JDBC, UCP, PoolSource
@@ -45,10 +46,14 @@ _SIZES = {
 #: Attribute that determines the minimum if the minimum is not set.
 _MINIMUM = {TOMCAT_JDBC: "initialSize", HIKARICP: "maximumPoolSize"}
 _REMEDIES = {
-    TOMCAT_JDBC: "set testOnBorrow, with a validationInterval that you can bear",
-    DBCP2: "set testOnBorrow, or testWhileIdle with timeBetweenEvictionRunsMillis",
-    UCP: "set validateConnectionOnBorrow, and what secondsToTrustIdleConnection you can bear",
+    TOMCAT_JDBC: "decide between testOnBorrow true and testWhileIdle true with "
+    "timeBetweenEvictionRunsMillis above 0",
+    DBCP2: "decide between testOnBorrow true and testWhileIdle true with "
+    "timeBetweenEvictionRunsMillis above 0",
+    UCP: "set validateConnectionOnBorrow to true",
 }
+#: How long a connection is handed out without a check.
+_TRUSTS = {TOMCAT_JDBC: "validationInterval", UCP: "secondsToTrustIdleConnection"}
 #: Both ways of each pool in its own words; an empty text: the pool has only one way.
 _SIDES = {
     TOMCAT_JDBC: "testOnBorrow costs a round trip at a checkout, one in a validationInterval, "
@@ -94,11 +99,21 @@ class FilePool(NamedTuple):
 
     @property
     def better_checker(self) -> str:
-        return "set no statement: the pool then uses the driver, as its vendor recommends"
+        name = _STATEMENTS.get(self.source.kind, "")
+        return f"remove {name}: the pool then uses the driver's own check, as its vendor recommends"
+
+    def remedies(self) -> List[str]:
+        """What to set where nothing is validated."""
+        return [f"{_REMEDIES[self.source.kind]}: {self.sides}"]
+
+    def taken_over(self) -> List[Step]:
+        """The event after which the pool works by what was set."""
+        return [Wait("service_restart", "the application in a quiet hour")]
 
     @property
-    def remedy(self) -> str:
-        return _REMEDIES.get(self.source.kind, "")
+    def trusts(self) -> str:
+        """The setting of ``Mode.trusted_ms``."""
+        return _TRUSTS.get(self.source.kind, "")
 
     @property
     def sides(self) -> str:
@@ -139,8 +154,7 @@ class FilePool(NamedTuple):
                 "set validateConnectionOnBorrow to true and no sqlForValidateConnection: UCP then "
                 "uses the ping of Oracle's driver"
             )
-        name = _STATEMENTS.get(self.source.kind, "")
-        return f"remove {name}: the pool then uses the driver's own check, as its vendor recommends"
+        return self.better_checker
 
     @property
     def evidence(self) -> Tuple[str, ...]:
@@ -186,12 +200,20 @@ class FilePool(NamedTuple):
         return verdict._replace(persisted=of_kind + "; ".join(shown))
 
     def hazards(self, mode: Mode, idle_minutes: Optional[int]) -> Hazards:
-        hazards = []
+        hazards, to_set = [], []
         if self.source.kind == UCP:
             hazards.append("events tell of an instance that went, not of what a firewall cut")
+            to_set.append("set validateConnectionOnBorrow to true")
         elif not self._is_set("testOnReturn"):
             hazards.append("a connection that failed goes back into the pool until the next round")
-        return Hazards(hazards + cut_by_firewall(mode.stale_ms, idle_minutes))
+            to_set.append("set testOnReturn to true")
+        cut = cut_by_firewall(mode.stale_ms, idle_minutes)
+        if cut:
+            to_set.append(
+                "shorten timeBetweenEvictionRunsMillis until each connection is tested within "
+                f"{idle_minutes} minutes"
+            )
+        return Hazards(hazards + cut, to_set)
 
     def checker(self) -> Tuple[Optional[str], str]:
         """What is wrong with what validates (None: nothing), and what it is."""
@@ -218,8 +240,9 @@ class FilePool(NamedTuple):
 
     @property
     def most(self) -> str:
-        """What a fix prints of its size."""
-        return f"{self.sizes().maximum:g}"
+        """What a fix prints of its size, "" where it has no bound."""
+        most = self.sizes().maximum
+        return "" if most >= _NO_BOUND else f"{most:g}"
 
     # -- the kinds ---------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 from typing import List, NamedTuple, Optional, Tuple
 
 from ...errors import HostproofError, Unanswered, kind_of
+from ...evaluate.advice import Ask, Step
 from ...evaluate.checking import Verdict, by_layers
 from ...parsers.number import decimal
 from .facts import App, Pool, is_stopped
@@ -37,9 +38,37 @@ class Known(NamedTuple):
             part for part in (self.app.server.name, self.pool.node, self.pool.name) if part
         )
 
+    def remedies(self) -> List[str]:
+        """What to set where nothing is validated."""
+        to_set = []
+        if self._value(CHECKER) is None and self._value(SQL) is None:
+            to_set.append(
+                f"set {CHECKER} to the class for the database (Oracle: {_ORACLE_CHECKER})"
+            )
+        if self._is_set(MATCH):
+            return to_set
+        if self._is_set(BEHIND):
+            is_timed = self._number(MILLIS, "0") > 0
+            return to_set if is_timed else [*to_set, f"set {MILLIS} to an interval above 0"]
+        if self.old is not False:
+            to_set.append(f"decide between {MATCH} true and {BEHIND} true: {self.sides}")
+        return to_set
+
+    def taken_over(self) -> List[Step]:
+        """The event after which the pool works by what was set."""
+        if self.by_file is None and self.evidence[0].startswith("file:"):
+            return [Ask("deploy the file again in a quiet hour: the sessions of its pool end")]
+        if self.by_file is None:
+            text = "reload the server in a quiet hour (jboss-cli.sh): its sessions end"
+            return [Ask(text)]
+        if is_stopped(self.by_file):
+            return []
+        return [Ask("reload the server in a quiet hour, if it runs: its sessions end")]
+
     @property
-    def remedy(self) -> str:
-        return "set a checker class of the database"
+    def trusts(self) -> str:
+        """The setting of ``Mode.trusted_ms``: this kind of pool has none."""
+        return ""
 
     @property
     def sides(self) -> str:
@@ -69,9 +98,8 @@ class Known(NamedTuple):
     @property
     def better_checker(self) -> str:
         return (
-            "set valid-connection-checker-class-name to "
-            "org.jboss.jca.adapters.jdbc.extensions.oracle.OracleValidConnectionChecker: one round "
-            "trip in any case; from IronJacamar 3.0.16 on it is a statement again"
+            f"set {CHECKER} to {_ORACLE_CHECKER}: one round trip in any case; from IronJacamar "
+            "3.0.16 on it is a statement again"
         )
 
     @property
@@ -131,21 +159,27 @@ class Known(NamedTuple):
     def hazards(self, mode: Mode, idle_minutes: Optional[int]) -> Hazards:
         sorter, flush = self._value(SORTER), self._value(FLUSH)
         hazards: List[str] = []
+        to_set: List[str] = []
         if sorter is None:
             hazards.append(
                 "no exception sorter is set: a connection that failed goes back into the pool"
             )
+            to_set.append(f"set {SORTER} to the class for the database (Oracle: {_ORACLE_SORTER})")
         elif sorter.endswith(".PostgreSQLExceptionSorter"):
             hazards.append(
                 "PostgreSQLExceptionSorter knows SQLState 08006 alone, not 57P01 or 08003"
             )
+            to_set.append(f"set {SORTER} to a class that knows all of them, or {MATCH} to true")
         if flush not in _FLUSHES:
             hazards.append(
                 f"flush-strategy {flush or 'FailingConnectionOnly'} throws away one dead "
                 "connection for each request that fails, as many as the pool has"
             )
-        hazards += cut_by_firewall(mode.stale_ms, idle_minutes)
-        return Hazards(hazards, is_fatal=sorter is None)
+            to_set.append(f"set {FLUSH} to EntirePool")
+        cut = cut_by_firewall(mode.stale_ms, idle_minutes)
+        if cut and idle_minutes is not None:
+            to_set.append(f"set {MILLIS} to at most {idle_minutes * 40000}")
+        return Hazards(hazards + cut, to_set, is_fatal=sorter is None)
 
     def checker(self) -> Tuple[Optional[str], str]:
         """What is wrong with what validates (None: nothing), and what it is."""
@@ -168,6 +202,11 @@ class Known(NamedTuple):
     def most(self) -> str:
         """What a fix prints of its size."""
         return self.pool.values.get("max-pool-size") or "20"
+
+
+_ORACLE = "org.jboss.jca.adapters.jdbc.extensions.oracle"
+_ORACLE_CHECKER = f"{_ORACLE}.OracleValidConnectionChecker"
+_ORACLE_SORTER = f"{_ORACLE}.OracleExceptionSorter"
 
 
 def _is_oracle(driver: str) -> bool:

@@ -10,6 +10,7 @@ exception sorter that knows the error, 1 with one and flush-strategy EntirePool.
 
 from typing import Optional
 
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts, measured_by, round_trip
@@ -47,15 +48,16 @@ def validated(pool: AnyPool, _facts: Facts, _policy: Policy) -> Verdict:
         verdict = Verdict(
             WARN if is_unused else FAIL,
             why=f"{problem}.",
-            fix=pool.better_statement,
+            advice=Advice([Ask(pool.better_statement), *pool.taken_over()]),
             desired="a check that the database answers",
             reference=pool.reference,
         )
         return pool.placed(verdict, mode)
+    remedies = pool.remedies() if mode.name == NOTHING else []
     verdict = Verdict(
         FAIL if mode.name == NOTHING else PASS,
         why=f"Nothing is validated: {mode.why}." if mode.name == NOTHING else None,
-        fix=f"{pool.remedy}, and one of both ways: {pool.sides}",
+        advice=Advice([*map(Ask, remedies), *pool.taken_over()]),
         desired="foreground or background",
         reference=pool.reference,
     )
@@ -83,8 +85,14 @@ def foreground(pool: AnyPool, facts: Facts, policy: Policy) -> Verdict:
     verdict = Verdict(
         WARN if slow else PASS,
         why=f"{mode.why}. {_cost(trip)}" if slow else None,
-        fix="decide with both sides: "
-        + both_sides(trip, pool.most, pool.sides, pool.after_failure),
+        advice=Advice(
+            [
+                Ask(
+                    "decide with both sides: "
+                    + both_sides(trip, pool.most, pool.sides, pool.after_failure)
+                )
+            ]
+        ),
         reference=pool.reference,
         desired=f"a round trip of at most {policy.round_trip_warn_ms:g} ms, or the background",
         in_use=None if trip is None else _cost(trip),
@@ -99,7 +107,12 @@ def _trusting(pool: AnyPool, mode: Mode, policy: Policy) -> Verdict:
     return Verdict(
         WARN if wrong else PASS,
         why="; ".join(wrong) + "." if wrong else None,
-        fix=f"trust a connection for less than the firewall does; {pool.sides}",
+        advice=Advice(
+            [
+                Ask(f"set {pool.trusts} to less than {policy.firewall_idle_minutes} minutes"),
+                *pool.taken_over(),
+            ]
+        ),
         reference=pool.reference,
         desired="checked within the firewall's idle time",
         in_use=f"a round trip a connection in {mode.trusted_ms:g} ms",
@@ -132,12 +145,12 @@ def background(pool: AnyPool, _facts: Facts, policy: Policy) -> Verdict:
     mode = pool.mode()
     if mode.name != BACKGROUND:
         raise Skip(f"It does not validate in the background: {mode.why}.", pool.evidence)
-    wrong, is_fatal = pool.hazards(mode, policy.firewall_idle_minutes)
+    wrong, to_set, is_fatal = pool.hazards(mode, policy.firewall_idle_minutes)
+    again = "see that the application takes a new connection after an error and tries again"
     verdict = Verdict(
         FAIL if is_fatal else WARN if wrong else PASS,
         why="; ".join(wrong) + "." if wrong else None,
-        fix="set what is missing, and see that the application takes a new connection and tries "
-        f"again: {pool.sides}",
+        advice=Advice([*map(Ask, to_set), *pool.taken_over(), Ask(again)]),
         reference=pool.reference,
         desired="a connection that failed is let go, an interval within the firewall's idle time",
     )
@@ -161,6 +174,9 @@ def checker(pool: AnyPool, _facts: Facts, _policy: Policy) -> Verdict:
         raise Skip("It validates nothing (pool_validation.validated).", pool.evidence)
     why, name = pool.checker()
     verdict = Verdict(
-        WARN if why else PASS, why=why, fix=pool.better_checker, reference=pool.reference
+        WARN if why else PASS,
+        why=why,
+        advice=Advice([Ask(pool.better_checker), *pool.taken_over()]),
+        reference=pool.reference,
     )
     return pool.placed(verdict, mode._replace(why=name))

@@ -6,6 +6,7 @@ from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import known
 from ...errors import HostproofError
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict, verdict_or_error
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import (
@@ -66,10 +67,17 @@ def running(app: App, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN if wrong else PASS,
         why="; ".join(wrong) + "." if wrong else None,
-        fix=f"reload {' and '.join(waiting)} in a quiet hour: its sessions end"
-        if waiting
-        else "set the values that must be in use with the management of the server (jboss-cli.sh), "
-        "then reload it in a quiet hour: an edit of the file of a running server is lost",
+        advice=Advice(
+            [
+                Ask(
+                    f"reload {' and '.join(waiting)} in a quiet hour: its sessions end"
+                    if waiting
+                    else "set the values that must be in use with the management of the server "
+                    "(jboss-cli.sh), then reload it in a quiet hour: an edit of the file of a "
+                    "running server is lost"
+                )
+            ]
+        ),
         persisted=app.file,
         running="; ".join(
             " ".join(part for part in (node.name, node.state) if part) for node in model.nodes
@@ -153,8 +161,14 @@ def deployments(app: App, _facts: Facts, _policy: Policy) -> List[Verdict]:
                     WARN,
                     why=f"{name} was deployed through the management"
                     f"{' of ' + node.name if node.name else ''}: no file shows how it validates.",
-                    fix=f"create the data source of {name} with the management of the server, "
-                    f"which then shows it, and undeploy {name}",
+                    advice=Advice(
+                        [
+                            Ask(
+                                f"create the data source of {name} with the management of the "
+                                f"server, which then shows it, and undeploy {name}"
+                            )
+                        ]
+                    ),
                 )
             )
     if not verdicts:
@@ -181,9 +195,16 @@ def _judge(app: App, deployment: Deployment, own: Dict[str, Pool]) -> Verdict:
     return Verdict(
         status,
         why=why,
-        fix=f"remove {deployment.path}, or give its data source a separate JNDI name"
-        if both
-        else f"see in server.log why {deployment.path} is not deployed, and correct it",
+        advice=Advice(
+            [
+                Ask(
+                    f"decide: remove {deployment.path}, or give its data source a separate JNDI "
+                    "name"
+                    if both
+                    else f"read in server.log why {deployment.path} is not deployed, and correct it"
+                )
+            ]
+        ),
         persisted=deployment.path,
         running=f"{deployment.state}: " + ", ".join(source.jndi for source in sources),
         evidence=("file:" + deployment.path,) + evidence_of(app)[:1],

@@ -19,11 +19,13 @@ BOTH_SIDES = (
 
 
 def both_sides(trip: Optional[float], most: str, sides: str, after_failure: str) -> str:
-    """The sides with the numbers of one pool: the round trip in ms, and its maximum size."""
+    """The sides with the numbers of one pool: the round trip in ms, and its maximum size, "" for
+    none."""
     saved = "one round trip (pool_validation_round_trip_ms is unknown)"
     if trip is not None:
         saved = f"{trip:g} ms"
+    requests = f"up to {most} requests" if most else "as many requests as it has connections"
     return (
-        f"{sides}. The background saves {saved} a request; after a failover up to {most} "
-        f"requests get a dead connection (the maximum size){after_failure}"
+        f"{sides}. The background saves {saved} a request; after a failover {requests} get a dead "
+        f"connection (the maximum size){after_failure}"
     )

@@ -22,9 +22,11 @@ class Mode(NamedTuple):
 
 
 class Hazards(NamedTuple):
-    """What the background lets through. ``is_fatal``: a connection that failed is never let go."""
+    """What the background lets through, and what to set against it. ``is_fatal``: a connection that
+    failed is never let go."""
 
     told: List[str]
+    to_set: List[str]
     is_fatal: bool = False
 
 
