@@ -50,7 +50,7 @@ def is_of_other_options(requirement: Requirement, layers: Layers) -> bool:
 def wrong_of(
     requirements: List[Requirement], layers: Layers
 ) -> Tuple[List[Requirement], List[Requirement]]:
-    """What the kernel and the next reboot are known to contradict."""
+    """The requirements that the kernel and the next reboot are known to contradict."""
     requested = if_known(layers.requested, None)
     return contradictions(requirements, layers.running), contradictions(requirements, requested)
 

@@ -100,7 +100,7 @@ def without_overrides(layers: Layers, wrong: Iterable[Requirement]) -> List[Step
 
 
 def _locks_of_policy(layers: Layers) -> List[Step]:
-    """What the policy must not require of files that several hosts can open."""
+    """The step against local locks that the policy requires of files which hosts share."""
     if not options_table.is_shared(layers.wanted):
         return []
     needs = options_table.lock_requirements(layers.system, layers.wanted)
@@ -249,11 +249,9 @@ def persist(layers: Layers) -> List[Step]:
         text += " (apply does it for a mount in nfs_mounts_mounts)"
     steps.append(Edit(entry.place, what=text))
     if entry.kind == "unit":
-        steps.append(Run("systemctl", "daemon-reload", text="let systemd read it again"))
+        steps.append(Run("systemctl", "daemon-reload", text="reload systemd"))
     elif entry.kind == "autofs":
-        steps.append(
-            Run("systemctl", "reload", "autofs.service", text="let the automounter read it again")
-        )
+        steps.append(Run("systemctl", "reload", "autofs.service", text="reload the automounter"))
     return steps
 
 

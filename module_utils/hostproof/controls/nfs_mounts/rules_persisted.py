@@ -219,9 +219,9 @@ def _let_it_count(entry: nfs_persisted.Entry) -> List[Step]:
         return [Edit(entry.place, what=text)]
     if reason.startswith("no unit wants"):
         name = systemd_unit.unit_name(entry.path)
-        return [Run("systemctl", "enable", name, text="let the reboot start it")]
+        return [Run("systemctl", "enable", name, text="enable its unit")]
     if reason.startswith("autofs is not started"):
-        text = "let the reboot start the automounter"
+        text = "enable the automounter"
         return [Run("systemctl", "enable", "autofs.service", text=text)]
     return [Edit(entry.place, what=f"correct {entry.place}: {reason}")]
 
@@ -253,7 +253,7 @@ def single_source(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     elif layers.path in known(facts.persisted.differs_from_generator):
         status = WARN
         why = f"systemd still has another line than {places[0]} holds, and mounts with that."
-        steps = [Run("systemctl", "daemon-reload", text="let systemd read it again")]
+        steps = [Run("systemctl", "daemon-reload", text="reload systemd")]
     return Verdict(
         status,
         why=why,

@@ -52,7 +52,7 @@ _REMEDIES = {
     "timeBetweenEvictionRunsMillis above 0",
     UCP: "set validateConnectionOnBorrow to true",
 }
-#: How long a connection is handed out without a check.
+#: Settings of the time in which a connection is handed out without a check.
 _TRUSTS = {TOMCAT_JDBC: "validationInterval", UCP: "secondsToTrustIdleConnection"}
 #: Both ways of each pool in its own words; an empty text: the pool has only one way.
 _SIDES = {
@@ -240,7 +240,7 @@ class FilePool(NamedTuple):
 
     @property
     def most(self) -> str:
-        """What a fix prints of its size, "" where it has no bound."""
+        """Its maximum size in a fix, "" where it has no bound."""
         most = self.sizes().maximum
         return "" if most >= _NO_BOUND else f"{most:g}"
 

@@ -22,7 +22,7 @@ class Mode(NamedTuple):
 
 
 class Hazards(NamedTuple):
-    """What the background lets through, and what to set against it. ``is_fatal``: a connection that
+    """The dangers of the background, and the settings against them. ``is_fatal``: a connection that
     failed is never let go."""
 
     told: List[str]
