@@ -175,7 +175,7 @@ class TestWhereItCounts:
     def test_without_oracle_it_is_skipped(self, judge):
         finding = judge(host().remove("/etc/oratab"))
         assert finding.status == "skip"
-        assert finding.why.startswith("No Oracle software is on this host")
+        assert finding.why.startswith("No Oracle software was found on this host")
 
     def test_a_profile_is_enough(self, judge):
         assert judge(host().remove("/etc/oratab"), profile="rac_asm").status == "pass"

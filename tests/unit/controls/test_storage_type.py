@@ -448,6 +448,10 @@ class TestDatabaseHost:
         finding = only(judge(traced(self.SETUP))["snmp_trace"])
         assert finding.status == "fail"
         assert "library is still not found" in finding.why
+        unread = traced(self.SETUP).deny("/usr/lib64/libnetsnmp.so", "/lib64/libnetsnmp.so")
+        finding = only(judge(unread.deny("/usr/lib/libnetsnmp.so"))["snmp_trace"])
+        assert (finding.status, "not found" in finding.why) == ("fail", False)
+        assert "not known whether the library is found now" in finding.why
 
     @pytest.mark.parametrize(("server", "status"), [(ADDRESS, "warn"), ("10.10.10.60", "fail")])
     def test_server_that_did_not_answer(self, judge, traced, server, status):

@@ -383,7 +383,7 @@ def _inventory(host: Host) -> Inventory:
         if text is not None:
             break
     else:
-        raise Absent("file:" + oracle_inventory.POINTERS[0], "no oraInst.loc: nothing is installed")
+        raise Absent("file:" + oracle_inventory.POINTERS[0], "there is no oraInst.loc")
     path = oracle_inventory.parse_pointer(text)
     homes = attempt(oracle_homes.read_homes, host, ())
     return Inventory(

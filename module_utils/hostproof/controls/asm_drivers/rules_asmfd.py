@@ -31,7 +31,7 @@ _FIRST_WITHOUT = (5, 14)
 def asmfd(facts: Facts, policy: Policy) -> Verdict:
     loaded = known(facts.loaded[ASMFD])
     if not loaded and not known(facts.afd_configured):
-        raise Skip("ASMFD is not installed.")
+        raise Skip(f"The module {ASMFD} is not loaded, and no configuration of ASMFD was found.")
     problems: List[Tuple[str, str, str]] = []
     for layer, kernel in kernels(facts):
         has_module = known(facts.modules[f"{kernel} {ASMFD}"])

@@ -35,7 +35,7 @@ def version(facts: Facts) -> Tuple[int, ...]:
     """The lowest version of the packages of ASMLIB; Skip where none is installed."""
     installed = known(facts.packages)
     if not installed:
-        raise Skip("ASMLIB is not installed.")
+        raise Skip("No package of ASMLIB is installed.")
     return min(numbers(text) for text in installed.values())
 
 

@@ -62,7 +62,7 @@ PORTS = Subjects(
 def _ways(facts: Facts, policy: Policy) -> List[Way]:
     announced = policy.profile is not None and policy.profile.cluster
     if not announced and not known_cluster(facts):
-        raise Skip("Not a node of a cluster.")
+        raise Skip("No Clusterware was found here, and the profile is not one of a cluster.")
     return list(private_ways(facts)) or [Way("")]
 
 

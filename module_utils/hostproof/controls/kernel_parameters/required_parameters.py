@@ -18,7 +18,7 @@ from .parameter_table import ADVICE, CLUSTER, DIRECT_NFS, NO_CRASH_KERNEL, POOL,
 from .policy import Policy, Version, Wanted
 
 NO_ORACLE = (
-    "No Oracle software is on this host, and neither hostproof_profile nor "
+    "No Oracle software was found on this host, and neither hostproof_profile nor "
     "kernel_parameters_releases announces any."
 )
 #: The family of what only kernel_parameters_values names, and of the reverse path filters.

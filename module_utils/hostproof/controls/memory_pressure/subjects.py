@@ -15,7 +15,7 @@ def applies(facts: Facts, policy: Policy) -> None:
     known(facts.meminfo)
     if policy.profile is None and policy.swap is None and not facts.software.is_there():
         raise Skip(
-            "The host has no Oracle software, and neither hostproof_profile nor "
+            "No Oracle software was found on this host, and neither hostproof_profile nor "
             "memory_pressure_swap is set."
         )
 

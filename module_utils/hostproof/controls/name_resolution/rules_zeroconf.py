@@ -35,7 +35,7 @@ _MOST_ROUTES = 8
 def zeroconf(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("zeroconf", policy)
     if not _is_node(facts, policy):
-        raise Skip("This host is not a node of a cluster.")
+        raise Skip("No Clusterware was found here, and the profile is not one of a cluster.")
     state = facts.zeroconf
     enabled, daemons = if_known(state.enabled, ()), if_known(state.daemons, 0)
     routes, adds = if_known(state.routes, ()), if_known(state.script, False)
@@ -102,7 +102,7 @@ def _layer(answers: Iterable[object], text: str, status: str) -> Layer:
 def proxyt(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("zeroconf", policy)
     if not _is_node(facts, policy):
-        raise Skip("This host is not a node of a cluster.")
+        raise Skip("No Clusterware was found here, and the profile is not one of a cluster.")
     state = facts.proxyt
     enabled, daemons = if_known(state.enabled, False), if_known(state.daemons, 0)
     off: List[Step] = [Run("systemctl", "disable", "--now", PROXYT, text="stop proxyt for good")]

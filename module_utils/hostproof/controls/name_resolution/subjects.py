@@ -20,7 +20,7 @@ def applies(facts: Facts, _policy: Policy) -> None:
         raise Skip("Not a Linux host: it has no /proc/sys/kernel/hostname.")
     if not known(facts.wanted):
         raise Skip(
-            "No Oracle software is on this host, and neither hostproof_profile nor "
+            "No Oracle software was found on this host, and neither hostproof_profile nor "
             "name_resolution_scan_names nor name_resolution_cluster_names announces any."
         )
 

@@ -81,7 +81,7 @@ def bash(facts: Facts, _policy: Policy) -> Verdict:
     package_db, system = database_of(facts), known(facts.os)
     versions = [clean(package.text) for package in package_db.packages if package.name == "bash"]
     if not versions:
-        raise Skip("bash is not installed.")
+        raise Skip("The package database has no bash.")
     distribution = "EL" if system.name in EL else system.name
     minimum = package_table.BASH.get(
         (distribution, (system.version or (0,))[0]), package_table.BASH_UPSTREAM

@@ -70,7 +70,7 @@ def page_size(facts: Facts, _policy: Policy) -> Verdict:
 )
 def selinux(facts: Facts, policy: Policy) -> Verdict:
     if isinstance(facts.enforce, Absent) and isinstance(facts.selinux, Absent):
-        raise Skip("SELinux is not installed.")
+        raise Skip(f"This host has neither {ENFORCE} nor {SELINUX}.")
     enforce = unless_absent(facts.enforce, None)
     if enforce is not None and enforce not in _MODES:
         raise Unanswered("file:" + ENFORCE, f"{ENFORCE} holds {enforce}, which is not 0 or 1")

@@ -76,7 +76,7 @@ def _evidence(service: Service) -> Tuple[str, ...]:
 
 SERVICES = Subjects(
     _services,
-    none="No service starts Oracle's software here.",
+    none="No service that starts Oracle's software was found.",
     name=lambda service: str(service.name),
     evidence=_evidence,
 )

@@ -105,7 +105,10 @@ def snmp_trace(facts: Facts, policy: Policy) -> List[Verdict]:
     verdicts = []
     setup = [line for line in trace if not line.server]
     if setup:
-        verdicts.append(_judge_setup(setup, loads, evidence))
+        now = "It is not known whether the library is found now."
+        if not isinstance(facts.library, HostproofError):
+            now = f"The library is {'now' if loads else 'still not'} found."
+        verdicts.append(_judge_setup(setup, loads, now, evidence))
     answers = {snmp_targets.bare_address(server.target): server.storage for server in facts.servers}
     for server in sorted({line.server for line in trace if line.server}):
         lines = [line for line in trace if line.server == server]
@@ -113,8 +116,9 @@ def snmp_trace(facts: Facts, policy: Policy) -> List[Verdict]:
     return verdicts
 
 
-def _judge_setup(lines: List[database_snmp.Line], loads: bool, evidence: List[str]) -> Verdict:
-    now = "The library is now found." if loads else "The library is still not found."
+def _judge_setup(
+    lines: List[database_snmp.Line], loads: bool, now: str, evidence: List[str]
+) -> Verdict:
     return Verdict(
         WARN if loads else FAIL,
         why="A database writer could not load libnetsnmp.so (skgnfs_setup_snmp) when its instance "

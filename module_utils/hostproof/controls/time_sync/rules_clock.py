@@ -192,7 +192,7 @@ def ctss(facts: Facts, policy: Policy) -> Verdict:
     if mode == "Observer" and not running:
         status = FAIL
         why = (
-            "It only observes, and no daemon runs: nothing synchronizes the clock "
+            "It only observes, and no time service that Hostproof knows runs "
             f"(left: {left or '-'})."
         )
         daemon = f"the daemon of {left}" if left else "a daemon, which has no configuration yet,"

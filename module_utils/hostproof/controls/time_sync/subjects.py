@@ -25,7 +25,7 @@ def applies(facts: Facts, policy: Policy) -> None:
     if isinstance(facts.kernel, Absent):
         raise Skip("Not a Linux host.")
     if policy.profile is None and not is_node(facts, policy) and not facts.software.is_there():
-        raise Skip("No Oracle software is on this host, and no profile announces any.")
+        raise Skip("No Oracle software was found on this host, and no profile announces any.")
 
 
 def is_node(facts: Facts, policy: Policy) -> bool:
