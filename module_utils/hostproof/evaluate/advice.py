@@ -257,4 +257,6 @@ def nothing_to_apply(pending: Iterable[str]) -> str:
 def _with_reason(fix: Optional[str], reason: str) -> str:
     """Keep a manual fix, but drop one that only names apply, which does nothing here."""
     manual = fix if fix and not fix.startswith("apply ") else None
+    if manual and reason == nothing_to_apply(()):
+        return manual
     return "; ".join(filter(None, (manual, reason)))

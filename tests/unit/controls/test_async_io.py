@@ -203,7 +203,17 @@ class TestParameters:
         finding = judge(story(disk_asynch_io="FALSE", dbwr_io_slaves="4"))["io_slaves"]
         assert finding.status == "warn"
         assert "a workaround" in finding.why
-        assert "reset dbwr_io_slaves and disk_asynch_io in the spfile together" in finding.fix
+        assert finding.fix.endswith(
+            "io_stalled); then restart the instance: the parameter is static"
+        )
+
+    def test_slaves_of_the_next_start_need_no_restart(self, judge):
+        stored = (("*", "dbwr_io_slaves", "4"), ("*", "disk_asynch_io", "FALSE"))
+        machine = story(stored=stored, disk_asynch_io="TRUE", dbwr_io_slaves="0")
+        finding = judge(machine)["io_slaves"]
+        assert finding.failing_layer == "persisted"
+        assert "RESET dbwr_io_slaves" in finding.fix and "RESET disk_asynch_io" in finding.fix
+        assert "restart" not in finding.fix
 
     def test_slaves_beside_it(self, judge):
         finding = judge(story(dbwr_io_slaves="2"))["io_slaves"]

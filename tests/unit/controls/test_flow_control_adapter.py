@@ -20,6 +20,8 @@ class TestReceiveRing:
         finding = judge(storage_host().rings("ens4", 256), "receive_ring")
         assert finding.status == "warn"
         assert finding.commands == ("ethtool -G ens4 rx 4096",)
+        assert finding.fix.index("take the link down for a moment") < finding.fix.index("maximum")
+        assert finding.fix.endswith("put RxBufferSize=4096 into the .link file of ens4")
         assert (finding.running, finding.desired) == ("rx 256", "rx 4096")
 
     def test_at_its_maximum(self, judge):

@@ -75,7 +75,10 @@ class TestWhichDevices:
 class TestMtu:
     @pytest.mark.parametrize(("wanted", "status"), [(9000, "pass"), (1500, "fail"), (8999, "fail")])
     def test_it_is_that_of_the_policy(self, wanted, status):
-        assert one_of(Node(), "mtu", mtu=wanted).status == status
+        finding = one_of(Node(), "mtu", mtu=wanted)
+        assert finding.status == status
+        # A node with another MTU than its peers loses their frames.
+        assert ("down on all nodes" in (finding.fix or "")) == (status == "fail")
 
     @pytest.mark.parametrize(("other", "status"), [(9000, "pass"), (1500, "warn")])
     def test_without_one_all_devices_agree(self, other, status):

@@ -66,6 +66,8 @@ def test_apply_refuses_to_set_it(wanted, stored):
     assert finding.fix.endswith("set pre_page_sga_value to auto")
     planned = plan(machine, value=wanted)
     assert planned.changes == []
+    # TRUE is the default that it has without the entry.
+    assert ("restart" in finding.fix) == (stored == (entry("FALSE"),))
     differs = wanted != (stored[0][2] if stored else "TRUE")
     assert [refusal.override for refusal in planned.refusals] == [None] * differs
     assert all("must not be set" in refusal.reason for refusal in planned.refusals)

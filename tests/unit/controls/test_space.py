@@ -277,20 +277,36 @@ class TestMountedAtBoot:
 
 class TestShm:
     @pytest.mark.parametrize(
-        ("mount", "line", "status"),
+        ("mount", "line", "status", "fix", "commands"),
         [
-            ("rw,nosuid - tmpfs tmpfs rw", "", "pass"),
-            ("rw,noexec - tmpfs shm rw", "", "warn"),
-            ("rw - tmpfs tmpfs rw", "tmpfs /dev/shm tmpfs noexec\n", "warn"),
-            ("ro - tmpfs tmpfs rw", "", "fail"),
-            ("rw - ext4 /dev/vdb rw", "", "fail"),
+            ("rw,nosuid - tmpfs tmpfs rw", "", "pass", "", ()),
+            (
+                *("rw,noexec - tmpfs shm rw", "", "warn", "find what mounts it with noexec"),
+                ("mount -o remount,exec /dev/shm",),
+            ),
+            (
+                *("rw - tmpfs tmpfs rw", "tmpfs /dev/shm tmpfs noexec\n", "warn"),
+                *("remove noexec from the line of /dev/shm in /etc/fstab", ()),
+            ),
+            (
+                *("rw,noexec - tmpfs tmpfs rw", "tmpfs /dev/shm tmpfs noexec\n", "warn"),
+                *("remove noexec from the line", ("mount -o remount,exec /dev/shm",)),
+            ),
+            (
+                *("ro - tmpfs tmpfs rw", "", "fail", "find what mounts it with ro"),
+                ("mount -o remount,rw /dev/shm",),
+            ),
+            # A second mount would hide the memory of instances that run.
+            ("rw - ext4 /dev/vdb rw", "", "fail", "mount a tmpfs at /dev/shm while no", ()),
         ],
     )
-    def test_mount(self, judge, mount, line, status):
+    def test_mount(self, judge, mount, line, status, fix, commands):
         machine = mounted(packs.linux(), fstab=FSTAB + line)
         row = "25 24 0:23 / /dev/shm rw,nosuid,nodev - tmpfs tmpfs rw,size=24684084k"
         text = space_packs.MOUNTS.replace(row, f"25 24 0:23 / /dev/shm {mount}")
-        assert judge(machine.file("/proc/self/mountinfo", text))["shm", ""].status == status
+        finding = judge(machine.file("/proc/self/mountinfo", text))["shm", ""]
+        assert (finding.status, finding.commands) == (status, commands)
+        assert (finding.fix or "").startswith(fix)
 
     def test_none(self, judge):
         machine = mounted(packs.linux())
@@ -314,7 +330,11 @@ class TestProcAndBoot:
     def test_hidepid(self, judge, option, line, status):
         machine = mounted(packs.linux(), fstab=FSTAB + line)
         text = space_packs.MOUNTS.replace("proc proc rw", f"proc proc {option}")
-        assert judge(machine.file("/proc/self/mountinfo", text))["hidepid", ""].status == status
+        finding = judge(machine.file("/proc/self/mountinfo", text))["hidepid", ""]
+        assert finding.status == status
+        # What is right now is not mounted again.
+        assert bool(finding.commands) == ("hidepid" in option and not option.endswith("=0"))
+        assert ("from the line of /proc" in (finding.fix or "")) == bool(line)
 
     def test_boot(self, judge):
         line = "/dev/vdd /boot xfs defaults\n"
@@ -352,11 +372,16 @@ class TestFolders:
         finding = judge(machine)["directories", path]
         assert finding.status == status
         if status == "fail":
-            assert any(line.startswith("chmod ") for line in finding.commands)
+            # The owner is right.
+            assert [line.split()[0] for line in finding.commands] == ["chmod"]
 
     def test_a_folder_that_is_not_there(self, judge):
         machine = mounted(packs.linux()).remove("/var/tmp")
-        assert judge(machine)["directories", "/var/tmp"].status == "fail"
+        finding = judge(machine)["directories", "/var/tmp"]
+        assert (finding.status, finding.fix) == (
+            "fail",
+            "create the directory /var/tmp with owner root and mode 1777",
+        )
 
 
 def test_a_planned_path_that_cannot_be_used():

@@ -215,7 +215,9 @@ def groups(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
     problems += [f"not in {group}" for group in missing] + stale
     names = ", ".join([*absent, *missing])
     add: Step = Ask(
-        f"list {owner.name} with the groups {names} in accounts_accounts, and apply the control"
+        f"list {owner.name} with the groups {names} in accounts_accounts"
+        + (f", and the missing groups {', '.join(absent)} in accounts_groups" if absent else "")
+        + ", and apply the control"
     )
     if policy.accounts is not None:
         add = Apply(NAME)

@@ -82,9 +82,9 @@ def filesystemio_options(subject: Subject, facts: Facts, policy: Policy) -> Verd
     )
 
 
-def _steps(change: str, restart: str) -> str:
+def _steps(*steps: str) -> str:
     """Steps of a fix. Only an instance that runs with a wrong value needs the restart."""
-    return "; then ".join(step for step in (change, restart) if step)
+    return "; then ".join(filter(None, steps))
 
 
 def _of_next_start(subject: Subject, required: str) -> Verdict:
@@ -113,7 +113,9 @@ def _of_next_start(subject: Subject, required: str) -> Verdict:
 def _before_the_start(subject: Subject, required: str) -> str:
     """An instance that is down changes its spfile only after STARTUP NOMOUNT (ORA-01034)."""
     change = change_of_parameter(subject.database, OPTIONS, required)
-    return change if known(subject.database.file).is_text else f"STARTUP NOMOUNT; {change}"
+    if known(subject.database.file).is_text:
+        return change
+    return f"STARTUP NOMOUNT; then {change}; then SHUTDOWN, and start {subject.sid} as usual"
 
 
 @rules.check(
@@ -199,14 +201,17 @@ def io_slaves(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN,
         why=why + ".",
-        fix="first fix the storage (async_io.nfs_not_responding, async_io.io_stalled); then "
-        f"reset {SLAVES} and {ASYNC} in the spfile together, and {_RESTART}",
+        fix=_steps(
+            "first fix the storage (async_io.nfs_not_responding, async_io.io_stalled)",
+            *(change_of_parameter(subject.database, name, None) for name in (SLAVES, ASYNC)),
+            _RESTART if _count(now) else "",
+        ),
         commands=[line("./hostproof", "audit", "--tags", "nfs_mounts,async_io")],
         desired="0",
         persisted=layer,
         running=now,
         values=values,
-        failing_layer=failing(running=_count(now) > 0, persisted=True),
+        failing_layer=failing(running=_count(now) > 0, persisted=_count(then) > 0),
     )
 
 

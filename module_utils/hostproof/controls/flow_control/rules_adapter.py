@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of the network adapter: receive ring and PCIe slot."""
 
-from ...collect.shell import line
+from ...evaluate.advice import Advice, Ask, Edit, Run
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import PASS, WARN
 from .facts import Facts
@@ -30,8 +30,16 @@ def receive_ring(nic: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
         raise Skip("The driver shows no receive ring.", (key,))
     return Verdict(
         WARN if rings.rx < rings.max_rx else PASS,
-        fix="set the maximum, and RxBufferSize= in the .link file",
-        commands=[line("ethtool", "-G", nic.name, "rx", str(rings.max_rx))],
+        advice=Advice(
+            [
+                Ask(
+                    f"wait until nothing uses {nic.name}, or take one member of its bond after the "
+                    "other: most drivers take the link down for a moment"
+                ),
+                Run("ethtool", "-G", nic.name, "rx", rings.max_rx, text="set the maximum"),
+                Edit("", what=f"put RxBufferSize={rings.max_rx} into the .link file of {nic.name}"),
+            ]
+        ),
         desired=f"rx {rings.max_rx}",
         running=f"rx {rings.rx}",
         values={"rx": rings.rx, "max_rx": rings.max_rx},

@@ -59,7 +59,7 @@ def bond_members_alike(name: str, facts: Facts, _policy: Policy) -> Verdict:
     if differing:
         fixes.append(
             f"set {names} to the same {' and '.join(text.partition(' (')[0] for text in differing)}"
-            ": flow control with flow_control_rules, speed and duplex at the switch ports"
+            f": {', '.join(_places_of(name, differing))}"
         )
     if len(reasons) > bool(differing):
         fixes.append(
@@ -75,6 +75,17 @@ def bond_members_alike(name: str, facts: Facts, _policy: Policy) -> Verdict:
         running="; ".join(f"{member.name}: {_pause_text(member)}" for member in members),
         evidence=evidence,
     )
+
+
+def _places_of(bond: str, differing: List[str]) -> List[str]:
+    """Where a member gets each setting that differs."""
+    places = {
+        "flow": "flow control with flow_control_rules",
+        "speed": "speed at the switch ports",
+        "duplex": "duplex at the switch ports",
+        "MTU": f"the MTU in the configuration of {bond}",
+    }
+    return [places[text.split()[0]] for text in differing]
 
 
 def _differing(members: List[NicFacts]) -> List[str]:

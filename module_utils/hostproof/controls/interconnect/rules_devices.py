@@ -78,8 +78,8 @@ def _mtu(device: str, here: int, wanted: int) -> Advice:
     return Advice(
         [
             Ask(
-                f"{order}, in the configuration of the interface, while Clusterware is down on the "
-                "node; test it with interconnect_peers"
+                f"{order}, in the configuration of the interface, while Clusterware is down on all "
+                "nodes; test it with interconnect_peers"
             )
         ]
     )
@@ -108,8 +108,8 @@ def jumbo_frames(device: Device, _facts: Facts, policy: Policy) -> Verdict:
             [
                 Ask(
                     "set MTU 9000 first on all switch ports of the private network, then on "
-                    f"{device.name} of all nodes while Clusterware is down there, and test it with "
-                    "interconnect_peers; or state in interconnect_mtu that it stays"
+                    f"{device.name} of all nodes while Clusterware is down on all of them, and "
+                    "test it with interconnect_peers; or state in interconnect_mtu that it stays"
                 )
             ]
         ),

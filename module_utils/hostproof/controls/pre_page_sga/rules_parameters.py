@@ -110,8 +110,10 @@ def _judge_deprecated(
     why = "Deprecated since 19.22 and in 23ai: it has little benefit and can cause problems."
     fix = []
     if own:
-        reset = change_of_parameter(subject.database, "pre_page_sga", None)
-        fix.append(f"{reset}; then restart {subject.sid}")
+        fix.append(change_of_parameter(subject.database, "pre_page_sga", None))
+        if running_value(subject, "pre_page_sga") == FALSE:
+            # The default is TRUE: with it the instance does not need a restart.
+            fix[-1] += f"; then restart {subject.sid}"
     if policy.value != AUTO:
         why += f" The policy requires {policy.value}, which apply rejects."
         fix.append("set pre_page_sga_value to auto")
@@ -226,10 +228,12 @@ def _fix_of_pre_page(subject: Subject, facts: Facts, policy: Policy, at_each_log
         pages = if_known(attempt(pages_now, subject, facts), None)
         if pages is not None and wholly_huge(pages):
             # TRUE with the whole SGA in huge pages was fastest in measurements. ONLY ensures it.
-            how = "keep the pool as large as the SGA (control hugepages)"
-            if has_use_large_pages(known(subject.version)):
-                how = _change_of_large_pages(subject, "ONLY")
-            return f"keep pre_page_sga=TRUE, and {how}"
+            if not has_use_large_pages(known(subject.version)):
+                return (
+                    "keep pre_page_sga=TRUE, and the pool as large as the SGA (control hugepages)"
+                )
+            change = _change_of_large_pages(subject, "ONLY")
+            return f"keep pre_page_sga=TRUE; then {_in_order(subject, change)}"
     value = policy.value if policy.value != AUTO else FALSE
     owner = subject.sid if at_each_login and value == TRUE else pfile.ALL
     if owner == pfile.ALL:
@@ -281,8 +285,7 @@ def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         grade[0],
         why=grade[1],
-        fix=_fix_of_large_pages(subject, policy)
-        + ("" if wrong == ["persisted"] else f"; then restart {subject.sid}"),
+        fix=_fix_of_large_pages(subject, policy, wrong),
         desired="ONLY, or TRUE while the whole SGA is in huge pages"
         if policy.use_large_pages == AUTO
         else policy.use_large_pages,
@@ -293,16 +296,21 @@ def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _fix_of_large_pages(subject: Subject, policy: Policy) -> str:
+def _fix_of_large_pages(subject: Subject, policy: Policy, wrong: Sequence[str]) -> str:
+    """The change if the next start needs one, and the restart if the instance does."""
+    value = "ONLY" if policy.use_large_pages == AUTO else policy.use_large_pages
+    change = "" if wrong == ["running"] else _change_of_large_pages(subject, value)
+    steps = [change if value == FALSE else _in_order(subject, change)]
+    if wrong != ["persisted"]:
+        steps.append(f"restart {subject.sid}")
+    return "; then ".join(filter(None, steps))
+
+
+def _in_order(subject: Subject, change: str) -> str:
     """The order in which no start fails: with ONLY, a start without memlock or pages ends with
     ORA-27125 or ORA-27102."""
-    value = "ONLY" if policy.use_large_pages == AUTO else policy.use_large_pages
-    change = _change_of_large_pages(subject, value)
-    if value == FALSE:
-        return change
-    return (
-        f"{_memlock_step(subject)}; then size the pool (hugepages.pool_covers_sga); then {change}"
-    )
+    steps = [_memlock_step(subject), "size the pool (hugepages.pool_covers_sga)", change]
+    return "; then ".join(filter(None, steps))
 
 
 def _memlock_step(subject: Subject) -> str:
@@ -386,11 +394,13 @@ def memory_target(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if bad else PASS,
         why=why,
-        fix=_end_of_amm(subject)
-        + (
-            f"; then restart {subject.sid}"
-            if any(value not in (None, "0") for value in running)
-            else ""
+        fix="; then ".join(
+            step
+            for step, is_needed in (
+                (_end_of_amm(subject), any(value not in (None, "0") for value in coming)),
+                (f"restart {subject.sid}", any(value not in (None, "0") for value in running)),
+            )
+            if is_needed
         ),
         desired="0",
         persisted=_both(names, coming),
@@ -427,6 +437,7 @@ def _both(names: Tuple[str, ...], values: Sequence[Optional[str]]) -> str:
 def lock_sga(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     if policy.lock_sga == UNMANAGED:
         raise Skip("pre_page_sga_lock_sga is unmanaged.")
+    wanted = FALSE if policy.lock_sga == AUTO else policy.lock_sga
     running = running_value(subject, "lock_sga")
     coming = next_value(subject, "lock_sga")
     values = [value for value in (running, coming) if value is not None]
@@ -438,19 +449,22 @@ def lock_sga(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         grade[0],
         why=grade[1],
-        fix=change_of_parameter(subject.database, "lock_sga", _wanted_lock(policy))
-        + f"; then restart {subject.sid}",
+        fix="; then ".join(
+            step
+            for step, is_needed in (
+                (change_of_parameter(subject.database, "lock_sga", wanted), coming != wanted),
+                (f"restart {subject.sid}", running not in (None, wanted)),
+            )
+            if is_needed
+        ),
         desired="FALSE, because huge pages are always locked"
         if policy.lock_sga == AUTO
         else policy.lock_sga,
         persisted=next_text(subject, "lock_sga"),
         running=running or "down",
         in_use=_pages_layer(subject, facts),
+        failing_layer=failing(running=running not in (None, wanted), persisted=coming != wanted),
     )
-
-
-def _wanted_lock(policy: Policy) -> str:
-    return FALSE if policy.lock_sga == AUTO else policy.lock_sga
 
 
 def _grade_lock(subject: Subject, facts: Facts, coming: str) -> Grade:

@@ -7,7 +7,7 @@ from typing import List, Optional, Sequence
 from ...collect.answer import Answer, attempt, if_known, known, unless_newer
 from ...errors import Absent, HostproofError
 from ...evaluate.advice import Advice, Ask, Edit, Run, Step, Wait
-from ...evaluate.checking import Layer, Rules, Skip, Subjects, Verdict, failing, layered
+from ...evaluate.checking import Layer, Rules, Skip, Subjects, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.mounts.mountinfo import Mount
 from ...parsers.systemd import systemd_unit
@@ -182,28 +182,45 @@ def _effective(options: Sequence[str]) -> List[str]:
 def shm(facts: Facts, _policy: Policy) -> Verdict:
     mount = _mounted(facts, _SHM)
     persisted = at_boot(facts, _SHM)
-    problems = []
-    if mount is None or mount.fstype != "tmpfs":
-        problems.append("no tmpfs is mounted there")
-    elif {"ro"} & set(mount.options.split(",") + mount.super_options.split(",")):
-        problems.append("it is mounted ro")
-    blocked = mount is not None and "noexec" in mount.options.split(",")
-    if blocked:
-        problems.append("it is mounted noexec")
-    is_wrong_now = bool(problems)
+    is_tmpfs = mount is not None and mount.fstype == "tmpfs"
+    options = f"{mount.options},{mount.super_options}".split(",") if mount else []
+    now = [option for option in ("ro", "noexec") if option in options]
     then = sorted({"noexec", "ro"} & set(_effective(persisted)))
+    problems = [] if is_tmpfs else ["no tmpfs is mounted there"]
+    problems += [f"it is mounted {option}" for option in now]
     if then:
         problems.append(f"{FSTAB} sets {', '.join(then)} for the next mount")
-    only_programs = "ro" not in then and all("noexec" in problem for problem in problems)
-    return Verdict(
-        PASS if not problems else WARN if only_programs else FAIL,
-        f"{_SHM}: {'; '.join(problems)}.",
-        fix=f"mount a tmpfs at {_SHM} without noexec, and correct its line in {FSTAB}",
+    words = [word for word in persisted if {*then} & {*_IMPLIED.get(word, (word,))}]
+    edit = Edit(FSTAB, what=f"remove {', '.join(words)} from the line of {_SHM} in {FSTAB}")
+    # A second mount would hide the memory of the instances that run.
+    mounted: Step = Ask(f"mount a tmpfs at {_SHM} while no instance runs")
+    if is_tmpfs:
+        opposite = {value: key for key, value in _OPPOSITES.items()}
+        again = ",".join(["remount", *(opposite[option] for option in now)])
+        mounted = Run("mount", "-o", again, _SHM, text=f"mount it again without {', '.join(now)}")
+    return layered(
+        persisted=Layer(",".join(persisted), FAIL if "ro" in then else WARN if then else PASS)
+        if persisted
+        else None,
+        running=Layer(
+            f"{mount.fstype}, {mount.options}" if mount else "not mounted",
+            FAIL if not is_tmpfs or "ro" in now else WARN if now else PASS,
+        ),
+        advice=Advice(
+            both=[edit, mounted],
+            persisted=[edit],
+            running=[
+                *(
+                    [Ask(f"find what mounts it with {', '.join(now)}: a mount unit or a script")]
+                    if now
+                    else []
+                ),
+                mounted,
+            ],
+        ),
+        why=f"{_SHM}: {'; '.join(problems) or 'it is a tmpfs'}.",
         desired="tmpfs, rw, without noexec",
-        persisted=",".join(persisted) or None,
-        running=f"{mount.fstype}, {mount.options}" if mount else "not mounted",
         evidence=EVIDENCE,
-        failing_layer=failing(running=is_wrong_now, persisted=True),
     )
 
 
@@ -275,18 +292,22 @@ def hidepid(facts: Facts, _policy: Policy) -> Verdict:
     persisted = _hides(at_boot(facts, _PROC))
     exempt = "gid=" in f"{mount.options},{mount.super_options}"
     why = f"Now: {running or 'all are shown'}. {FSTAB}: {persisted or 'nothing'}."
-    return Verdict(
-        (WARN if exempt else FAIL) if running else WARN if persisted else PASS,
-        why + (" Members of the group gid= see all processes." if exempt else ""),
-        fix=f"remove hidepid from the line of /proc in {FSTAB}, and remount"
-        if persisted
-        else f"remount /proc; no line of {FSTAB} sets hidepid: remove it from the script that does",
-        commands=["mount -o remount,hidepid=0 /proc"] if running else [],
+    edit = Edit(FSTAB, what=f"remove hidepid from the line of /proc in {FSTAB}")
+    remount = Run("mount", "-o", "remount,hidepid=0", _PROC, text="mount /proc again without it")
+    return layered(
+        persisted=Layer(persisted, WARN) if persisted else None,
+        running=Layer(running or "hidepid=0", (WARN if exempt else FAIL) if running else PASS),
+        advice=Advice(
+            both=[edit, remount],
+            persisted=[edit],
+            running=[
+                Ask(f"remove hidepid from the script that sets it: no line of {FSTAB} does"),
+                remount,
+            ],
+        ),
+        why=why + (" Members of the group gid= see all processes." if exempt else ""),
         desired="hidepid=0",
-        persisted=persisted,
-        running=running or "hidepid=0",
         evidence=EVIDENCE,
-        failing_layer=failing(running=running is not None, persisted=persisted is not None),
     )
 
 
@@ -342,17 +363,31 @@ DIRECTORY: Subjects[Facts, Policy, str] = Subjects(
 )
 def directories(path: str, facts: Facts, _policy: Policy) -> Verdict:
     if path not in facts.directories or isinstance(facts.directories[path], Absent):
-        return Verdict(FAIL, f"{path} does not exist.", fix="create it", desired=_desired(path))
+        mode = _desired(path).rpartition(" ")[2]
+        step = Ask(f"create the directory {path} with owner root and mode {mode}")
+        if path == _SHM:
+            step = Ask(f"create the directory {path}, and mount a tmpfs there")
+        return Verdict(
+            FAIL,
+            f"{path} does not exist.",
+            advice=Advice([step]),
+            desired=_desired(path),
+            running="does not exist",
+        )
     stat = known(facts.directories[path])
     shared = path != "/var"
     fits = stat.mode & _STICKY == _STICKY if shared else not stat.mode & _OTHERS_WRITE
-    fits = fits and stat.mode & _EVERYBODY_READS == _EVERYBODY_READS and stat.uid == 0
-    mode = "1777" if shared else "0755"
+    fits = fits and stat.mode & _EVERYBODY_READS == _EVERYBODY_READS
+    mode = _desired(path).rpartition(" ")[2]
+    steps: List[Step] = []
+    if stat.uid != 0:
+        steps.append(Run("chown", "root", path, text="set the owner"))
+    if not fits:
+        steps.append(Run("chmod", mode, path, text="set the mode"))
     return Verdict(
-        PASS if fits else FAIL,
+        FAIL if steps else PASS,
         f"{path} belongs to uid {stat.uid} and has mode {stat.mode:04o}.",
-        fix="correct owner and mode",
-        commands=[f"chown root {path}", f"chmod {mode} {path}"],
+        advice=Advice(steps),
         desired=_desired(path),
         running=f"uid {stat.uid}, mode {stat.mode:04o}",
     )
