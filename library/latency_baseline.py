@@ -59,6 +59,14 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
+- name: Measure the current disk load in ten windows
+  hostproof.hostproof.measure_latency:
+    probes: [{probe: disk}]
+    windows: 10
+    seconds: 3
+    pause: 20
+  register: measured
+
 - name: Save the measurement
   hostproof.hostproof.latency_baseline:
     folder: baselines/before
@@ -78,10 +86,22 @@ path:
   returned: success
   type: str
 probes:
-  description: Probes of the measurement, with C(rounds), C(seconds) and C(pause).
+  description: Probes of the measurement.
   returned: success
   type: list
   elements: dict
+rounds:
+  description: Number of windows of each probe.
+  returned: success
+  type: int
+seconds:
+  description: Length of a window in seconds.
+  returned: success
+  type: float
+pause:
+  description: Seconds between two windows.
+  returned: success
+  type: float
 lines:
   description: Stored and missing measurements as text.
   returned: success

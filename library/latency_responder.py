@@ -70,6 +70,7 @@ EXAMPLES = r"""
     host: "{{ responder.address }}"
     port: "{{ responder.port }}"
     mode: request_response
+  when: not ansible_check_mode
 
 - name: End the responder
   hostproof.hostproof.latency_responder:

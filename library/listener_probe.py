@@ -74,6 +74,7 @@ EXAMPLES = r"""
       - probe.burst.verdict == 'delayed'
       - probe.burst.as_expected
     fail_msg: "{{ probe.burst.why }}"
+  when: not ansible_check_mode
 """
 
 RETURN = r"""

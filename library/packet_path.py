@@ -42,6 +42,7 @@ EXAMPLES = r"""
   ansible.builtin.assert:
     that: sent.passed
     fail_msg: "{{ sent.ways }}"
+  when: not ansible_check_mode
 """
 
 RETURN = r"""

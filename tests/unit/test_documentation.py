@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,12 +12,16 @@ from typing import Any
 import pytest
 import yaml
 from ansible.module_utils.hostproof.collect import host_module
+from hostproof_controller.remote import response_validation
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(path.stem for path in ROOT.glob("library/*.py"))
 
 #: Keys of an option that both sides state, with what leaving one out means.
 COMPARED = {"type": "str", "required": False, "default": None, "choices": None, "elements": None}
+
+#: Their actions make the result from the answer.
+OWN_RESULT = {"record_evidence", "verify_controls"}
 
 
 class _Asked(Exception):
@@ -101,3 +106,12 @@ class TestModule:
         returned = documented[name]["return"]
         assert returned
         assert all(value["description"] and value["type"] for value in returned.values())
+        # The controller passes only these keys of what a host answers.
+        passed = set(response_validation.KEYS.get(name, returned)) - {"changed", "diff"}
+        if name not in OWN_RESULT:
+            assert set(returned) == passed
+
+    def test_says_since_when_and_by_whom(self, documented, name):
+        document = documented[name]["doc"]
+        assert re.fullmatch(r"\d+\.\d+\.\d+", document["version_added"])
+        assert document["author"]

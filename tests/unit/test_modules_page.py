@@ -61,7 +61,8 @@ def test_examples_of_a_module_have_options_that_exist(module):
         check=True,
     )
     known = set(json.loads(result.stdout)[module]["doc"]["options"])
-    tasks = [task[module] for task in examples() if module in task]
+    name = f"hostproof.hostproof.{module}"
+    tasks = [task[name] for task in examples() if name in task]
     assert tasks
     for task in tasks:
         assert set(task) <= known
@@ -69,7 +70,11 @@ def test_examples_of_a_module_have_options_that_exist(module):
 
 @pytest.mark.parametrize("name", FILTERS)
 def test_a_filter_has_an_example(name):
-    assert [task for task in examples() if re.search(rf"\|\s*{name}\b", json.dumps(task))]
+    assert [
+        task
+        for task in examples()
+        if re.search(rf"\|\s*hostproof\.hostproof\.{name}\b", json.dumps(task))
+    ]
 
 
 LISTENER = """\
@@ -96,7 +101,8 @@ def test_both_examples_of_the_filter_work_with_an_address_of_ipc(tmp_path):
     done = subprocess.run(
         [
             *(Path(sys.executable).with_name("ansible"), "localhost", "-m", "debug"),
-            *("-a", json.dumps({"msg": message})),
+            # A checkout has short names.
+            *("-a", json.dumps({"msg": message.replace("hostproof.hostproof.", "")})),
             *("-e", json.dumps({"listener_ora": {"content": content}})),
         ],
         env={**os.environ, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")},

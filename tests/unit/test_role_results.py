@@ -1,6 +1,7 @@
 """Roles in a play of another project: the variables of other roles, the printed findings, the
 result of a role in the next task, and the hosts that an audit fails."""
 
+import importlib.util
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from hostproof_controller.cli import command
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sys.executable).parent
+PLAYS = ROOT / "tests/fixtures/foreign_plays"
 PACK = ROOT / "docs/examples/evidence/db02.example.com.json"
 
 pytestmark = pytest.mark.skipif(
@@ -97,7 +99,10 @@ def project(tmp_path_factory):
     done = ansible(folder, "ansible-galaxy", *words)
     assert done.returncode == 0, done.stderr
     (folder / "hosts.yml").write_text(yaml.safe_dump(HOSTS))
-    packs = {"hostproof_evidence": {"hosts": {path.stem: None for path in PACK.parent.iterdir()}}}
+    packs = {
+        "hostproof_evidence": {"hosts": {path.stem: None for path in PACK.parent.iterdir()}},
+        "databases": {"children": {"hostproof_evidence": None}},
+    }
     (folder / "packs.yml").write_text(yaml.safe_dump(packs))
     return folder
 
@@ -236,12 +241,71 @@ def test_the_command_names_them_before_it_contacts_a_host(project):
     assert done.returncode == 2
 
 
-def gate_play(prefix):
-    playbook = f"{prefix}audit" if prefix else str(ROOT / "playbooks/audit.yml")
-    return [
-        {"import_playbook": playbook},
-        {"hosts": "all", "gather_facts": False, "tasks": [NOT_FAILED]},
-    ]
+def foreign_plays(prefix, *names):
+    """The playbooks of these names, as they are used with this prefix of roles."""
+    plays = []
+    for name in names:
+        text = (PLAYS / f"{name}.yml").read_text()
+        if not prefix:
+            text = text.replace("hostproof.hostproof.audit", str(ROOT / "playbooks/audit.yml"))
+        plays += yaml.safe_load(text.replace("hostproof.hostproof.", prefix))
+    return plays
+
+
+def oracle_net_play(prefix):
+    """With the expressions of docs/modules.md; json_query is in another collection."""
+    (play,) = foreign_plays(prefix, "oracle_net_examples")
+    page = (ROOT / "docs/modules.md").read_text()
+    (query,) = re.findall(r"`(addresses\[.*?)`", page)
+    (expression,) = re.findall(r"_net\)(\.addresses.*?) \}\}", page, re.DOTALL)
+    with_query, with_jinja = play["tasks"]
+    with_query["ansible.builtin.debug"]["msg"] = (
+        "{{ net | community.general.json_query('" + query + "') }}"
+    )
+    with_jinja["ansible.builtin.debug"]["msg"] = "{{ net" + expression + " }}"
+    if importlib.util.find_spec("ansible_collections.community") is None:
+        play["tasks"] = [with_jinja]
+    return play
+
+
+def test_the_playbooks_of_others_have_the_right_answers(play, tmp_path):
+    """The state of this machine decides what is found, but not how it is answered."""
+    inventory = yaml.safe_load((PLAYS / "inventory.yml").read_text())
+    inventory["all"]["vars"] |= {
+        "ansible_python_interpreter": sys.executable,
+        "hugepages_verify_fail_on": "never",
+    }
+    # No host has so many.
+    unmet = {"kernel_parameters_values": [{"name": "fs.aio-max-nr", "value": 9_000_000_000}]}
+    inventory["all"]["children"]["databases"]["hosts"]["bad2"] |= unmet
+    (tmp_path / "databases.yml").write_text(yaml.safe_dump(inventory))
+    (tmp_path / "listener.ora").write_text((PLAYS / "listener.ora").read_text())
+
+    def make(prefix):
+        names = ("foreign_variables", "use_result", "verify_role")
+        return [oracle_net_play(prefix), *foreign_plays(prefix, *names)]
+
+    output, _ = play(
+        *(make, "-i", str(tmp_path / "databases.yml")), ANSIBLE_STDOUT_CALLBACK="default"
+    )
+    of_net, of_foreign, of_result, of_role = output.split("\nPLAY [")[1:5]
+    answers = re.findall(r'"msg": \[\s*"1521"\s*\]', of_net)
+    assert len(answers) == of_net.count("\nTASK [") > 0, of_net
+    assert output.count("Hostproof: the variable") == 1
+    names = sorted([*foreign_plays("", "foreign_variables")[0]["vars"], "space_before"])
+    assert f"the variables {', '.join(names)} are not used" in " ".join(output.split())
+    for text in (of_foreign, of_result):
+        printed = text.split("Findings of hugepages", 1)[1]
+        assert set(re.findall(r'\[(\w+)\] => \{\s+"changed"', printed)) == {"good1", "bad2"}
+    shown = of_result.split("Show what is wrong", 1)[1]
+    assert set(re.findall(r"^ok: \[(\w+)\]", shown, re.MULTILINE)) == {"good1", "bad2"}
+    assert re.search(r'ok: \[good1\] => .*?"kernel_parameters: \d+ skipped', of_role, re.DOTALL)
+    fatal = of_role[of_role.index("fatal: [bad2]") :]
+    assert "FAIL fs.aio-max-nr: " in fatal
+    assert re.search(r"required: at least 9000000000\b.*; actual: .*running \d+", fatal)
+    assert "fix: " in fatal
+    failed = dict(re.findall(r"^(\w+) +: ok=.* failed=(\d)", output, re.MULTILINE))
+    assert failed == {"localhost": "0", "good1": "0", "bad2": "1"}
 
 
 def test_a_failing_result_without_a_host_of_the_play_fails_the_run(project, tmp_path):
@@ -263,7 +327,7 @@ def test_exactly_the_hosts_with_a_failing_verdict_fail(play):
     """The example hosts: two are ready, three are not ready, one is undetermined."""
     folder = str(PACK.parent)
     output, _ = play(
-        lambda prefix: gate_play(prefix),
+        lambda prefix: foreign_plays(prefix, "gate"),
         *("-i", "packs.yml", "-e", f"hostproof_evidence_folder={folder}"),
         *("-e", "ansible_connection=local", "--limit", "hostproof_evidence"),
     )
