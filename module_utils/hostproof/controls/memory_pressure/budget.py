@@ -8,7 +8,7 @@ times for 11g); kernel Documentation/mm/page_tables.rst (8 bytes for each page);
 /proc/meminfo.
 """
 
-from typing import Callable, List, NamedTuple, Optional, Tuple
+from typing import Callable, List, NamedTuple, Optional, Tuple, TypeVar
 
 from ...collect.answer import attempt, if_known, known
 from ...errors import HostproofError, Unanswered
@@ -17,6 +17,7 @@ from ...probes.oracle import instances, next_start
 from ...probes.oracle.next_start import Database
 from .facts import Facts
 
+T = TypeVar("T")
 PARTS = ("huge_pages", "sga", "pga", "processes", "kernel", "page_cache")
 
 _MIB, _GIB = 1 << 20, 1 << 30
@@ -32,18 +33,26 @@ _CACHE = 2
 class Taken(NamedTuple):
     """Memory of an instance in bytes, and the number of its processes.
 
-    ``huge`` and ``small`` are its SGA by pages."""
+    ``huge`` and ``small`` are its SGA by pages. ``assumed`` is what of the PGA no parameter sets.
+    """
 
     huge: int
     small: int
     pga: int
     processes: int
+    assumed: int = 0
 
 
 class Budget(NamedTuple):
-    """Bytes of each part in the order of PARTS."""
+    """Bytes of each part in the order of PARTS, and how many of them are assumptions: processes,
+    page cache, and a PGA without a limit above its target."""
 
     parts: Tuple[int, ...]
+    assumed: int
+
+    @property
+    def sure(self) -> int:
+        return self.total - self.assumed
 
     @property
     def total(self) -> int:
@@ -80,7 +89,7 @@ def _budget(facts: Facts, taken: List[Taken]) -> Budget:
         for part in taken
     )
     processes = sum(part.processes for part in taken) * _PROCESS + tables
-    memory = known(facts.meminfo)
+    cache = known(facts.meminfo)["MemTotal"] * _CACHE // 100
     return Budget(
         (
             _pool(facts),
@@ -88,12 +97,13 @@ def _budget(facts: Facts, taken: List[Taken]) -> Budget:
             sum(part.pga for part in taken),
             processes,
             _part("kernel", lambda: _kernel(facts)),
-            memory["MemTotal"] * _CACHE // 100,
-        )
+            cache,
+        ),
+        sum(part.assumed for part in taken) + processes + cache,
     )
 
 
-def _part(name: str, reading: Callable[[], int], of: str = "") -> int:
+def _part(name: str, reading: Callable[[], T], of: str = "") -> T:
     """A part, or the error that names the part that is unknown."""
     answer = attempt(reading)
     if isinstance(answer, HostproofError):
@@ -130,11 +140,13 @@ def _running(database: Database, page: int) -> Taken:
     target = _part("sga", lambda: _amm(database, next_start.running_size), database.sid)
     if target:
         return Taken(0, target, 0, _processes(database, next_start.running_size))
+    pga, assumed = _part("pga", lambda: _running_pga(database), database.sid)
     return Taken(
         huge=_part("huge_pages", lambda: _pages(database, page).huge, database.sid),
         small=_part("sga", lambda: _pages(database, page).small, database.sid),
-        pga=_part("pga", lambda: _running_pga(database), database.sid),
+        pga=pga,
         processes=_processes(database, next_start.running_size),
+        assumed=assumed,
     )
 
 
@@ -144,10 +156,13 @@ def _pages(database: Database, page: int) -> instances.SgaPages:
     return instances.sga_pages(known(database.running.segments), page)
 
 
-def _running_pga(database: Database) -> int:
+def _running_pga(database: Database) -> Tuple[int, int]:
+    """The most, and what of it no parameter sets."""
     limit = next_start.running_size(database, "pga_aggregate_limit")
     target = _parameter_size(database, "pga_aggregate_target")
-    return limit or target * _factor(database)
+    if limit:
+        return limit, 0
+    return target * _factor(database), target * (_factor(database) - 1)
 
 
 def _parameter_size(database: Database, name: str) -> int:
@@ -168,9 +183,9 @@ def _next(database: Database) -> Taken:
     if target:
         return Taken(0, target, 0, processes)
     sga = _part("sga", lambda: _next_sga(database), database.sid)
-    pga = _part("pga", lambda: _next_pga(database, sga, processes), database.sid)
+    pga, assumed = _part("pga", lambda: _next_pga(database, sga, processes), database.sid)
     refuses = _part("sga", lambda: int(next_start.refuses_large_pages(database)), database.sid)
-    return Taken(0 if refuses else sga, sga if refuses else 0, pga, processes)
+    return Taken(0 if refuses else sga, sga if refuses else 0, pga, processes, assumed)
 
 
 def _at_least(database: Database) -> Taken:
@@ -196,17 +211,19 @@ def _next_sga(database: Database) -> int:
     return coming.size
 
 
-def _next_pga(database: Database, sga: int, processes: int) -> int:
+def _next_pga(database: Database, sga: int, processes: int) -> Tuple[int, int]:
+    """The most, and what of it no parameter sets."""
     limit = next_start.next_size(database, "pga_aggregate_limit")
     target = next_start.next_size(database, "pga_aggregate_target")
+    if limit:
+        return limit, 0
+    set_by = target or 0
     if target is None:
         target = max(sga // 5, 10 * _MIB)
-    if limit:
-        return limit
     used = target * _factor(database)
-    if limit == 0 or known(database.version) < (12,):
-        return used
-    return max(used, _PGA_LEAST, processes * _PGA_OF_PROCESS)
+    if limit is None and known(database.version) >= (12,):
+        used = max(used, _PGA_LEAST, processes * _PGA_OF_PROCESS)
+    return used, used - set_by
 
 
 def _amm(database: Database, size: Callable[[Database, str], Optional[int]]) -> int:

@@ -6,7 +6,7 @@ from typing import Dict, Union
 
 from ...collect.answer import attempt, known
 from ...evaluate.checking import Rules, Skip, Verdict, failing, known_or_skip
-from ...evaluate.finding import FAIL, PASS
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from ...probes.oracle import next_start
 from .budget import PARTS, Budget, next_budget, running_budget
@@ -37,17 +37,18 @@ def budget(facts: Facts, policy: Policy) -> Verdict:
     memory = known(facts.meminfo)["MemTotal"]
     now, whole = running_budget(facts), attempt(next_budget, facts)
     coming = whole if isinstance(whole, Budget) else next_budget(facts, least=True)
-    over = [
-        f"{when} {human(need.total)} are needed"
-        for when, need in (("now", now), ("at the next start", coming))
-        if need.total > memory
-    ]
+    pairs = (("now", now), ("at the next start", coming))
+    over = [f"{when} {human(need.total)} are needed" for when, need in pairs if need.total > memory]
+    is_sure = any(need.sure > memory for _when, need in pairs)
     if not over:
         known(whole)
         known(facts.hidden)
+    assumed = " with what processes, the page cache and a PGA without a limit are assumed to take"
     return Verdict(
-        FAIL if over else PASS,
-        _sentence(f"{'; '.join(over)}, and the host has {human(memory)}."),
+        FAIL if is_sure else WARN if over else PASS,
+        _sentence(
+            f"{'; '.join(over)}{'' if is_sure else assumed}, and the host has {human(memory)}."
+        ),
         fix="lower pga_aggregate_limit or processes, put the SGA in huge pages, reduce "
         "their pool to the SGAs, or add memory",
         desired=f"at most {human(memory)}",
