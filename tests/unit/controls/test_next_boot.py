@@ -176,6 +176,48 @@ def test_the_budget_is_wrong_by_what_is_known_alone():
         assert ("at least" in (finding.persisted or "")) == (status == "fail")
 
 
+@pytest.mark.parametrize(
+    ("flags", "parameters", "status"),
+    [
+        # dbstart starts both; a person starts one of two.
+        ("YY", {"sga_target": "40G"}, "fail"),
+        ("YY", {"sga_target": "40G", "processes": "100", "pga_aggregate_limit": "1G"}, "fail"),
+        ("NN", {"sga_target": "40G", "processes": "100", "pga_aggregate_limit": "1G"}, "pass"),
+        ("YN", {"sga_target": "40G", "processes": "100", "pga_aggregate_limit": "1G"}, "fail"),
+        ("NN", {"sga_target": "40G"}, "error"),
+        ("N", {"sga_target": "40G", "pga_aggregate_limit": "30G"}, "fail"),
+    ],
+)
+def test_the_budget_of_databases_that_start_together(flags, parameters, status):
+    machine = memory_packs.host().file("/etc/oratab", "")
+    for number, flag in enumerate(flags):
+        down(machine, f"D{number}", flag=flag, use_large_pages="FALSE", **parameters)
+    machine.file("/proc/sys/vm/min_free_kbytes", "67584\n")
+    findings = judged(machine, "memory_pressure")
+    finding = next(found for key, found in findings.items() if key.endswith(".budget"))
+    assert finding.status == status, finding.why
+
+
+@pytest.mark.parametrize(
+    ("flags", "pages", "status"),
+    [
+        ("YY", 7176, ["pass", "pass"]),
+        ("YY", 7175, ["fail", "fail"]),
+        ("NN", 3588, ["warn", "pass"]),
+        ("YN", 7176, ["pass", "pass"]),
+        ("YN", 3588, ["warn", "pass"]),
+        ("YYY", 7176, ["fail", "fail"]),
+    ],
+)
+def test_the_pool_of_databases_that_start_together(flags, pages, status):
+    machine = packs.linux().file("/etc/oratab", "").pool(pages, pages)
+    for number, flag in enumerate(flags):
+        down(machine, f"D{number}", flag=flag, sga_target="7G", use_large_pages="ONLY")
+    machine.file(packs.SYSCTL_FILE, f"vm.nr_hugepages = {pages}\n")
+    found = {finding.check: finding.status for finding in judged(machine, "hugepages").values()}
+    assert [found[f"hugepages.pool_{name}"] for name in ("covers_sga", "persisted")] == status
+
+
 def test_a_pool_that_nothing_sets_is_too_small_for_a_database_that_is_down():
     finding = judged(down(packs.linux(), sga_target="7G"), "hugepages")
     persisted = next(found for key, found in finding.items() if key.endswith(".pool_persisted"))

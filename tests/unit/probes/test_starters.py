@@ -205,6 +205,12 @@ def test_a_line_of_cron(table, line, starts):
         (f"ExecStart={SCRIPT}", ("A", "B")),
         ("Environment=ORACLE_SID=%i\nExecStart=/usr/bin/sqlplus / @up", ("TEST",)),
         ("ExecStart=/bin/sh -c 'export ORACLE_SID=$1; sqlplus / @up'", ()),
+        ("ExecStart=/bin/sh -c 'for ORACLE_SID in A C; do sqlplus / @up; done'", ("A", "C")),
+        (
+            "ExecStart=/bin/sh -c 'for db in C D; do ORACLE_SID=${db} dbup; done; lsnrctl start'",
+            ("C", "D"),
+        ),
+        ("ExecStart=/bin/sh -c 'for sid in $ALL; do ORACLE_SID=$sid sqlplus / @up; done'", ()),
         (f"ExecStart={HOME}/bin/dbstart {HOME}", ()),
     ],
 )

@@ -38,7 +38,8 @@ SQLPLUS_SECONDS = 20.0
 class Facts(NamedTuple):
     """Facts of the host. An Answer can be the error of its reading.
 
-    ``starts`` is what starts databases at boot time. ``gids`` are all groups of each account."""
+    ``starts`` is what starts databases at boot time; ``at_boot`` are those that start together
+    then. ``gids`` are all groups of each account."""
 
     meminfo: Answer[Dict[str, int]]
     pool: Answer[meminfo.Pool]
@@ -48,6 +49,7 @@ class Facts(NamedTuple):
     databases: Answer[List[Database]]
     hidden: Answer[None]
     starts: Answer[will_start.Starts]
+    at_boot: Answer[List[str]]
     segments: Answer[List[sysvipc_shm.ShmSegment]]
     page_sizes: Answer[Dict[int, PagesOfSize]]
     boot: boot_probe.Boot
@@ -84,6 +86,7 @@ def read(host: Host, policy: Policy) -> Facts:
         databases=databases,
         hidden=attempt(_check_hidden, host, policy, databases),
         starts=attempt(will_start.read_starts, host),
+        at_boot=attempt(will_start.at_boot, host, attempt(_stopped, databases)),
         segments=attempt(instances_probe.read_segments, host),
         page_sizes=attempt(pool_probe.read_page_sizes, host),
         boot=boot_probe.read_boot(host),
@@ -135,6 +138,10 @@ def _read_databases(host: Host, policy: Policy, running: Answer[List[Instance]])
         next_start.read_database(host, asking, sid, active.get(sid), stopped.get(sid))
         for sid in sorted(set(active) | set(stopped))
     ]
+
+
+def _stopped(databases: Answer[List[Database]]) -> List[Database]:
+    return [database for database in known(databases) if database.running is None]
 
 
 def _check_hidden(host: Host, policy: Policy, databases: Answer[List[Database]]) -> None:

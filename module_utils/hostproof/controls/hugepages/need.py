@@ -31,7 +31,7 @@ class Need(NamedTuple):
     ``now`` is the need of the policy and the running instances without their next start. ``raised``
     are texts about instances whose next start needs more than now. ``only``: one of these does not
     start with small pages. ``stopped`` are the additional pages if all stopped instances start, not
-    only the largest. ``unknown`` is the reason if the need can be higher."""
+    only those that start together. ``unknown`` is the reason if the need can be higher."""
 
     pages: int
     sga: int
@@ -70,16 +70,23 @@ def need(facts: Facts, policy: Policy) -> Optional[Need]:
         return None if unknown is None else Need(0, 0, "not known", unknown=unknown)
     now = _parts(facts, policy, page, starts, grown=False)
     parts = _parts(facts, policy, page, starts, grown=True)
-    # Each stopped instance must be able to start, but not all of them at the same time.
-    largest = max(sorted(stopped), key=lambda sid: stopped[sid].growth.pages) if stopped else None
-    if largest is not None:
-        parts[largest + " (down)"] = stopped[largest].growth
+    # Each stopped instance must be able to start; at the same time only those of the boot.
+    counted = [sid for sid in sorted(stopped) if sid in if_known(facts.at_boot, [])]
+    largest = max(sorted(stopped), key=lambda sid: stopped[sid].growth.pages) if stopped else ""
+    if stopped and sum(stopped[sid].growth.pages for sid in counted) < (
+        stopped[largest].growth.pages
+    ):
+        counted = [largest]
+    for sid in counted:
+        parts[sid + " (down)"] = stopped[sid].growth
+    if unknown is None and len(stopped) > 1 and isinstance(facts.at_boot, HostproofError):
+        unknown = facts.at_boot
     raised = [start for start in starts.values() if start.words]
     return _sum_up(parts, policy, page)._replace(
         now=_sum_up(now, policy, page).pages,
         raised=tuple(sorted(start.words for start in raised)),
         only=any(start.coming.only for start in raised),
-        stopped=sum(start.growth.pages for sid, start in stopped.items() if sid != largest),
+        stopped=sum(start.growth.pages for sid, start in stopped.items() if sid not in counted),
         unknown=unknown,
     )
 

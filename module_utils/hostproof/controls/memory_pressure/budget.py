@@ -66,13 +66,17 @@ def running_budget(facts: Facts) -> Budget:
 
 
 def next_budget(facts: Facts, least: bool = False) -> Budget:
-    """After the next start of these, and of the largest one that is down.
+    """After the next start of these, of those that are down and start at boot time, and of the
+    largest of the others.
 
     ``least`` counts the SGAs alone of databases of which more is not known."""
     taken = [_next(database) for database in known(facts.databases)]
     read = _at_least if least else _next
-    down = [read(database) for database in known(facts.stopped)]
-    taken += sorted(down, key=lambda part: part.huge + part.small + part.pga)[-1:]
+    down = {database.sid: read(database) for database in known(facts.stopped)}
+    at_boot = if_known(facts.at_boot, []) if least or len(down) < 2 else known(facts.at_boot)
+    taken += [part for sid, part in down.items() if sid in at_boot]
+    others = [part for sid, part in down.items() if sid not in at_boot]
+    taken += sorted(others, key=lambda part: part.huge + part.small + part.pga)[-1:]
     # An SGA that finds too few huge pages gets ordinary ones.
     lacking = max(sum(part.huge for part in taken) - _pool(facts), 0)
     for number, current in enumerate(taken):
@@ -198,8 +202,12 @@ def _at_least(database: Database) -> Taken:
     refuses = if_known(attempt(next_start.refuses_large_pages, database), False)
     # The pool is no smaller for those that cannot use it.
     huge = 0 if refuses else size
-    pga = if_known(attempt(next_start.next_size, database, "pga_aggregate_target"), None)
-    return Taken(huge, target + size - huge, pga or 0, 0)
+    pgas = [
+        if_known(attempt(next_start.next_size, database, name), None)
+        for name in ("pga_aggregate_limit", "pga_aggregate_target")
+    ]
+    pga = 0 if target else pgas[0] or pgas[1] or 0
+    return Taken(huge, target + size - huge, pga, 0)
 
 
 def _next_sga(database: Database) -> int:

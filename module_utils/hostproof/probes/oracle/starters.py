@@ -69,6 +69,8 @@ _CALLED = re.compile(
 )
 #: The instance that is started: a name, or what only the shell knows.
 _SID = re.compile(r"\bORACLE_SID[ \t]*=[ \t]*[\"']?([^\s\"';&|]*)")
+#: The loop of a script over instances: its variable and its words.
+_LOOP = re.compile(r"\bfor[ \t]+(\w*(?:[Ss][Ii][Dd]|[Dd][Bb]|[Ii]nst)\w*)[ \t]+in[ \t]+([^;\n]*)")
 _IS_SID = re.compile(r"[A-Za-z][\w$#]{0,29}\Z")
 #: A listener that is started: by the home of the program, its name; dbstart starts LISTENER of the
 #: home that is its argument.
@@ -114,6 +116,7 @@ _PATTERN = "|".join(
             r"^[ \t]*User[ \t]*=",
             r"(?:^|[\s;&|(\"'])ulimit\s+-",
             r"\b(?:ORACLE_SID|TNS_ADMIN)[ \t]*=",
+            _LOOP.pattern,
         ),
         r"^[ \t]*(?:Wants|Requires|BindsTo|Upholds|Unit|"
         + "|".join(key for keys in _AT_BOOT.values() for key in keys)
@@ -321,6 +324,7 @@ def _reading(homes: Sequence[str], line: str) -> object:
         _ULIMIT.findall(line),
         _STARTS_UNIT.findall(line),
         _SID.findall(line),
+        _LOOP.findall(line),
         _LISTENER.findall(line),
         _TNS_ADMIN.findall(line),
         pam and (pam.group(1), [match.start() > pam.start() for match in found]),
@@ -562,7 +566,10 @@ def _starter(
     what = {name for line in sure for name in _what(line.text)}
     first = sure[0] if sure else None
     admins = [name for line in told for name in _TNS_ADMIN.findall(line.text)]
-    sids = [name for line in told for name in _SID.findall(_expanded(line.text, unit))]
+    loops = {name: words.split() for line in told for name, words in _LOOP.findall(line.text)}
+    sids = list(loops.get("ORACLE_SID", []))
+    for name in (name for line in told for name in _SID.findall(_expanded(line.text, unit))):
+        sids += loops.get(name.strip("${}"), [name]) if name.startswith("$") else [name]
     return Starter(
         unit=unit,
         why="" if first is None else f"'{first.text[:160]}' ({first.path}:{first.number})",
