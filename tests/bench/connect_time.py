@@ -11,9 +11,9 @@ starts, and its answer to the first request of the client (protocol negotiation)
 has attached the SGA then, and has read each page of it where pre_page_sga is in force. No logon is
 tried: no password is needed, and no account is locked.
 
---refused goes on to a logon that the database refuses (ORA-01017), as an account that does not
+--rejected goes on to a logon that the database rejects (ORA-01017), as an account that does not
 exist; --user NAME to a whole logon, with the password from HOSTPROOF_PASSWORD or the terminal. Both
-need python-oracledb (thin). Each connection is a line in listener.log, a refused logon one in the
+need python-oracledb (thin). Each connection is a line in listener.log, a rejected logon one in the
 audit trail. --compare prints the files side by side, and which share of the slowest the fastest
 saves: that is the cost of what was changed between both runs.
 """
@@ -60,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--label", default="run")
     parser.add_argument("--save", type=Path, metavar="FILE")
     parser.add_argument("--compare", type=Path, nargs="+", metavar="FILE")
-    parser.add_argument("--refused", action="store_true", help="up to a refused logon")
+    parser.add_argument("--rejected", action="store_true", help="up to a rejected logon")
     parser.add_argument("--user", help="a whole logon as this user")
     chosen = parser.parse_args(arguments)
     if chosen.compare:
@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not chosen.target or chosen.connections < 1:
         parser.error("name HOST:PORT/SERVICE, or files after --compare")
     try:
-        logon = logon_of(chosen.target, chosen.user, chosen.refused)
+        logon = logon_of(chosen.target, chosen.user, chosen.rejected)
         run = measured(chosen.target, chosen.connections, chosen.label, logon)
     except (Failed, ParseError, OSError) as problem:
         print(f"{chosen.target}: {problem}", file=sys.stderr)
@@ -151,7 +151,7 @@ def logon_of(target: str, user: str | None, refused: bool):
     try:
         import oracledb
     except ImportError:
-        raise Failed("--user and --refused need python-oracledb: pip install oracledb") from None
+        raise Failed("--user and --rejected need python-oracledb: pip install oracledb") from None
     password = "-"
     if user:
         password = os.environ.get("HOSTPROOF_PASSWORD") or getpass.getpass()
