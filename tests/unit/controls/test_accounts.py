@@ -179,6 +179,7 @@ def test_a_group_without_a_name():
         ("umask u=rwx,g=rx\n", "0022", "warn"),
         ("umask u=rwx,g=u,o=\n", "0022", "warn"),
         ("umask '077'\n", "0022", "fail"),
+        ('eval "umask 077"\n', "0022", "fail"),
         ("umask -S u=rwx,go=\n", "0022", "fail"),
         ("command umask -p 077\n", "0022", "fail"),
         ("case $- in *i*) umask 077;; esac\n", "0022", "fail"),

@@ -254,7 +254,9 @@ class TestMapsAtBoot:
         (finding,) = judged(machine, "maps_at_boot", NAMED).values()
         assert finding.status == "fail"
 
-    @pytest.mark.parametrize("word", ["multipath=off", "nompath"])
+    @pytest.mark.parametrize(
+        "word", ["multipath=off", "nompath", "systemd.mask=multipathd.service"]
+    )
     def test_the_kernel_parameter(self, word):
         machine = recorded().file("/proc/cmdline", f"root=/dev/vda1 ro {word} quiet\n")
         (finding,) = judged(machine, "maps_at_boot", NAMED).values()

@@ -731,6 +731,9 @@ class TestInterconnect:
             ("-A INPUT -p tcp -m multiport --dports 22,1521 -j ACCEPT", "fail"),
             ("-A INPUT -m iprange --src-range 192.168.10.1-192.168.10.9 -j ACCEPT", "fail"),
             ("-A INPUT -i eth1 -m pkttype --pkt-type host -j ACCEPT", "fail"),
+            ("-A INPUT -i eth1 -m limit --limit 100/s -j ACCEPT", "fail"),
+            # The packets above the limit meet the next rule.
+            ("-A INPUT -i eth1 -m limit --limit 9/s -j LOG\n-A INPUT -i eth1 -j ACCEPT", "pass"),
         ],
     )
     def test_in_the_form_of_iptables(self, judge, text, status):

@@ -25,7 +25,10 @@ _MARK, _MEMBER = "DM_MULTIPATH_DEVICE_PATH", "mpath_member"
 _MOST = 8
 #: Beginnings in ORACLEASM_SCANORDER that name multipath devices.
 _OF_MAPS = ("dm", "mpath", "mapper", "multipath", "emcpower", "/dev/mapper", "/dev/dm")
-_OFF = ("nompath", "multipath=off")
+_OFF = (
+    *("nompath", "multipath=off"),
+    *("systemd.mask=multipathd.service", "systemd.mask=multipathd"),
+)
 _NO_CONF = multipath_conf.Conf([], [], {})
 #: Values of find_multipaths with which multipathd makes every map, and those of several paths.
 _EVERY, _SEVERAL = ("no", "off", "greedy"), ("yes", "on", "smart")

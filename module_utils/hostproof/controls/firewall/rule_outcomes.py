@@ -3,7 +3,7 @@
 """How rules handle a port on the interfaces of the host, and all traffic of the interconnect."""
 
 import ipaddress
-from typing import Dict, List, NamedTuple, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Sequence, Set, Tuple
 
 from ...collect.answer import Answer, if_known, known
 from ...errors import HostError, HostproofError, NotRecorded, Unanswered
@@ -247,15 +247,17 @@ def traffic(way: Way, tables: Tables) -> Traffic:
 def _dropped_ports(tables: Tables, packet: Packet) -> Tuple[str, List[str]]:
     """(the ports that are dropped, the conditions on which the rest depends)"""
     whole = reach(tables, packet)
-    if whole.state == OPEN:
+    if whole.state == OPEN and not whole.limits:
         return "", []
     begins = ports_of(tables, packet)
     if whole.state == BLOCKED or len(begins) > _MOST_PORTS:
         begins = [1]
     ranges: List[List[int]] = []
     conditions: List[str] = []
+    limits: Set[str] = set()
     for begin, following in zip(begins, [*begins[1:], LAST_PORT + 1]):
         result = reach(tables, packet._replace(port=begin))
+        limits.update(result.limits)
         if result.state == UNCLEAR or (result.state == PARTLY and not packet.remote):
             raise Unanswered(
                 _RUNNING, "the rules have a condition that is not known, and it decides"
@@ -271,7 +273,9 @@ def _dropped_ports(tables: Tables, packet: Packet) -> Tuple[str, List[str]]:
         return "packets", []
     shown = [str(low) if low == high else f"{low} to {high}" for low, high in ranges[:3]]
     more = f" and {len(ranges) - 3} other ranges" if len(ranges) > 3 else ""
-    return (f"ports {', '.join(shown)}{more}" if shown else ""), conditions
+    texts = [f"ports {', '.join(shown)}{more}"] if shown else []
+    texts += [f"packets above {limit}" for limit in sorted(limits)[:3]]
+    return ", ".join(texts), conditions
 
 
 def running_tables(facts: Facts) -> Tables:

@@ -16,7 +16,7 @@ VARIABLES = ("ORACLE_HOME", "ORACLE_SID", "ORACLE_BASE", "ORA_NLS10", "TNS_ADMIN
 MARK = "# settings of a start file"
 
 #: Before a command: one directly behind a bracket is for a subshell only.
-_BEGIN = r"(?:^|[;&|{)]|\b(?:then|else|do)\b)\s*(?:(?:builtin|command|eval)\s+)?"
+_BEGIN = r"(?:^|[;&|{)]|\b(?:then|else|do)\b)\s*(?:(?:builtin|command|eval)\s+[\"']?)?"
 _UMASK = re.compile(
     _BEGIN + r"umask\s+(?:-[-\w]+\s+)?[\"']?([0-7]{1,4}(?!\w)|[ugoa][-+=\w,]*|[$`])"
 )
