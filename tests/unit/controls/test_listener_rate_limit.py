@@ -138,6 +138,20 @@ class TestRuns:
         assert findings["syntax"][0].status == "pass"
         assert findings["loaded"][0].status == findings["delayed"][0].status == "skip"
 
+    def test_one_that_does_not_run_is_not_to_be_restarted(self, judge):
+        machine = linux().ora(LISTENER_ORA.format(more="(QUEUESIZE = 512)"))
+        machine.file("/etc/oratab", f"ORCL:{HOME}:Y\n")
+        machine.command(f"stat -L -c %U {HOME}/bin/sqlplus", "oracle\n")
+        machine.file("/proc/sys/net/core/somaxconn", "128\n")
+        machine.sqlnet("TCP.VALIDNODE_CHECKING = yes\nTCP.INVITED_NODES = (192.0.2.9)\n")
+        findings = judge(machine, **wants())
+        first = "correct listener_rate_limit.valid_nodes first: the listener would not start; then "
+        for check in ("listener_runs", "rate"):
+            assert findings[check][0].fix.startswith(f"{first}start the listener LISTENER")
+        (queue,) = findings["queue_size"]
+        assert queue.status == "fail" and "set net.core.somaxconn to at least 512" in queue.fix
+        assert "restart" not in queue.fix
+
     @pytest.mark.parametrize(
         ("service", "runs", "status", "persisted"),
         [

@@ -69,9 +69,10 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     ]
     before = before_a_start(listener, facts)
     advice = _queue_advice(listener.name, ones, size, burst, bool(limited), bool(short), before)
-    if subject.listener is None and in_file:
+    if subject.listener is None:
         start = Ask(f"start the listener {subject.name}, then apply the policy")
-        advice = Advice([*before, start])
+        now = [step for step in advice.running if not isinstance(step, Wait)]
+        advice = Advice([*before, start], running=now)
     return layered(
         persisted=Layer(
             ", ".join(

@@ -14,6 +14,7 @@ from .facts import Facts, grid_reasons
 from .listener_fixes import (
     INSTEAD,
     LEAK_FIXED,
+    before_a_start,
     drain_problems,
     least_rate,
     version_problem,
@@ -62,12 +63,13 @@ def rate(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         + ([] if ones else ["the file has no TCP address to limit"])
     )
     refusal = why_refused(subject, listener, required, facts, policy) if why else None
+    before = before_a_start(listener, facts) if subject.listener is None else []
     return Verdict(
         FAIL if why else PASS,
         desired=_wanted_text(required),
         persisted=_endpoints_text(ones),
         why=why + ".",
-        advice=Advice([Apply(NAME) if refusal is None else Ask(refusal)]),
+        advice=Advice([*before, Apply(NAME) if refusal is None else Ask(refusal)]),
         evidence=file_keys(listener),
     )
 
