@@ -35,11 +35,16 @@ options:
       - apachebench
       - awr
       - awr_global
+      - charbench
       - devio_stats
+      - ethtool_statistics
       - fio
+      - ifstat
       - iolstats
       - iostat
+      - mountstats
       - nfsiostat
+      - nfsstat
       - oratcptest
       - orion
       - ping
@@ -47,9 +52,15 @@ options:
       - slob_awr_info
       - slob_db_stats
       - slob_grep
+      - ss
+      - stack
       - statspack
+      - switch_counters
+      - sysconfig
+      - sysstat
       - tcpdump
       - tcpstat
+      - vmstat
   release:
     description: Release of the database (V(19.0.0.0.0)), for a report that does not contain it.
     type: str

@@ -105,7 +105,9 @@ def read(path: str, before: str | None = None) -> MeasuredFile:
         for kind, sign in (("cvu", _CVU), ("orachk", _ORACHK), ("filer", _FILER)):
             if sign.search(text):
                 if before is not None:
-                    raise HostproofError(f"two files are not compared if they are {TITLES[kind]}")
+                    raise HostproofError(
+                        f"it is {TITLES[kind]}, which is not compared: leave out --before"
+                    )
                 return _of_filer(path) if kind == "filer" else _foreign(path, kind, text)
     try:
         report = reports.read(text, before=None if before is None else _earlier(before, text))
