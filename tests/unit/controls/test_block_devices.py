@@ -14,6 +14,7 @@ from default_policies import default_policy
 #: What scsi_debug reports for the unit behind both paths.
 SERIAL = "1Linux_scsi_debug_2000"
 ASM_RULE = 'ENV{DM_NAME}=="mpath*", OWNER="oracle", GROUP="dba", MODE="0660"\n'
+OWN = 'OWNER="oracle", GROUP="dba", MODE="0660"\n'
 
 
 @pytest.fixture
@@ -270,6 +271,85 @@ class TestOwnership:
         text = f'ENV{{DM_NAME}}=="mpatha", GOTO="end"\n{ASM_RULE}LABEL="end"\n'
         machine = owned(recorded()).rule("12-asm.rules", text)
         assert judge(machine, NAMED)["/dev/dm-0 ownership"].status == "fail"
+
+    @pytest.mark.parametrize(
+        ("text", "status"),
+        [
+            # Guards as in 12-dm-permissions.rules and in guides to ASM.
+            ('ENV{DM_UDEV_RULES_VSN}!="?*", GOTO="end"\n' + ASM_RULE, "pass"),
+            ('ENV{DM_UDEV_DISABLE_OTHER_RULES_FLAG}=="1", GOTO="end"\n' + ASM_RULE, "pass"),
+            ('ACTION!="add|change", GOTO="end"\nKERNEL!="dm-*", GOTO="end"\n' + ASM_RULE, "pass"),
+            ('ENV{DM_UUID}!="mpath-1Linux*", GOTO="end"\n' + OWN, "pass"),
+            ('ENV{DM_UUID}!="mpath-36*", GOTO="end"\n' + OWN, "fail"),
+            ('ENV{DM_NAME}=="mpatha", GOTO="asm"\nGOTO="end"\nLABEL="asm"\n' + OWN, "pass"),
+            ('ENV{DM_NAME}=="data", GOTO="asm"\nGOTO="end"\nLABEL="asm"\n' + OWN, "fail"),
+            ('KERNEL!="dm-*", GOTO="end"\n' + OWN, "warn"),
+            ('SYMLINK=="mapper/mpatha", ' + OWN, "pass"),
+            ('ENV{DM_NAME}=="mpatha", OWNER+="oracle", GROUP+="dba", MODE="660"\n', "pass"),
+        ],
+    )
+    def test_guards(self, judge, text, status):
+        machine = owned(recorded()).rule("12-asm.rules", text + 'LABEL="end"\n')
+        finding = judge(machine, NAMED)["/dev/dm-0 ownership"]
+        assert finding.status == status, finding.why
+
+    @pytest.mark.parametrize(
+        ("command", "status"),
+        [
+            ("/bin/chown oracle:dba /dev/%k", "pass"),
+            ("/usr/bin/chown 54321.54322 $devnode", "pass"),
+            ("/bin/chown -h oracle:dba /dev/mapper/mpatha", "pass"),
+            ("/bin/bash -c '/bin/chown oracle:dba /dev/mapper/$env{DM_NAME}'", "pass"),
+            ("/bin/chown oracle:dba /dev/$result", "error"),
+            ("/bin/sh -c 'chown oracle /dev/$name; chgrp dba /dev/$name && chmod 0660 %N'", "pass"),
+            ("/bin/chown oracle:dba /dev/mapper/mpathb", "fail"),
+            ("/bin/chown grid:dba /dev/%k", "fail"),
+            ("/bin/chown $env{WHO} /dev/%k", "error"),
+            ("/usr/local/bin/chown_asm /dev/%k", "fail"),
+        ],
+    )
+    def test_a_program_that_changes_the_owner(self, judge, command, status):
+        rule = f'ENV{{DM_NAME}}=="mpatha", MODE="0660", RUN+="{command}"\n'
+        machine = owned(recorded()).rule("12-asm.rules", rule)
+        finding = judge(machine, NAMED)["/dev/dm-0 ownership"]
+        assert finding.status == status, finding.why
+        again = judge(RecordedHost(machine.evidence), NAMED)["/dev/dm-0 ownership"]
+        assert again.as_dict() == finding.as_dict()
+
+    def test_a_program_comes_after_all_rules(self, judge):
+        text = 'ENV{DM_NAME}=="mpatha", RUN+="/bin/chown root:root /dev/%k"\n'
+        machine = owned(recorded()).rule("12-asm.rules", text).rule("99-asm.rules", ASM_RULE)
+        finding = judge(machine, NAMED)["/dev/dm-0 ownership"]
+        assert finding.status == "fail"
+        assert "OWNER to root (/etc/udev/rules.d/12-asm.rules:1)" in finding.why
+
+    @pytest.mark.parametrize(
+        ("version", "status", "says"),
+        [
+            ("252\n", "fail", "12-asm.rules:1 compares (==)"),
+            ("219\n", "pass", ""),
+            ("239 (239-82.el8)\n", "pass", ""),
+            ("", "error", "12-asm.rules:1 compares (==)"),
+        ],
+    )
+    @pytest.mark.parametrize("mode", ["MODE", "MODE="])
+    def test_a_comparison_of_the_owner(self, judge, version, status, says, mode):
+        """udev before 243 assigns it; later versions leave out the whole rule."""
+        text = f'ENV{{DM_NAME}}=="mpatha", OWNER=="oracle", GROUP=="dba", {mode}="0660"\n'
+        machine = owned(recorded()).rule("12-asm.rules", text)
+        machine.command("udevadm --version", version)
+        finding = judge(machine, NAMED)["/dev/dm-0 ownership"]
+        assert finding.status == status, finding.why
+        assert status == "pass" or (says in finding.why and "event" not in finding.why)
+        assert status != "fail" or finding.fix.startswith("replace == by =")
+
+    def test_an_unknown_rule_does_not_hide_a_wrong_owner(self, judge):
+        rule = 'ENV{ID_SERIAL}=="1Linux*", TEST=="/etc/asm", OWNER="oracle", GROUP="dba"\n'
+        machine = recorded().rule("12-asm.rules", rule)
+        machine.owners["/dev/sdb"] = (0, 0, 0o660)
+        finding = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
+        assert (finding.status, finding.failing_layer) == ("fail", "running")
+        assert finding.persisted.startswith("unknown")
 
     def test_the_last_rule_counts_unless_one_is_final(self, judge):
         other = 'ENV{DM_NAME}=="mpatha", OWNER="root"\n'

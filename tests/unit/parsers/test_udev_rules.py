@@ -42,7 +42,8 @@ def told(*texts, key="OWNER"):
         ('OWNER="%k"', (None, ["%k"])),
         # Only an assignment assigns.
         ('OWNER=="grid"', (None, [])),
-        ('OWNER+="grid"', (None, [])),
+        # udev takes += of a single value for = (src/udev/udev-rules.c).
+        ('OWNER+="grid"', ("grid", [])),
         ('OWNER-="grid"', (None, [])),
         # The last one wins, and a final one against the rest.
         ('OWNER="a"\nOWNER="b"', ("b", [])),

@@ -11,6 +11,8 @@ from ...collect.host import FoundLines, Host, Record, Stat
 from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...parsers import glob_pattern, kept_lines
 from ...parsers.kernel import kernel_cmdline
+from ...parsers.number import integer
+from ...parsers.systemd import udev_rules
 from ...parsers.unix import getent, os_release
 from ...probes.kernel import block_storage
 from ...probes.oracle import io_writers
@@ -63,7 +65,12 @@ _SETTING = re.compile(
     r"/(?:class/)?block/[\w-]+/|/(?:queue|device)/[a-z_]+"
     r"|(?<![\w-])(?:\d{1,7}|none|noop|(?:mq-)?deadline|kyber|bfq|cfq|write|back|through)(?![\w-])"
 )
-_ASSIGNS = r"\b(OWNER|GROUP|MODE|ATTR\{(queue|device)/[a-z_]+\})\s*:?=\s*[ei]?\""
+_ASSIGNS = (
+    r"\b(OWNER|GROUP|MODE|ATTR\{(queue|device)/[a-z_]+\})\s*[:+!=]?=\s*[ei]?\""
+    r"|\bRUN\b.*\bch(own|grp|mod)\b"
+)
+#: The first udev that leaves out a rule which compares owner, group or mode of a node.
+_STRICT_UDEV = 243
 
 DAEMON = "multipathd.service"
 MULTIPATH_CONF = "/etc/multipath.conf"
@@ -132,7 +139,8 @@ class Facts(NamedTuple):
     NAME". ``later`` are lines that set values after udev, by place. ``labels`` are of ASMLIB or the
     filter driver, by path; ``asm_owner`` is the account of ASM. ``conf`` is multipath.conf, Absent
     without a file; ``wwids`` are those that multipath keeps. ``system`` are variables of
-    os-release. ``scan`` are the settings of ASMLIB for the disks that it scans. ``pseudo``
+    os-release. ``old_udev``: a comparison in ``rules`` is an assignment. ``scan`` are the settings
+    of ASMLIB for the disks that it scans. ``pseudo``
     are the pseudo devices of PowerPath by path, ``twins`` wwid and other names of disks that are
     below no map. ``sessions`` are those of iSCSI.
     """
@@ -158,6 +166,7 @@ class Facts(NamedTuple):
     wwids: Answer[FrozenSet[str]] = frozenset()
     system: Answer[Dict[str, str]] = {}
     scan: Answer[List[str]] = []
+    old_udev: Answer[bool] = False
     pseudo: Answer[Dict[str, str]] = {}
     twins: Dict[str, Answer[Tuple[str, Tuple[str, ...]]]] = {}
     sessions: Tuple[Session, ...] = ()
@@ -230,6 +239,7 @@ def read(host: Host, policy: Policy) -> Facts:
         wwids=attempt(_read_wwids, host) if has_maps else frozenset(),
         system=attempt(lambda: os_release.parse(host.read_text(OS_RELEASE))) if has_maps else {},
         scan=attempt(_read_scan, host) if users.labels else [],
+        old_udev=attempt(_read_udev, host, rules),
         pseudo=attempt(same_disk.read_paths, host),
         twins=same_disk.read_twins(host, _outside_maps(used, by_name)),
         sessions=tuple(iscsi.read(host, disk) for disk in by_session.values()),
@@ -500,6 +510,22 @@ def _read_conf(host: Host) -> multipath_conf.Conf:
 def _read_wwids(host: Host) -> FrozenSet[str]:
     text = attempt(host.read_text, WWIDS)
     return multipath_conf.wwids("" if isinstance(text, Absent) else known(text))
+
+
+def _read_udev(host: Host, rules: Answer[Rules]) -> bool:
+    """Whether udev takes comparisons in the rules for assignments. False without a comparison."""
+    places = udev_rules.comparing(if_known(rules, []))
+    if not places:
+        return False
+    output = attempt(host.run, ["udevadm", "--version"])
+    version = "" if isinstance(output, HostproofError) else output.stdout.split("(")[0].strip()
+    if not version.isdecimal():
+        raise Unanswered(
+            "command:udevadm --version",
+            f"{places[0]} compares (==) an owner, group or mode, which udev before {_STRICT_UDEV} "
+            "takes for an assignment; its version is not known",
+        )
+    return integer(version) < _STRICT_UDEV
 
 
 def _outside_maps(used: List[Used], by_name: Dict[str, Disk]) -> List[str]:

@@ -125,7 +125,8 @@ def node_at_boot(used: Used, facts: Facts, rules: Rules, action: str) -> Dict[st
     process closes the device after writing."""
     values = facts.disks[used.below[0]].values
     record = known(used.udev)
-    return outcome(rules, NODE, disks.lookup(used.name, record, values, (action,)))
+    look = disks.lookup(used.name, record, values, (action,))
+    return outcome(rules, NODE, look, known(facts.old_udev))
 
 
 def persisted_values(

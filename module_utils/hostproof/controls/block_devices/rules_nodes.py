@@ -4,10 +4,12 @@
 
 from typing import Dict, List, Optional, Tuple
 
-from ...collect.answer import existing, known
+from ...collect.answer import attempt, existing, if_known, known
+from ...errors import HostproofError
 from ...evaluate.checking import Judged, Rules, Skip, Verdict, failing, verdict_or_error
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.number import integer
+from ...parsers.systemd.udev_rules import comparing
 from .device_steps import remedy, step_of_node
 from .facts import ASM_KEY, DRIVERS, Facts, Used
 from .policy import NAME, Policy
@@ -50,11 +52,17 @@ def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
     if required.mode != now[2] and now[2] & _PUBLIC:
         problems.append(f"all accounts can use it (mode {now[2]:04o})")
     is_wrong_now = bool(problems)
-    persisted, lost, unsafe = _at_boot(used, facts) if used.opened is None else _by_hand(used)
+    answer = attempt(_at_boot, used, facts) if used.opened is None else _by_hand(used)
+    if isinstance(answer, HostproofError) and not is_wrong_now:
+        raise answer
+    persisted, lost, unsafe = if_known(answer, (f"unknown: {answer}", [], []))
     problems += lost
     warnings += unsafe
     status = FAIL if problems else WARN if warnings else PASS
     fix, commands = remedy(step_of_node, used, facts, policy) if status != PASS else ("", [])
+    compared = [] if if_known(facts.old_udev, True) else comparing(if_known(facts.rules, []))
+    if lost and compared:
+        fix, commands = f"replace == by = for OWNER, GROUP and MODE in {compared[0]}", []
     if used.opened is not None:
         fix, commands = f"set the owner of {used.node} in a udev rule, and use that node in ASM", []
     return Verdict(
@@ -143,6 +151,12 @@ def _at_boot(used: Used, facts: Facts) -> Tuple[str, List[str], List[str]]:
                 f"{assignment.place} matches the kernel name, which another disk can have after a "
                 "reboot"
             )
+    if lost and not known(facts.old_udev):
+        lost += [
+            f"{place} compares (==) owner, group or mode instead of setting them, and udev leaves "
+            "out the whole rule"
+            for place in comparing(known(facts.rules))[:_MOST_NAMED]
+        ]
     return "; ".join(texts) or "no udev rule: owned by root after reboot", lost, unsafe[:1]
 
 

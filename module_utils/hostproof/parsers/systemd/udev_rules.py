@@ -6,7 +6,7 @@ Source: udev(7), rules files; systemd, src/udev/udev-rules.c.
 """
 
 import re
-from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...errors import ParseError, kind_of
 from .. import glob_pattern, kept_lines
@@ -23,7 +23,8 @@ _OWN_NAME = re.compile(r"\$(?:name|kernel|env\{INTERFACE\})|%k|%E\{INTERFACE\}")
 
 #: Programs that a rule starts, except those that a control checks.
 _OTHER_PROGRAMS = re.compile(
-    r'(\bRUN(?:\{\w+\})?\s*(?:\+=|:=|=)\s*)"(?:(?!ethtool|sysctl|GOTO)[^"\\]|\\.)*"'
+    r"(\bRUN(?:\{\w+\})?\s*(?:\+=|:=|=)\s*)"
+    r'"(?:(?!ethtool|sysctl|GOTO|\bch(?:own|grp|mod)\b)[^"\\]|\\.)*"'
 )
 
 _NOTHING = re.compile(r"(?!)()")
@@ -166,7 +167,12 @@ Lookup = Callable[[str], Optional[Sequence[str]]]
 
 #: Keys that state which device it is, wherever it is plugged in and in whatever order it is found.
 _IDENTITY = re.compile(r"ENV\{(DM_|ID_|PARTN|SCSI_)|ATTRS?\{.*(wwid|serial|uuid|name)|RESULT")
+#: Links whose names come from such a property.
+_BY_NAME = ("mapper/", "disk/by-id/")
 _SCSI_ID = re.compile(r"\S*scsi_id\s")
+#: Attributes of a device node. udev before 243 takes a comparison of them for an assignment; later
+#: versions leave out the whole line (src/udev/udev-rules.c, OWNER).
+_NODE = ("OWNER", "GROUP", "MODE")
 #: Programs and imports decide whether a rule fits, too.
 _RUNS = re.compile(r"(PROGRAM|IMPORT\{\w+\}|TEST(\{\w+\})?)\Z")
 
@@ -191,20 +197,112 @@ class Outcome(NamedTuple):
 NOTHING = Outcome(None, ())
 
 
+def comparing(files: Iterable[Tuple[str, str]]) -> List[str]:
+    """The places of rules that compare an attribute of the node, with which nothing is set."""
+    return [
+        f"{path}:{rule.line}" for path, text in files for rule in rules(text) if _compares(rule)
+    ]
+
+
+def _compares(rule: Rule) -> bool:
+    return any(key in _NODE and operator in ("==", "!=") for key, operator, _value in rule.tokens)
+
+
 def outcome(
-    files: Iterable[Tuple[str, str]], keys: Sequence[str], lookup: Lookup
+    files: Iterable[Tuple[str, str]],
+    keys: Sequence[str],
+    lookup: Lookup,
+    comparison_assigns: bool = False,
 ) -> Dict[str, Outcome]:
-    """What the rules of (path, text) pairs, in their order, assign to ``keys`` of a device."""
+    """What the rules of (path, text) pairs, in their order, assign to ``keys`` of a device.
+
+    Programs of RUN come last: udev starts them when all rules are done. ``comparison_assigns``:
+    udev is older than 243 (_NODE).
+    """
     outcomes = dict.fromkeys(keys, NOTHING)
+    programs: List[Tuple[Assigned, bool]] = []
     for path, text in files:
-        _run_file(path, rules(text), outcomes, lookup)
+        all_rules = [rule for rule in rules(text) if comparison_assigns or not _compares(rule)]
+        _run_file(path, all_rules, outcomes, lookup, programs)
+    for program, is_certain in programs:
+        for key, value in owners_in(program.value, lookup):
+            if key not in outcomes:
+                continue
+            assignment = program._replace(value=value)
+            if is_certain and value:
+                outcomes[key] = Outcome(assignment, (), True)
+            else:
+                outcomes[key] = outcomes[key]._replace(doubts=(*outcomes[key].doubts, assignment))
     return outcomes
 
 
+#: The device itself in a command of RUN, and what represents another value.
+_OWN_NODE = re.compile(
+    r"(?:\$devnode|\$tempnode|%N|\$env\{DEVNAME\}|%E\{DEVNAME\}|/dev/(?:%k|\$kernel|\$name))\Z"
+)
+_PROPERTY = re.compile(r"\$env\{(\w+)\}|%E\{(\w+)\}")
+_SHELL = re.compile(r"(?:\S*/)?(?:ba|da|k)?sh\s+-c\s+(['\"])(.*)\1\s*\Z")
+_OWNER = re.compile(r"([a-z_0-9][a-z0-9_-]*)?(?:[:.]([a-z_0-9][a-z0-9_-]*)?)?\Z")
+_OCTAL = re.compile(r"0?[0-7]{3,4}\Z")
+
+
+def owners_in(command: str, lookup: Lookup) -> List[Tuple[str, str]]:
+    """(OWNER, GROUP or MODE; value) that a command of RUN sets for the device; "" if unknown."""
+    shell = _SHELL.match(command.strip())
+    found: List[Tuple[str, str]] = []
+    for one in re.split(r"[;&|]+", shell.group(2) if shell is not None else command):
+        words = [word for word in one.replace("'", "").split() if not word.startswith("-")]
+        program = words[0].rpartition("/")[2] if words else ""
+        if program not in ("chown", "chgrp", "chmod") or len(words) < 3:
+            continue
+        own = {_is_own(path, lookup) for path in words[2:]}
+        if own == {NO}:
+            continue
+        if YES not in own:
+            found += [(key, "") for key in ("OWNER", "GROUP") if program != "chmod"]
+            found += [("MODE", "")] if program == "chmod" else []
+            continue
+        owner = _OWNER.match(words[1])
+        if program == "chmod":
+            found.append(("MODE", words[1] if _OCTAL.match(words[1]) else ""))
+        elif program == "chgrp":
+            found.append(("GROUP", words[1] if owner is not None else ""))
+        elif owner is None:
+            found += [("OWNER", ""), ("GROUP", "")]
+        else:
+            pairs = (("OWNER", owner.group(1)), ("GROUP", owner.group(2)))
+            found += [(key, value) for key, value in pairs if value]
+    return found
+
+
+def _is_own(path: str, lookup: Lookup) -> str:
+    """Whether a path of a command is the node of the device: YES, NO or UNKNOWN."""
+
+    def value_of(match: Any) -> str:
+        return (lookup(f"ENV{{{match.group(1) or match.group(2)}}}") or (match.group(),))[0]
+
+    if _OWN_NODE.match(path):
+        return YES
+    text = _PROPERTY.sub(value_of, path)
+    if re.search(r"[$%]", text):
+        return UNKNOWN
+    names = [*(lookup("KERNEL") or ()), *(lookup("SYMLINK") or ())]
+    is_own = text.startswith("/dev/") and any(
+        name and glob_pattern.fits(name, text[len("/dev/") :]) for name in names
+    )
+    return YES if is_own else NO
+
+
 def _run_file(
-    path: str, all_rules: Sequence[Rule], outcomes: Dict[str, Outcome], lookup: Lookup
+    path: str,
+    all_rules: Sequence[Rule],
+    outcomes: Dict[str, Outcome],
+    lookup: Lookup,
+    programs: List[Tuple[Assigned, bool]],
 ) -> None:
     skipping, doubtful = "", ""
+    #: The label up to which the rules are for the device by its identity; "" for no such label.
+    selected: Optional[str] = None
     result: Optional[Sequence[str]] = None
     for rule in all_rules:
         values = {key: value for key, operator, value in rule.tokens if operator == "="}
@@ -212,6 +310,7 @@ def _run_file(
         if label is not None:
             skipping = "" if label == skipping else skipping
             doubtful = "" if label == doubtful else doubtful
+            selected = None if label == selected else selected
         if skipping:
             continue
         if any(key == "PROGRAM" for key, _operator, _value in rule.tokens):
@@ -219,13 +318,22 @@ def _run_file(
             # udev stores the output of scsi_id as ID_SERIAL.
             result = lookup("ENV{ID_SERIAL}") if is_id else None
         answer = _answer(rule, lookup, result)
+        if "GOTO" in values and selected is None and _selects(rule, answer):
+            selected = values["GOTO"] if answer == NO else ""
         if answer == NO:
             continue
         if "GOTO" in values:
             skipping, doubtful = (
                 (values["GOTO"], doubtful) if answer == YES else ("", values["GOTO"])
             )
-        _assign(path, rule, answer == YES and not doubtful, outcomes)
+        is_certain = answer == YES and not doubtful
+        by_identity = selected is not None or _names_device(rule)
+        _assign(Assigned("", f"{path}:{rule.line}", by_identity), rule, is_certain, outcomes)
+        programs += [
+            (Assigned(value, f"{path}:{rule.line}", by_identity), is_certain)
+            for key, operator, value in rule.tokens
+            if key in ("RUN", "RUN{program}") and operator != "-="
+        ]
 
 
 def _answer(rule: Rule, lookup: Lookup, result: Optional[Sequence[str]]) -> str:
@@ -233,7 +341,7 @@ def _answer(rule: Rule, lookup: Lookup, result: Optional[Sequence[str]]) -> str:
     for key, operator, value in rule.tokens:
         if _RUNS.match(key):
             answers.append(YES if _SCSI_ID.match(value) and result else UNKNOWN)
-        elif operator in ("==", "!="):
+        elif operator in ("==", "!=") and key not in _NODE:
             values = result if key == "RESULT" else lookup(key)
             if values is None:
                 answers.append(UNKNOWN)
@@ -245,13 +353,30 @@ def _answer(rule: Rule, lookup: Lookup, result: Optional[Sequence[str]]) -> str:
     return NO if NO in answers else UNKNOWN if UNKNOWN in answers else YES
 
 
-def _assign(path: str, rule: Rule, certain: bool, outcomes: Dict[str, Outcome]) -> None:
-    identity = any(_IDENTITY.match(key) for key, _operator, _value in rule.conditions)
+def _names_device(rule: Rule) -> bool:
+    return any(
+        _IDENTITY.match(key) or (key == "SYMLINK" and value.startswith(_BY_NAME))
+        for key, _operator, value in rule.conditions
+    )
+
+
+def _selects(rule: Rule, answer: str) -> bool:
+    """Whether the rules behind a GOTO are for this device by its identity: a guard that lets only
+    such devices pass (``!=``), or a jump that only such devices take (``==``)."""
+    operator = {NO: "!=", YES: "=="}.get(answer)
+    return any(_IDENTITY.match(key) and one == operator for key, one, _value in rule.conditions)
+
+
+def _assign(
+    assignment: Assigned, rule: Rule, is_certain: bool, outcomes: Dict[str, Outcome]
+) -> None:
     for key, operator, value in rule.tokens:
-        if operator not in ("=", ":=") or key not in outcomes or outcomes[key].final:
+        # Only a list can be extended: udev takes += of a single value for =.
+        operators = ("=", ":=", "+=", "==", "!=") if key in _NODE else ("=", ":=")
+        if operator not in operators or key not in outcomes or outcomes[key].final:
             continue
-        assignment = Assigned(value, f"{path}:{rule.line}", identity)
-        if certain and not re.search(r"[$%]", value):
+        assignment = assignment._replace(value=value)
+        if is_certain and not re.search(r"[$%]", value):
             outcomes[key] = Outcome(assignment, (), operator == ":=")
         else:
-            outcomes[key] = outcomes[key]._replace(doubts=outcomes[key].doubts + (assignment,))
+            outcomes[key] = outcomes[key]._replace(doubts=(*outcomes[key].doubts, assignment))

@@ -21,7 +21,7 @@ RULE_FOLDERS = tuple(
     folder for folder in directories("udev/rules.d") if not folder.startswith("/run/")
 )
 #: Keys of a device that many distributions use in rules and that exist only in an event.
-_OF_EVENT = re.compile(r"\.|DM_COOKIE|DM_UDEV_|DM_NOSCAN|DM_DISABLE|UDEV_|SYNTH_")
+_OF_EVENT = re.compile(r"\.|DM_COOKIE|DM_NOSCAN|DM_DISABLE|UDEV_|SYNTH_")
 _ENV = re.compile(r"ENV\{(.+)\}\Z")
 _ATTRIBUTE = re.compile(r"ATTR\{(.+)\}\Z")
 
