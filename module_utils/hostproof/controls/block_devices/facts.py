@@ -12,6 +12,7 @@ from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...parsers import glob_pattern, kept_lines
 from ...parsers.kernel import kernel_cmdline
 from ...parsers.number import integer
+from ...parsers.shell import started_commands
 from ...parsers.systemd import udev_rules
 from ...parsers.unix import getent, os_release
 from ...probes.kernel import block_storage
@@ -50,9 +51,8 @@ Rules = List[Tuple[str, str]]
 #: Files that can set values after udev, and their lines that do.
 _LATER = (
     *boot_scripts.RC_LOCAL,
-    "/etc/crontab",
-    "/etc/cron.d/*",
-    "/var/spool/cron/*",
+    *started_commands.CRONTABS,
+    *started_commands.CRONTABS_OF_ACCOUNTS,
     "/etc/sysfs.conf",
     "/etc/sysfs.d/*.conf",
     "/etc/systemd/system/*.service",

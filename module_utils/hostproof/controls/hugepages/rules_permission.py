@@ -26,7 +26,7 @@ from ...probes.oracle.instances import Instance
 from ...probes.oracle.will_start import By
 from ...probes.systemd import boot as boot_probe
 from ...probes.unix import limits as limits_probe
-from ...probes.unix.limits import Account
+from ...probes.unix.limits import LOGIN_EVIDENCE, Account
 from .facts import SHM_GROUP_FILE, Facts, owners_of
 from .need import Need, need, next_starts
 from .plan import GROUP, MEMLOCK
@@ -120,7 +120,7 @@ def _judge_account(
         desired=_kilobytes(required),
         persisted=f"soft {limit_text(limits.soft)}, hard {limit_text(limits.hard)}",
         values=values,
-        evidence=("file:/etc/security/limits.conf", "dir:/etc/security/limits.d")
+        evidence=LOGIN_EVIDENCE
         + tuple("file:" + entry.path for entry in (limits.soft, limits.hard) if entry is not None),
         of=account.name,
     )

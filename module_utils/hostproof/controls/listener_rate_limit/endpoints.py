@@ -14,7 +14,7 @@ from .policy import PROTOCOLS, WantedListener
 #: Default of INBOUND_CONNECT_TIMEOUT in seconds.
 INBOUND_TIMEOUT = 60
 
-_TRUE = ("yes", "on", "true")
+TRUE = ("yes", "on", "true")
 FALSE = ("no", "off", "false")
 
 
@@ -106,7 +106,7 @@ def _rate(limit: Optional[str], total: Optional[int], listener: Listener) -> Opt
     """Effective rate of an endpoint. CONNECTION_RATE (``total``) overrides its RATE_LIMIT."""
     if limit is None or limit.lower() in FALSE:
         return None
-    if limit.lower() in _TRUE:
+    if limit.lower() in TRUE:
         return total
     if not limit.isdecimal():
         raise Unanswered(

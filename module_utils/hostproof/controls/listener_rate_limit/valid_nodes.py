@@ -19,10 +19,10 @@ from ...probes.net import devices, host_names
 from ...probes.net.host_names import Found
 from ...probes.oracle import listeners as probe
 from ...probes.oracle.listeners import Listener
+from .endpoints import TRUE
 
 #: More names than a list has; each one is a process for a moment.
 _MOST = 128
-_ON = ("yes", "on", "true")
 
 
 class Nodes(NamedTuple):
@@ -84,7 +84,7 @@ def read(host: Host, listener: Listener) -> Nodes:
     checking = settings.get(oracle_net.NODE_CHECKING)
     nodes = Nodes(
         path=paths.get(oracle_net.INVITED) or paths.get(oracle_net.EXCLUDED) or files[0][0],
-        is_on=checking is not None and (checking.value or "").lower() in _ON,
+        is_on=checking is not None and (checking.value or "").lower() in TRUE,
         invited=_entries(settings.get(oracle_net.INVITED)),
         excluded=_entries(settings.get(oracle_net.EXCLUDED)),
     )

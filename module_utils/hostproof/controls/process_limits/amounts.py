@@ -11,6 +11,7 @@ from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import proc_limits
 from ...parsers.number import clipped
 from ...parsers.unix import limits_conf
+from ...parsers.unix.distribution import EL_IDS
 from .facts import Facts
 from .limit_table import BOOK, ROWS, UNLIMITED, Row
 from .policy import Policy
@@ -21,7 +22,7 @@ MEMLOCK = 3145728
 #: Each earlier release has a Linux-PAM without the change of linux-pam pull request 353.
 _EL_WITH_NR_OPEN = 8
 _FIRST_WITH_NR_OPEN = {
-    **dict.fromkeys(("rhel", "ol", "centos", "almalinux", "rocky"), _EL_WITH_NR_OPEN),
+    **dict.fromkeys(EL_IDS, _EL_WITH_NR_OPEN),
     **{"debian": 12, "ubuntu": 24, "amzn": 2023},
 }
 _SUFFIXES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}

@@ -8,6 +8,7 @@ from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import FoundLines, Host, Process
 from ...errors import Absent, NotRecorded, Unanswered
 from ...parsers.kernel import meminfo, proc_cgroup, proc_limits
+from ...parsers.shell import started_commands
 from ...parsers.systemd import systemd_unit, tmpfiles_d
 from ...parsers.unix import limits_conf, os_release
 from ...probes.oracle import processes, starters
@@ -31,18 +32,11 @@ REMOVE_IPC = (
 )
 KILLS = REMOVE_IPC[:-1] + ("KillUserProcesses",)
 OS_RELEASE = "/etc/os-release"
-#: What cron runs. The distributions keep the tables of accounts in different directories.
+#: What cron runs.
 _CRON = (
-    "/etc/crontab",
-    "/etc/anacrontab",
-    "/etc/cron.d/*",
-    "/etc/cron.hourly/*",
-    "/etc/cron.daily/*",
-    "/etc/cron.weekly/*",
-    "/etc/cron.monthly/*",
-    "/var/spool/cron/*",
-    "/var/spool/cron/crontabs/*",
-    "/var/spool/cron/tabs/*",
+    *started_commands.CRONTABS,
+    *started_commands.CRON_SCRIPTS,
+    *started_commands.CRONTABS_OF_ACCOUNTS,
 )
 LOGIND = "/etc/systemd/logind.conf"
 CLEANER = ("systemctl", "is-active", "systemd-tmpfiles-clean.timer")

@@ -12,6 +12,7 @@ from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers import glob_pattern
 from ...parsers.kernel import proc_cgroup
 from ...parsers.systemd import systemd_unit, tmpfiles_d
+from ...parsers.unix.distribution import EL_IDS
 from .facts import CLEANER, KILLS, LOGIND, REMOVE_IPC, Facts
 from .parsers import temp_cleaners
 from .policy import NAME, Policy
@@ -25,7 +26,7 @@ _SYSTEM = 999
 SOCKETS = ("/tmp/.oracle", "/var/tmp/.oracle")
 _OUR_FILE = "/etc/systemd/logind.conf.d/oracle.conf"
 #: What distributions build RemoveIPC= with (logind.conf(5) of each).
-_BUILT_IN = {"no": ("rhel", "ol", "centos", "almalinux", "rocky"), "yes": ("debian", "ubuntu")}
+_BUILT_IN = {"no": EL_IDS, "yes": ("debian", "ubuntu")}
 #: Types of tmpfiles.d whose lines have an age that counts for what is in the directory.
 _AGED = "dDevqQ"
 
@@ -91,7 +92,7 @@ def _right_layers(now: str, wrong: List[str]) -> FrozenSet[str]:
 
 
 def _boolean(text: str) -> str:
-    return "yes" if text.lower() in ("1", "yes", "y", "true", "t", "on") else "no"
+    return "yes" if text.lower() in systemd_unit.TRUE else "no"
 
 
 def _built_in(facts: Facts) -> Optional[str]:

@@ -9,7 +9,7 @@ from ...errors import Absent
 from ...evaluate.checking import Skip, Subjects
 from ...probes.oracle import processes
 from ...probes.unix import limits as limits_probe
-from ...probes.unix.limits import Account
+from ...probes.unix.limits import LOGIN_EVIDENCE, Account
 from .facts import Facts, Running
 from .policy import Policy
 
@@ -18,7 +18,7 @@ NO_ORACLE = (
     "hostproof_profile nor process_limits_accounts announces any."
 )
 NO_PROCESS = "No instance, listener or Clusterware runs here."
-LOGIN = ("file:/etc/security/limits.conf", "dir:/etc/security/limits.d")
+LOGIN = LOGIN_EVIDENCE
 
 
 def skip_without_oracle(facts: Facts, _policy: Policy) -> None:

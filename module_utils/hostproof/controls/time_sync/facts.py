@@ -10,6 +10,7 @@ from ...collect.answer import Answer, attempt, if_known, known, unless_absent, u
 from ...collect.host import FoundLines, Host, Process
 from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...parsers.kept_lines import LEFT_OUT
+from ...parsers.shell import started_commands
 from ...probes.oracle import clusterware, releases
 from .parsers import chrony_conf, ntp_conf, time_sources, unit_properties
 from .policy import CHRONYD, NTPD, PTP, TIMESYNCD, Policy
@@ -58,14 +59,9 @@ NTPQ = ["ntpq", "-pn"]
 TIMEDATECTL = ["timedatectl", "show", "--property=NTPSynchronized"]
 #: Programs that step the clock, as cron runs them: ntpdate -q only queries, and -B slews.
 _CRON = (
-    "/etc/crontab",
-    "/etc/cron.d/*",
-    "/etc/cron.hourly/*",
-    "/etc/cron.daily/*",
-    "/etc/cron.weekly/*",
-    "/var/spool/cron/*",
-    "/var/spool/cron/crontabs/*",
-    "/var/spool/cron/tabs/*",
+    *started_commands.CRONTABS,
+    *started_commands.CRON_SCRIPTS,
+    *started_commands.CRONTABS_OF_ACCOUNTS,
 )
 _STEPS = (
     r"^[^#]*\b(?:ntpdate(?=\s)(?!.{0,80}\s-[a-z]*[qdB]\b)|chronyc\s.{0,80}\bmakestep|sntp\s.{0,80}-\w*S"

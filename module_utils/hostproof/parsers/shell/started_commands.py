@@ -12,6 +12,20 @@ from .command_effects import Effect, effects, of_command
 from .script_lines import is_plain
 from .shell_words import SHELLS, UNKNOWN, Simple, program_of, split, unwrapped
 
+#: The tables of cron (of_crontab), and the scripts that cron starts. The distributions keep the
+#: tables of accounts in different directories.
+CRONTABS = ("/etc/crontab", "/etc/cron.d/*", "/etc/anacrontab")
+CRONTABS_OF_ACCOUNTS = (
+    "/var/spool/cron/*",
+    "/var/spool/cron/crontabs/*",
+    "/var/spool/cron/tabs/*",
+)
+CRON_SCRIPTS = (
+    "/etc/cron.hourly/*",
+    "/etc/cron.daily/*",
+    "/etc/cron.weekly/*",
+    "/etc/cron.monthly/*",
+)
 #: Lines of a unit without a command, and the command that does the same.
 _OF_UNIT = (
     (r"^\s*Standard(?:Output|Error)\s*=\s*(?:file|append|truncate):", "tee "),

@@ -10,15 +10,13 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import glob_pattern
-from .systemd_unit import Assignment, Unit, last
+from .systemd_unit import FALSE, TRUE, Assignment, Unit, last
 
 YES, NO, UNKNOWN = "yes", "no", "unknown"
 
 RX, TX, AUTONEG = "RxFlowControl", "TxFlowControl", "AutoNegotiationFlowControl"
 FLOW_CONTROL = (RX, TX, AUTONEG)
 
-_TRUE = ("1", "yes", "y", "true", "t", "on")
-_FALSE = ("0", "no", "n", "false", "f", "off")
 #: Lists of words, each with the names of the device's values that it is compared with.
 _LISTS = ("OriginalName", "Path", "Driver", "Type", "Kind")
 _ADDRESSES = ("MACAddress", "PermanentMACAddress")
@@ -39,7 +37,7 @@ class Device(NamedTuple):
 def truth(text: str) -> Optional[bool]:
     """A truth value as systemd reads it; None for what it ignores."""
     lowered = text.strip().lower()
-    return True if lowered in _TRUE else False if lowered in _FALSE else None
+    return True if lowered in TRUE else False if lowered in FALSE else None
 
 
 def flow_control(units: Sequence[Unit]) -> Dict[str, bool]:

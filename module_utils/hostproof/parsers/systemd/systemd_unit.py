@@ -15,7 +15,8 @@ from .. import kept_lines
 _WHAT = "systemd unit"
 #: What a control needs of a unit that mounts.
 _KEPT = ("What", "Where", "Type", "Options", "SloppyOptions", "SourcePath")
-#: What parse_boolean() of systemd takes for a no.
+#: What parse_boolean() of systemd takes for a yes and for a no.
+TRUE = ("1", "yes", "y", "true", "t", "on")
 FALSE = ("0", "no", "n", "false", "f", "off")
 #: Settings that can keep a unit from its start (conditions.py).
 CONDITIONS = ("Condition", "Assert")

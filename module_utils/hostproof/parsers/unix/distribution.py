@@ -13,6 +13,8 @@ NAMES: Dict[str, str] = {"ol": "OL", "rhel": "RHEL", "sles": "SLES", "debian": "
 #: Rebuilds of RHEL. No book lists them.
 REBUILDS: Tuple[str, ...] = ("centos", "rocky", "almalinux")
 EL = ("OL", "RHEL")
+#: IDs of os-release of RHEL and what is built from it.
+EL_IDS = ("rhel", "ol", *REBUILDS)
 #: The upstream version and the build: numbers up to the first field that is none.
 _NUMBERS = re.compile(r"\d+(?:[.-]\d+)*")
 _LONGEST = 20

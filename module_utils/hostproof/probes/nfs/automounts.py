@@ -13,6 +13,7 @@ from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers import kept_lines
 from ...parsers.nfs import autofs_map
+from ..systemd import boot_services
 
 #: Where autofs keeps its own settings, and their names, which differ between the files.
 _SETTINGS = ("/etc/autofs.conf", "/etc/sysconfig/autofs", "/etc/default/autofs")
@@ -226,16 +227,4 @@ def _starts_autofs(host: Host) -> bool:
         for folder in ("/etc/rc.d/rc3.d", "/etc/rc3.d"):
             names.extend(unless_absent(attempt(host.list_dir, folder), []))
         return any(re.match(r"S\d+autofs$", name) for name in names)
-    answer = known(output)
-    state = answer.stdout.strip()
-    if answer.rc == 0 and state != "enabled-runtime":
-        return True
-    # A unit that is enabled at run time has its link in /run, which a reboot removes.
-    if state in ("disabled", "masked", "masked-runtime", "not-found", "enabled-runtime") or (
-        not state and "No such file" in answer.stderr
-    ):
-        return False
-    raise Unanswered(
-        "command:" + " ".join(argv),
-        f"systemctl answered {state or answer.stderr.strip()!r} about autofs.service",
-    )
+    return boot_services.is_enabled("autofs.service", known(output))

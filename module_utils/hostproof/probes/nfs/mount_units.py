@@ -16,8 +16,6 @@ from ..systemd import boot_services, unit_files
 
 _PULLS = (".wants", ".requires", ".upholds")
 _FSTAB = "/etc/fstab"
-#: As parse_boolean() of systemd reads a setting.
-_TRUE = ("1", "yes", "y", "true", "t", "on")
 
 
 class MountUnit(NamedTuple):
@@ -147,7 +145,7 @@ def _mount_unit(
         masked=False,
         problem=problem,
         evidence=evidence,
-        sloppy=sloppy is not None and sloppy.value.lower() in _TRUE,
+        sloppy=sloppy is not None and sloppy.value.lower() in systemd_unit.TRUE,
     )
 
 

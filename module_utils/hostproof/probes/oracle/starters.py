@@ -18,6 +18,7 @@ from ...collect.host import FoundLines, Host
 from ...errors import Absent, Denied, Unanswered
 from ...parsers import kept_lines
 from ...parsers.number import clipped
+from ...parsers.shell import started_commands
 from ...parsers.systemd import systemd_unit
 from ..systemd import conf_files, unit_files
 from ..unix import accounts
@@ -82,11 +83,6 @@ _TNS_ADMIN = re.compile(r"\bTNS_ADMIN[ \t]*=[ \t]*[\"']?([^\s\"';&|]*)")
 _STARTS_DATABASES = re.compile(r"(?<![\w.-])(?:dbstart|sqlplus|srvctl)\b")
 #: The tables of cron with a column for the account, and those of accounts.
 _CRON = ("/etc/crontab", "/etc/cron.d/*")
-_CRON_OF_ACCOUNTS = (
-    "/var/spool/cron/*",
-    "/var/spool/cron/crontabs/*",
-    "/var/spool/cron/tabs/*",
-)
 _CRON_UNITS = ("crond.service", "cron.service")
 _ULIMIT = re.compile(r"(?:^|[\s;&|(\"'])ulimit((?:\s+-[HS]*[a-z]\s+[\w$]+)+)")
 _OPTION = re.compile(r"-([HS]*)([a-z])\s+([\w$]+)")
@@ -217,7 +213,7 @@ def read_cron(host: Host) -> List[Starter]:
     # Without the homes: this reading tells first whether a recording has starters at all.
     found = host.find_lines(
         CRON_NAME,
-        _CRON + _CRON_OF_ACCOUNTS,
+        _CRON + started_commands.CRONTABS_OF_ACCOUNTS,
         r"^[ \t]*@reboot\s|" + _PATTERN,
         record=partial(_kept, ()),
     )

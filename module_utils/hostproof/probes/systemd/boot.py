@@ -895,21 +895,11 @@ def _read_tuned_scripts(
 
 def _starts_tuned(host: Host) -> bool:
     """Whether the next reboot starts tuned.service (systemctl(1), is-enabled)."""
-    argv = ["systemctl", "is-enabled", "tuned.service"]
-    output = host.run(argv)
-    state = output.stdout.strip()
-    if output.rc == 0 and state != "enabled-runtime":
-        cmdline = attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline")))
-        return not _why_idle(host, "tuned.service", if_known(cmdline, []))
-    # A unit that is enabled at run time has its link in /run, which a reboot removes.
-    if state in ("disabled", "masked", "masked-runtime", "not-found", "enabled-runtime") or (
-        not state and "No such file" in output.stderr
-    ):
+    output = host.run(["systemctl", "is-enabled", "tuned.service"])
+    if not boot_services.is_enabled("tuned.service", output):
         return False
-    raise Unanswered(
-        "command:" + " ".join(argv),
-        f"systemctl answered {state or output.stderr.strip()!r} about tuned.service",
-    )
+    cmdline = attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline")))
+    return not _why_idle(host, "tuned.service", if_known(cmdline, []))
 
 
 def _read_profile(

@@ -29,19 +29,9 @@ UNIT_FOLDERS = (
     "/usr/lib/systemd/system",
     "/lib/systemd/system",
 )
-_CRONTABS = (
-    "/etc/crontab",
-    "/etc/cron.d/*",
-    "/etc/anacrontab",
-    "/var/spool/cron/*",
-    "/var/spool/cron/crontabs/*",
-    "/var/spool/cron/tabs/*",
-)
+_CRONTABS = (*started_commands.CRONTABS, *started_commands.CRONTABS_OF_ACCOUNTS)
 _SCRIPTS = (
-    "/etc/cron.hourly/*",
-    "/etc/cron.daily/*",
-    "/etc/cron.weekly/*",
-    "/etc/cron.monthly/*",
+    *started_commands.CRON_SCRIPTS,
     "/var/spool/at/*",
     "/var/spool/atjobs/*",
     "/var/spool/cron/atjobs/*",

@@ -9,6 +9,7 @@ kernel-command-line(7) and systemd-debug-generator(8), ``systemd.mask=``.
 from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import attempt, known, unless_absent
+from ...collect.command import Output
 from ...collect.host import Host
 from ...errors import Absent, Unanswered
 from ...parsers.systemd import conditions, systemd_unit
@@ -128,3 +129,19 @@ def why_conditions_fail(
 def _exists(host: Host, path: str, is_folder: bool) -> bool:
     answer = attempt(host.list_dir, path) if is_folder else attempt(host.stat, path)
     return unless_absent(answer, None) is not None
+
+
+def is_enabled(unit: str, output: Output) -> bool:
+    """Whether the next reboot starts the unit, by the output of systemctl(1), is-enabled."""
+    state = output.stdout.strip()
+    if output.rc == 0 and state != "enabled-runtime":
+        return True
+    # A unit that is enabled at run time has its link in /run, which a reboot removes.
+    if state in ("disabled", "masked", "masked-runtime", "not-found", "enabled-runtime") or (
+        not state and "No such file" in output.stderr
+    ):
+        return False
+    raise Unanswered(
+        f"command:systemctl is-enabled {unit}",
+        f"systemctl answered {state or output.stderr.strip()!r} about {unit}",
+    )

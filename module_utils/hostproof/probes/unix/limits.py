@@ -8,9 +8,10 @@ from ...collect.answer import Answer, attempt, unless_absent
 from ...collect.host import Host
 from ...errors import HostproofError, Unanswered
 from ...parsers.unix import getent, limits_conf
+from ...parsers.unix.limits_conf import LIMITS_CONF, LIMITS_D
 
-CONF = "/etc/security/limits.conf"
-FOLDER = "/etc/security/limits.d"
+#: The evidence of limits of logins.
+LOGIN_EVIDENCE = ("file:" + LIMITS_CONF, "dir:" + LIMITS_D)
 
 
 class Account(NamedTuple):
@@ -55,7 +56,7 @@ def limits_of(account: Account, entries: List[limits_conf.Entry], item: str) -> 
 def read_entries(host: Host) -> List[limits_conf.Entry]:
     """Every entry in the order in which pam_limits reads it."""
     entries: List[limits_conf.Entry] = []
-    names = unless_absent(attempt(host.list_dir, FOLDER), [])
+    names = unless_absent(attempt(host.list_dir, LIMITS_D), [])
     for path in limits_conf.effective_paths(names):
         text = unless_absent(attempt(host.read_text, path), "")
         entries.extend(limits_conf.parse(text, path).entries)
@@ -79,7 +80,7 @@ def with_file(entries: List[limits_conf.Entry], path: str, content: str) -> List
     others = [entry for entry in entries if entry.path != path]
     return sorted(
         others + list(limits_conf.parse(content, path).entries),
-        key=lambda entry: (entry.path != CONF, entry.path.rsplit("/", 1)[-1]),
+        key=lambda entry: (entry.path != LIMITS_CONF, entry.path.rsplit("/", 1)[-1]),
     )
 
 
