@@ -13,17 +13,19 @@ from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.collect.held import Holders
 from ansible.module_utils.hostproof.collect.host import (
-    _LIBRARY,
-    AS_ROOT,
-    OF_ACCOUNT,
-    SOURCED,
     FoundLines,
     OpenFiles,
     Output,
     Process,
     RecordedHost,
-    _joined_lines,
     matching_lines,
+)
+from ansible.module_utils.hostproof.collect.host.script_search import (
+    _LIBRARY,
+    AS_ROOT,
+    OF_ACCOUNT,
+    SOURCED,
+    _joined_lines,
 )
 from ansible.module_utils.hostproof.collect.identity import Kind
 from ansible.module_utils.hostproof.collect.measured import Window

@@ -4,8 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.collect import guarded_read, host
-from ansible.module_utils.hostproof.collect.host import FoundLines, LiveHost, RecordedHost
+from ansible.module_utils.hostproof.collect import guarded_read
+from ansible.module_utils.hostproof.collect.host import (
+    FoundLines,
+    LiveHost,
+    RecordedHost,
+    script_search,
+)
 from ansible.module_utils.hostproof.errors import Unanswered
 
 
@@ -160,7 +165,7 @@ def test_what_may_not_be_read_is_named(root, monkeypatch):
         return real_list(path)
 
     monkeypatch.setattr(guarded_read, "read", refuse)
-    monkeypatch.setattr(host.os, "listdir", refuse_list)
+    monkeypatch.setattr(script_search.os, "listdir", refuse_list)
     result = find(root, "units/*.service", "bin/*")
     assert result.unread == [f"{root}/bin", f"{root}/units/b.service"]
 
@@ -175,7 +180,7 @@ def test_a_script_is_read_with_what_calls_it_as_the_one_who_named_it(root, monke
         return real(path, step, named_by, kept)
 
     monkeypatch.setattr(guarded_read, "read", watched)
-    host._find_lines([f"{root}/units/*.service"], "sysctl")
+    script_search.search_lines([f"{root}/units/*.service"], "sysctl")
     assert named[f"{root}/units/b.service"] == ()
     (caller,) = named[f"{root}/bin/one"]
     assert caller.startswith(f"{root}/units/")
@@ -187,15 +192,17 @@ def test_what_cannot_be_read_may_hold_anything(root, monkeypatch, number, unread
         raise OSError(number, os.strerror(number), path)
 
     monkeypatch.setattr(guarded_read, "read", broken)
-    result = host._find_lines([f"{root}/units/a.service"], "sysctl")
+    result = script_search.search_lines([f"{root}/units/a.service"], "sysctl")
     assert result == FoundLines({}, {}, [f"{root}/units/a.service"] if unread else [])
 
 
 def test_a_network_file_system_is_not_touched(root, monkeypatch):
     mounts = f"/dev/vda1 / ext4 rw 0 0\nfiler:/x {root}/bin nfs4 rw 0 0\n"
-    real = host._read_file
+    real = script_search.read_trusted
     monkeypatch.setattr(
-        host, "_read_file", lambda path: mounts if path == "/proc/self/mounts" else real(path)
+        script_search,
+        "read_trusted",
+        lambda path: mounts if path == "/proc/self/mounts" else real(path),
     )
     assert list(find(root).lines) == [f"{root}/units/b.service"]
 

@@ -17,8 +17,8 @@ from ansible.module_utils.hostproof.apply import transaction as apply
 from ansible.module_utils.hostproof.apply.change import FileChange, Plan, Refusal, ValueChange
 from ansible.module_utils.hostproof.apply.journal import Journal
 from ansible.module_utils.hostproof.apply.writer import Writer
-from ansible.module_utils.hostproof.collect import host as host_module
 from ansible.module_utils.hostproof.collect import reader
+from ansible.module_utils.hostproof.collect.host import live as host_module
 from ansible.module_utils.hostproof.errors import HostproofError
 
 BINARY = bytes(range(256)) * 3

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import packs
 import pytest
-from ansible.module_utils.hostproof.collect import command, host
-from ansible.module_utils.hostproof.collect.host import LiveHost, Process, RecordedHost
+from ansible.module_utils.hostproof.collect import command, guarded_read, host
+from ansible.module_utils.hostproof.collect.host import LiveHost, Process, RecordedHost, live
+from ansible.module_utils.hostproof.collect.host import processes as process_files
 from ansible.module_utils.hostproof.collect.identity import ANYBODY
 from ansible.module_utils.hostproof.errors import Absent, Denied, HostError, Unanswered
 from ansible.module_utils.hostproof.evaluate import audit
@@ -41,7 +42,7 @@ class TestReading:
             sizes.append(size)
             return real(handle, size)
 
-        monkeypatch.setattr(host.guarded_read.os, "read", watched)
+        monkeypatch.setattr(guarded_read.os, "read", watched)
         assert LiveHost().read_number("/proc/sys/vm/swappiness") >= 0
         assert sizes
         assert 0 < max(sizes) <= 64 * 1024
@@ -67,7 +68,7 @@ class TestReading:
             LiveHost().read_number(str(tmp_path / "file"))
 
     def test_huge_file_is_not_read(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(host.guarded_read, "READ_LIMIT", 100)
+        monkeypatch.setattr(guarded_read, "READ_LIMIT", 100)
         (tmp_path / "file").write_text("x" * 101)
         with pytest.raises(Unanswered, match="longer than 100 bytes"):
             LiveHost().read_text(str(tmp_path / "file"))
@@ -101,7 +102,7 @@ class TestReading:
         def refuse(path):
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr(host, "_read_text", refuse)
+        monkeypatch.setattr(live, "text_of_file", refuse)
         with pytest.raises(Denied, match="file:/etc/shadow: Permission denied"):
             LiveHost().read_text("/etc/shadow")
 
@@ -109,7 +110,7 @@ class TestReading:
         def ended(path):
             raise ProcessLookupError(3, "No such process")
 
-        monkeypatch.setattr(host, "_read_text", ended)
+        monkeypatch.setattr(live, "text_of_file", ended)
         with pytest.raises(Absent):
             LiveHost().read_text("/proc/4711/maps")
 
@@ -117,7 +118,7 @@ class TestReading:
         def no_memory(_task, _path):
             raise OSError(12, "Cannot allocate memory")
 
-        monkeypatch.setattr(host, "_of_kernel", no_memory)
+        monkeypatch.setattr(live, "_of_kernel", no_memory)
         with pytest.raises(Unanswered, match="Cannot allocate memory"):
             LiveHost().read_text("/proc/sys/vm/nr_hugepages")
 
@@ -258,11 +259,13 @@ class TestProcesses:
     def test_name_with_spaces_and_parentheses(self, monkeypatch):
         """/proc/PID/stat holds the name in parentheses, whatever is in it."""
         stat = "7 (a) (b c) S " + " ".join(str(number) for number in range(4, 53))
-        monkeypatch.setattr(host, "_first_argument", {"/proc/7": "asm_pmon_+ASM1"}.__getitem__)
-        monkeypatch.setattr(host, "_read_file", {"/proc/7/stat": stat}.__getitem__)
+        monkeypatch.setattr(
+            process_files, "_first_argument", {"/proc/7": "asm_pmon_+ASM1"}.__getitem__
+        )
+        monkeypatch.setattr(process_files, "read_trusted", {"/proc/7/stat": stat}.__getitem__)
         monkeypatch.setattr(os, "stat", lambda path: os.stat_result(range(10)))
-        monkeypatch.setattr(host.identity, "unit_of", lambda _pid: "")
-        process = host._look_at_process(7, re.compile("pmon"), 1.0, ANYBODY)
+        monkeypatch.setattr(process_files.identity, "unit_of", lambda _pid: "")
+        process = process_files._look_at_process(7, re.compile("pmon"), 1.0, ANYBODY)
         assert process == Process(7, 4, 5, 22.0, "asm_pmon_+ASM1", unit="")
 
 
@@ -347,7 +350,7 @@ def test_reading_is_what_judging_reads():
 
 def test_a_setuid_program_belongs_to_who_started_it():
     status = "Name:\tsu\nUid:\t65534\t0\t0\t0\nGid:\t65534\t0\t0\t0\n"
-    assert host._real_uid(status) == 65534
+    assert process_files._real_uid(status) == 65534
 
 
 class TestOthersProcesses:

@@ -19,9 +19,9 @@ from ansible.module_utils.hostproof.apply.change import FileChange, MountChange,
 from ansible.module_utils.hostproof.apply.difference import mount_text
 from ansible.module_utils.hostproof.apply.journal import Journal
 from ansible.module_utils.hostproof.apply.writer import Writer
-from ansible.module_utils.hostproof.collect import host as host_module
 from ansible.module_utils.hostproof.collect import reader
-from ansible.module_utils.hostproof.collect.host import LiveHost, OpenFiles
+from ansible.module_utils.hostproof.collect.host import LiveHost, OpenFiles, interface
+from ansible.module_utils.hostproof.collect.host import live as host_module
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options
 from ansible.module_utils.hostproof.probes.kernel import mounts
@@ -559,9 +559,7 @@ class TestObstacles:
         monkeypatch.setattr(os.path, "realpath", lambda _path: pytest.fail("may hang"))
         assert mounting.obstacles([both.mount(path, DATA)]) == []
         gone = subprocess.TimeoutExpired(["readlink"], 5)
-        monkeypatch.setattr(
-            host_module, "_run_command", lambda *_given: (_ for _ in ()).throw(gone)
-        )
+        monkeypatch.setattr(interface, "run_command", lambda *_given: (_ for _ in ()).throw(gone))
         (reason,) = mounting.obstacles([both.mount(path, DATA)])
         assert reason.startswith(f"{path} cannot be read: ")
 

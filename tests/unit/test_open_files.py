@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.collect import host
 from ansible.module_utils.hostproof.collect.host import LiveHost, OpenFiles, RecordedHost
+from ansible.module_utils.hostproof.collect.host import processes as process_files
 from ansible.module_utils.hostproof.collect.identity import ANYBODY
 from ansible.module_utils.hostproof.errors import Denied, Unanswered
 
@@ -85,11 +85,13 @@ class TestLive:
 
     def test_everybody(self, files, holder, monkeypatch):
         # A build container may forbid root itself to look at processes that are not its own.
-        monkeypatch.setattr(host, "_process_ids", lambda: [1, os.getpid(), holder[0]])
-        monkeypatch.setattr(host, "_holds_nothing", lambda folder: True)
-        real = host._first_argument
+        monkeypatch.setattr(process_files, "process_ids", lambda: [1, os.getpid(), holder[0]])
+        monkeypatch.setattr(process_files, "_holds_nothing", lambda folder: True)
+        real = process_files._first_argument
         monkeypatch.setattr(
-            host, "_first_argument", lambda folder: "" if folder == "/proc/1" else real(folder)
+            process_files,
+            "_first_argument",
+            lambda folder: "" if folder == "/proc/1" else real(folder),
         )
         processes = LiveHost().open_files("all", "", [str(files)], ANYBODY)
         assert [process.pid for process in processes] == [holder[0]]
@@ -102,15 +104,15 @@ class TestLive:
     def test_the_kernels_own_threads_and_zombies_hold_nothing(self, monkeypatch):
         stat = {"thread": "2 (kthreadd) S 0 0 0 0 -1 2129984 0", "zombie": "3 (sh) Z 1 3 3 0 -1 0"}
         for text in stat.values():
-            monkeypatch.setattr(host, "_first_argument", {"/proc/9": ""}.__getitem__)
-            monkeypatch.setattr(host, "_read_file", {"/proc/9/stat": text}.__getitem__)
-            assert host._look_at_open_files(9, re.compile(""), ["/"], ANYBODY) is None
+            monkeypatch.setattr(process_files, "_first_argument", {"/proc/9": ""}.__getitem__)
+            monkeypatch.setattr(process_files, "read_trusted", {"/proc/9/stat": text}.__getitem__)
+            assert process_files._look_at_open_files(9, re.compile(""), ["/"], ANYBODY) is None
 
     def test_a_process_that_hid_its_arguments_is_looked_at(self, monkeypatch, tmp_path):
         """A program may clear its arguments: it holds a mount busy nevertheless."""
         with (tmp_path / "held").open("w"):
-            monkeypatch.setattr(host, "_first_argument", lambda _folder: "")
-            process = host._look_at_open_files(
+            monkeypatch.setattr(process_files, "_first_argument", lambda _folder: "")
+            process = process_files._look_at_open_files(
                 os.getpid(), re.compile(""), [str(tmp_path)], ANYBODY
             )
         assert process == OpenFiles(os.getpid(), os.getuid(), "", (f"{tmp_path}/held",))

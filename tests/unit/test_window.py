@@ -17,9 +17,14 @@ import pytest
 from ansible.module_utils.hostproof.apply import transaction as apply
 from ansible.module_utils.hostproof.apply.change import Plan
 from ansible.module_utils.hostproof.collect import evidence, window
-from ansible.module_utils.hostproof.collect import host as host_module
 from ansible.module_utils.hostproof.collect.answer import attempt
-from ansible.module_utils.hostproof.collect.host import LiveHost, Measure, RecordedHost, Sample
+from ansible.module_utils.hostproof.collect.host import (
+    LiveHost,
+    Measure,
+    RecordedHost,
+    Sample,
+)
+from ansible.module_utils.hostproof.collect.host import sampling as sampling_module
 from ansible.module_utils.hostproof.collect.masking import masked
 from ansible.module_utils.hostproof.collect.measured import Measured
 from ansible.module_utils.hostproof.collect.window import LOAD, QUIET, TRAFFIC
@@ -401,7 +406,7 @@ def test_a_reading_that_takes_too_long_goes_without_the_rest(clock, read_all, mo
         clock.time += 20.0
         raise subprocess.TimeoutExpired(argv, timeout)
 
-    monkeypatch.setattr(host_module, "_run_command", hang)
+    monkeypatch.setattr(sampling_module, "run_command", hang)
     commands = [[f"ethtool{number}"] for number in range(9)]
     facts = read_all(
         LiveHost(),

@@ -135,5 +135,5 @@ def idle(reason: str) -> Plan:
 
 
 def encode(text: str) -> bytes:
-    """The bytes of a file's text; those that were not UTF-8 come back as they were (host.py)."""
+    """The bytes of a file's text; those that were not UTF-8 come back as they were."""
     return text.encode("utf-8", "surrogateescape")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Evidence as it travels and as it is kept.
 
-On its way to the controller it is base64 of zlib of JSON (key to reading, see host.py). An
+On its way to the controller it is base64 of zlib of JSON (key to reading, see host/__init__.py). An
 evidence pack is one JSON file per host: ``schema``, ``host``, ``recorded_at`` (UTC),
 ``hostproof`` (version) and ``readings``.
 """

@@ -13,15 +13,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ansible.module_utils.hostproof.collect.host import (
-    AS_ROOT,
-    OF_ACCOUNT,
-    Host,
-    Process,
-    Record,
-    part_of,
-    value_or_raise,
-)
+from ansible.module_utils.hostproof.collect.host import Host, Process, Record
+from ansible.module_utils.hostproof.collect.host.answers import part_of, value_or_raise
+from ansible.module_utils.hostproof.collect.host.script_search import AS_ROOT, OF_ACCOUNT
 from ansible.module_utils.hostproof.collect.identity import Kind
 from ansible.module_utils.hostproof.evaluate import audit
 

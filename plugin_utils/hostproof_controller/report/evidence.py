@@ -26,7 +26,7 @@ def shown_readings(part: Part, keys: set[str]) -> dict[str, tuple[str, str]]:
 
 
 def show_reading(reading: object) -> tuple[str, str]:
-    """A reading (host.py) for people: a note and the text, every character showable."""
+    """A reading (collect/host) for people: a note and the text, every character showable."""
     try:
         return _shown(reading)
     except (RecursionError, ValueError) as problem:

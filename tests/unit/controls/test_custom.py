@@ -5,9 +5,9 @@ import pwd
 
 import packs
 import pytest
-from ansible.module_utils.hostproof.collect import host as host_module
 from ansible.module_utils.hostproof.collect import readings
 from ansible.module_utils.hostproof.collect.host import LiveHost, Output, RecordedHost
+from ansible.module_utils.hostproof.collect.host import live as host_module
 from ansible.module_utils.hostproof.controls.custom import patterns
 from ansible.module_utils.hostproof.controls.custom.commands import refusal
 from ansible.module_utils.hostproof.controls.custom.policy import policy_from
