@@ -22,6 +22,12 @@ _STRANGE = re.compile(r"[^\x20-\x7e]+")
 _TEMPORARY = re.compile(r"/[^\s:]*?/?pytest-of-[^/\s]+/pytest-\d+/(?:popen-gw\d+/)?")
 #: Numbers, also within names: ora1, 19c, eth0, 10.0.0.1.
 _NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
+#: Stand for a number that the finding requires, and for one that it states elsewhere. Any other
+#: number is one of the rule, and stored as it is: "10 minutes" must not become "1 minutes".
+_DESIRED, _OF_HOST = "{desired}", "{n}"
+#: The same in rows of before, where it stands for any number, and the commands are sorted. They
+#: hold until tests/advice writes them again.
+_ANY = "#"
 
 
 #: Reasons that come from a reading, and the hint that every unreadable one has.
@@ -29,10 +35,31 @@ _READING = re.compile(r"(?<=apply cannot plan this host: ).*")
 _WITH_ROOT = "rerun with --become (requires root)"
 
 
-def _plain(text: str) -> str:
+def _plain(text: str, numbers: dict[str, str]) -> str:
     text = _READING.sub("REASON", _STRANGE.sub("?", text))
     text = _TEMPORARY.sub("/tmp/", text)
-    return _NUMBERS.sub("#", text).strip()
+    return _NUMBERS.sub(lambda one: numbers.get(one[0], one[0]), text).strip()
+
+
+def _numbers_of(finding: Finding) -> dict[str, str]:
+    """What stands for each number of what a finding says besides its fix."""
+    layers = (finding.persisted, finding.running, finding.in_use)
+    texts = (
+        finding.title,
+        finding.why,
+        *layers,
+        *finding.evidence,
+        *(finding.values or {}).items(),
+    )
+    numbers = dict.fromkeys(_NUMBERS.findall(" ".join(map(str, texts))), _OF_HOST)
+    return numbers | dict.fromkeys(_NUMBERS.findall(finding.desired or ""), _DESIRED)
+
+
+def without_numbers(advice: Advice) -> Advice:
+    """The same for every host, for a table that people read."""
+    return tuple(
+        _NUMBERS.sub(_ANY, text.replace(_OF_HOST, _ANY).replace(_DESIRED, _ANY)) for text in advice
+    )
 
 
 def row_of(finding: Finding) -> tuple[str, Advice] | None:
@@ -42,8 +69,9 @@ def row_of(finding: Finding) -> tuple[str, Advice] | None:
     if finding.fix == _WITH_ROOT:
         return None
     key = f"{finding.check} {finding.status} {finding.failing_layer or '-'}"
-    commands = sorted({f"$ {_plain(command)}" for command in finding.commands})
-    return key, (_plain(finding.fix or "-"), *commands)
+    numbers = _numbers_of(finding)
+    commands = dict.fromkeys(f"$ {_plain(command, numbers)}" for command in finding.commands)
+    return key, (_plain(finding.fix or "-", numbers), *commands)
 
 
 def text_of(rows: Rows) -> str:
@@ -86,6 +114,22 @@ def not_stored(findings: Iterable[Finding]) -> list[str]:
     new = set()
     for finding in findings:
         row, rows = row_of(finding), stored(finding.control)
-        if row is not None and rows is not None and row[1] not in rows.get(row[0], ()):
-            new.add(text_of({row[0]: {row[1]}}))
+        if row is None or rows is None:
+            continue
+        key, advice = row
+        same = rows.get(key, set())
+        if advice not in same and not _is_as_before(advice, same):
+            new.add(text_of({key: {advice}}))
     return sorted(new)
+
+
+def _is_as_before(advice: Advice, stored_ones: set[Advice]) -> bool:
+    return any(is_written_again(one, advice) for one in stored_ones)
+
+
+def is_written_again(before: Advice, advice: Advice) -> bool:
+    """Whether a row of before is this advice."""
+    if not any(_ANY in text for text in before):
+        return False
+    fix, *commands = without_numbers(advice)
+    return before == (fix, *sorted(set(commands)))
