@@ -1,7 +1,6 @@
 """Roles in a play of another project: the variables of other roles, the printed findings, the
 result of a role in the next task, and the hosts that an audit fails."""
 
-import importlib.util
 import json
 import os
 import re
@@ -263,7 +262,7 @@ def oracle_net_play(prefix):
         "{{ net | community.general.json_query('" + query + "') }}"
     )
     with_jinja["ansible.builtin.debug"]["msg"] = "{{ net" + expression + " }}"
-    if importlib.util.find_spec("ansible_collections.community") is None:
+    if not any(Path(path, "ansible_collections/community/general").exists() for path in sys.path):
         play["tasks"] = [with_jinja]
     return play
 
