@@ -44,7 +44,7 @@ class Taken(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """Bytes of each part in the order of PARTS, and how many of them are assumptions: processes,
+    """Bytes of each part in the order of PARTS, and the sum of what is assumed: processes,
     page cache, and a PGA without a limit above its target."""
 
     parts: Tuple[int, ...]
