@@ -87,6 +87,12 @@ def of_run() -> str:
     return " ".join([*of_inventories(inventories), *without_inventories()])
 
 
+def prime() -> None:
+    """Make the options that each worker repeats, before Ansible forks them."""
+    if is_a_run():
+        without_inventories()
+
+
 @functools.cache
 def without_inventories() -> tuple[str, ...]:
     """The options of this run but for -i and --limit, each as a shell takes it."""

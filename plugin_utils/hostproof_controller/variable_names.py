@@ -213,12 +213,12 @@ def closest(name: str, selected: tuple[str, ...]) -> str | None:
 
 
 def _has_our_prefix(name: str) -> bool:
-    return any(name.startswith(f"{prefix}_") for prefix in _prefixes())
+    return name.startswith(_prefixes())
 
 
 @functools.cache
 def _prefixes() -> tuple[str, ...]:
-    return (*controls(), OF_ALL.rstrip("_"), "detect_storage")
+    return (*(f"{control}_" for control in controls()), OF_ALL, "detect_storage_")
 
 
 @functools.cache

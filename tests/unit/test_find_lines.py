@@ -47,6 +47,20 @@ def test_lines_of_files_and_of_scripts_that_they_call(root):
     assert result.unread == []
 
 
+def test_several_searches_read_the_same_files_once(root):
+    """An audit searches the commands of the boot for several settings."""
+    live = LiveHost()
+    first = live.find_lines("first", [f"{root}/units/*.service"], r"\bsysctl\b")
+    for path in root.rglob("*.*"):
+        put(path, "nothing\n")
+    assert live.find_lines("second", [f"{root}/units/*.service"], r"\bsysctl\b") == first
+    secret = live.find_lines("third", [f"{root}/units/*.service"], "secret=")
+    assert secret.lines == {f"{root}/bin/one": [(2, "secret=1")]}
+    # Another audit, and other places.
+    assert LiveHost().find_lines("x", [f"{root}/units/*.service"], r"\bsysctl\b").lines == {}
+    assert live.find_lines("y", [f"{root}/units/a.*"], "nothing").lines != {}
+
+
 def test_only_matching_lines_are_kept(root):
     live = LiveHost()
     live.find_lines("test", [f"{root}/units/*.service"], r"\bsysctl\b")

@@ -13,7 +13,7 @@ import pytest
 from ansible.module_utils.hostproof.collect import guarded, guarded_read, mount_owner
 from ansible.module_utils.hostproof.collect.child import Untrusted
 from ansible.module_utils.hostproof.collect.guarded_read import Reader
-from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.collect.host import LiveHost, script_search
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
 from ansible.module_utils.hostproof.probes.nfs import nfs_files
 
@@ -406,3 +406,13 @@ def test_a_search_keeps_nothing_that_another_account_may_change(tree: Path) -> N
         (tree / "theirs" / "below").symlink_to(tree)
         with pytest.raises(PermissionError):
             guarded_read.read(f"{tree}/theirs/below/secret", guarded_read.text, (), kept)
+
+
+def test_what_a_search_keeps_is_not_for_another_account(tree: Path) -> None:
+    """Root reads the secret first. Then a script of another account names it."""
+    secret, theirs = f"{tree}/secret", f"{tree}/theirs/script"
+    assert list(script_search.search_lines([secret], "only root").lines) == [secret]
+    file(Path(theirs), f"sh {secret}\n", uid=NOBODY.pw_uid)
+    for _ in range(2):
+        found = script_search.search_lines([theirs], "only root|sh")
+        assert (list(found.lines), found.unread) == ([theirs], [secret])

@@ -56,8 +56,17 @@ def test_another_host_gets_the_sources_at_once():
     assert task.forms == ["lzma"]
 
 
-def test_another_python_of_the_controller_gets_the_sources_at_once():
+@pytest.mark.parametrize(
+    ("python", "form"),
+    [
+        ("/usr/bin/another-python", "lzma"),
+        ("/opt/python3.6", "lzma"),
+        # Bytecode is the same in all releases of a version, such as 3.11.2 and 3.11.7.
+        ("/opt/python{0}.{1}".format(*sys.version_info), "compiled"),
+    ],
+)
+def test_another_python_of_the_controller_gets_what_it_can_use_at_once(python, form):
     """An audit is one execution."""
     task = Asked(answer(findings=[]))
-    task._ask_payload("/usr/bin/another-python", {}, ["io_pacing"])
-    assert task.forms == ["lzma"]
+    task._ask_payload(python, {}, ["io_pacing"])
+    assert task.forms == [form]

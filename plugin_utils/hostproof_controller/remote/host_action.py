@@ -22,7 +22,7 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.hostproof.errors import HostproofError
 
-from .. import commands, custom_checks, policies, runs, selection, variable_names
+from .. import commands, custom_checks, policies, run_options, runs, selection, variable_names
 from ..layout import COLLECTION, LIBRARY, ROOT
 from ..report import text
 from . import output_limits, payload, response_validation, transport
@@ -42,6 +42,7 @@ def prepare(module: str = "") -> None:
     policies.prime()
     variable_names.prime()
     selection.prime(transport.extra_variables())
+    run_options.prime()
     own_checks: list[custom_checks.Loaded] = []
     with contextlib.suppress(HostproofError):
         # Each host reports the error.
@@ -209,11 +210,8 @@ class PayloadAction(transport.Task):
         self, interpreter: str | None, params: dict[str, Any], controls: list[str]
     ) -> dict[str, Any]:
         compiled = payload.compiled_for(self.task_name, controls) if self.runs_here else None
-        # Another Python has other bytecode, and would need a second execution for the sources.
-        started = os.path.realpath(interpreter or payload.PYTHONS[0])
-        is_same = started == os.path.realpath(sys.executable)
         forms: tuple[str, ...] = payload.COMPRESSIONS
-        if compiled is not None and is_same:
+        if compiled is not None and _has_this_bytecode(interpreter or payload.PYTHONS[0]):
             forms = (payload.COMPILED, *forms)
         for form in forms:
             output, mark = self._send(interpreter, params, controls, form, compiled)
@@ -353,6 +351,16 @@ def _with_own_checks(
 def _is_selected(selected: selection.Selection, entry: object) -> bool:
     """An entry that is no check stays: the host reports it."""
     return not isinstance(entry, dict) or selected.has(f"custom.{entry.get('id')}")
+
+
+def _has_this_bytecode(interpreter: str) -> bool:
+    """Whether it is this Python, or one of this version by its name: /usr/bin/python3.11.
+
+    Another Python has other bytecode, and would need a second execution for the sources.
+    """
+    started = os.path.realpath(interpreter)
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    return started == os.path.realpath(sys.executable) or os.path.basename(started) == version
 
 
 @functools.cache

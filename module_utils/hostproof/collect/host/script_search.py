@@ -13,6 +13,7 @@ from typing import (
     Any,
     Dict,
     List,
+    NamedTuple,
     Sequence,
     Set,
     Tuple,
@@ -27,6 +28,8 @@ from .processes import read_trusted
 
 #: A longer file is not a script.
 _SCRIPT_LIMIT = 512 * 1024
+#: Characters of the scripts that are kept for the next search of the same places.
+_KEPT_LENGTH = 16 << 20
 
 
 #: Depth to which a search follows calls from script to script.
@@ -90,20 +93,57 @@ AS_ROOT = re.compile(
 _LIBRARY = re.compile(r"/(?:init-)?functions\Z|/rc\.status\Z")
 
 
+class _Script(NamedTuple):
+    """A file that a search reads. ``by_root``: whether root runs it."""
+
+    path: str
+    callers: Tuple[str, ...]
+    by_root: bool
+    text: str
+
+
+#: Several searches of an audit have the same places: what they read, by places.
+_SEARCHED: Dict[Tuple[bool, Tuple[str, ...]], Tuple[List[_Script], List[str]]] = {}
+
+
 def search_lines(places: Sequence[str], pattern: str, only_as_root: bool = False) -> FoundLines:
-    """Breadth first: the files of ``places``, then the scripts that they call, and so on."""
-    with guarded.OpenFolders() as kept:
-        return _find_in(places, pattern, only_as_root, kept)
-
-
-def _find_in(
-    places: Sequence[str], pattern: str, only_as_root: bool, kept: guarded.OpenFolders
-) -> FoundLines:
+    scripts, unread = _searched(tuple(places), only_as_root)
     regex = re.compile(pattern, re.MULTILINE)
-    result = FoundLines({}, {}, [])
+    result = FoundLines({}, {}, list(unread))
+    for path, callers, by_root, text in scripts:
+        # Most files have no match: do not split them into lines.
+        if regex.search(text) and (by_root or path not in result.lines):
+            result.lines[path] = [
+                (number, line)
+                for number, line in _joined_lines(text)
+                if regex.search(line) and (by_root or AS_ROOT.search(line))
+            ]
+            if callers:
+                result.callers[path] = callers[0]
+    return result
+
+
+def _searched(places: Tuple[str, ...], only_as_root: bool) -> Tuple[List[_Script], List[str]]:
+    """The scripts of some places, and what cannot be read."""
+    known = _SEARCHED.get((only_as_root, places))
+    if known is None:
+        with guarded.OpenFolders() as folders:
+            known = _read_scripts(places, only_as_root, folders)
+        kept = [script for scripts, _unread in (*_SEARCHED.values(), known) for script in scripts]
+        if sum(len(script.text) for script in kept) <= _KEPT_LENGTH:
+            _SEARCHED[only_as_root, places] = known
+    return known
+
+
+def _read_scripts(
+    places: Sequence[str], only_as_root: bool, kept: guarded.OpenFolders
+) -> Tuple[List[_Script], List[str]]:
+    """Breadth first: the files of ``places``, then the scripts that they call, and so on."""
+    scripts: List[_Script] = []
+    unreadable: List[str] = []
     # A path, its callers, whether it counts without "#!", and whether root runs it.
     waiting: List[Tuple[str, Tuple[str, ...], bool, bool]]
-    paths = _files_of(places, result.unread)
+    paths = _files_of(places, unreadable)
     waiting = [(path, (), True, not (only_as_root and OF_ACCOUNT.search(path))) for path in paths]
     remote = _network_mounts()
     seen: Dict[bool, Set[Tuple[int, int]]] = {True: set(), False: set()}
@@ -112,8 +152,11 @@ def _find_in(
         for path, callers, is_script, by_root in waiting:
             if (path + "/").startswith(remote):
                 continue
-            unread = result.unread if by_root or not callers else []
+            unread = unreadable if by_root or not callers else []
             text = _text_of(path, callers, is_script, seen[by_root], unread, kept)
+            if not text:
+                continue
+            scripts.append(_Script(path, callers, by_root, text))
             names = [n for n in _ABSOLUTE_PATH.findall(text) if not _OF_A_PROCESS.match(n)]
             sourced = {name for name in SOURCED.findall(text) if not _LIBRARY.search(name)}
             for folder in _IN_FOLDER.findall(text):
@@ -128,17 +171,8 @@ def _find_in(
                 (name, (*callers, path), name in sourced, by_root or name in powerful)
                 for name in dict.fromkeys(names)
             )
-            # Most files have no match: do not split them into lines.
-            if regex.search(text) and (by_root or path not in result.lines):
-                result.lines[path] = [
-                    (number, line)
-                    for number, line in _joined_lines(text)
-                    if regex.search(line) and (by_root or AS_ROOT.search(line))
-                ]
-                if callers:
-                    result.callers[path] = callers[0]
         waiting = called if depth < _CALLS - 1 else []
-    return result
+    return scripts, unreadable
 
 
 def _network_mounts() -> Tuple[str, ...]:

@@ -8,7 +8,6 @@ zone of the host; some releases insert the name of the zone. Since 12.2:
 Reference, UNIFORM_LOG_TIMESTAMP_FORMAT; tests/fixtures/alert_log/SOURCES.md.
 """
 
-import calendar
 import re
 from typing import Optional, Tuple
 
@@ -46,6 +45,9 @@ def moment(line: str, offset: int) -> Optional[float]:
 
 
 def _seconds(fields: Tuple[str, ...], offset: int) -> Optional[float]:
+    # Imported here: few hosts of an audit have an alert log, and the import takes 4 ms.
+    import calendar
+
     year, month, day, hour, minute, second = (integer(field) for field in fields)
     try:
         return float(calendar.timegm((year, month, day, hour, minute, second)) - offset)

@@ -6,7 +6,6 @@ Source: Oracle Universal Installer User's Guide, Oracle Universal Installer Inve
 """
 
 from typing import List, NamedTuple
-from xml.etree import ElementTree
 
 from ...errors import ParseError
 
@@ -50,6 +49,9 @@ def parse(text: str) -> List[Home]:
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         # No inventory has them, and what they can do to a reader of XML is known.
         raise ParseError("inventory.xml", "it defines a document type")
+    # Imported here: a host without an inventory does not need it, and the import takes 2 ms.
+    from xml.etree import ElementTree
+
     try:
         root = ElementTree.fromstring(text.encode("utf-8", "surrogateescape"))
     except (ElementTree.ParseError, LookupError, ValueError) as problem:

@@ -133,6 +133,10 @@ def split(text: str) -> List[Simple]:
     return commands
 
 
+#: A part of a word without a character that the shell treats differently from a letter. A digit or
+#: # has another meaning at the beginning of a word.
+_PLAIN = re.compile(r"[^ \t\r\n<>&|;()\"'`\\$#\d][^ \t\r\n<>&|;()\"'`\\$]*")
+_PLAIN_IN_QUOTES = re.compile(r"[^\"\\$`]+")
 _REDIRECT = re.compile(r"&>>?|>>|>\||>&|<<<|<<-?|<>|<&|>|<")
 _NUMBERED = re.compile(r"&>>?|\d*(?:>>|>\||>&|<<<|<<-?|<>|<&|>|<)")
 _OPERATOR = re.compile(r"\|\||&&|;;|[;&|()\n]")
@@ -145,10 +149,11 @@ def _piece(text: str, begin: int) -> Tuple[str, int]:
     if letter == '"':
         pieces, position = [], begin + 1
         while position < len(text) and text[position] != '"':
-            if text[position] in "\\$`":
-                piece, position = _piece(text, position)
+            plain = _PLAIN_IN_QUOTES.match(text, position)
+            if plain:
+                piece, position = plain.group(), plain.end()
             else:
-                piece, position = text[position], position + 1
+                piece, position = _piece(text, position)
             pieces.append(piece)
         return ("".join(pieces), position + 1) if position < len(text) else (UNKNOWN, len(text))
     if letter in "'`":
@@ -163,7 +168,8 @@ def _piece(text: str, begin: int) -> Tuple[str, int]:
             return UNKNOWN, _closed(text, begin)
         match = _VARIABLE.match(text, begin)
         return (UNKNOWN, match.end()) if match else ("$", begin + 1)
-    return letter, begin + 1
+    plain = _PLAIN.match(text, begin)
+    return (plain.group(), plain.end()) if plain else (letter, begin + 1)
 
 
 def _closed(text: str, begin: int) -> int:

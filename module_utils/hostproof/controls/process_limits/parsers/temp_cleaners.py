@@ -6,6 +6,7 @@ Sources: tmpwatch(8); tmpreaper(8); find(1), EXPRESSION; rm(1); MOS 370605.1.
 """
 
 import re
+from functools import lru_cache
 from typing import Iterable, List, Optional
 
 from ....parsers import glob_pattern, kept_lines
@@ -43,10 +44,14 @@ _MOST_WORDS = 100
 _MOST_LOOPS, _MOST_LETTERS = 8, 500
 
 
+#: A line is read for each directory, and once more for each word that evidence may leave out.
+_split = lru_cache(maxsize=16)(shell_words.split)
+
+
 def deletes(line: str, directory: str) -> Optional[bool]:
     """Whether a line deletes files in ``directory``; None where its path is not in the line."""
     # The splitting takes the \( \) \; of find for those of the shell.
-    commands = shell_words.split(re.sub(r"\\([();])", r"'\1'", line))
+    commands = _split(re.sub(r"\\([();])", r"'\1'", line))
     answers = []
     for at, command in enumerate(commands):
         then = [following.words for following in commands[at + 1 :]] if command.piped else []
@@ -60,7 +65,7 @@ def kept(_path: str, line: str) -> str:
 
 
 def _reading(line: str) -> object:
-    texts = (line, re.sub(r"\$\{?\w+\}?", "/tmp", line))  # noqa: S108 (a path in cron)
+    texts = {line: 0, re.sub(r"\$\{?\w+\}?", "/tmp", line): 0}  # noqa: S108 (a path in cron)
     return (
         [deletes(text, folder) for text in texts for folder in _FOLDERS],
         is_cleaner(line),
@@ -95,7 +100,7 @@ def is_cleaner(line: str) -> bool:
     """Whether a command has a temporary directory as an argument, or cleans nothing else."""
     return _PUTS_PROGRAM.search(line) is not None or any(
         _program(word) in _TMPWATCH or re.search(r"(?:^|\s)" + _TMP, word)
-        for command in shell_words.split(line)
+        for command in _split(line)
         for word in command.words
     )
 
