@@ -70,7 +70,7 @@ def need(facts: Facts, policy: Policy) -> Optional[Need]:
         return None if unknown is None else Need(0, 0, "not known", unknown=unknown)
     now = _parts(facts, policy, page, starts, grown=False)
     parts = _parts(facts, policy, page, starts, grown=True)
-    # Each stopped instance must be able to start; at the same time only those of the boot.
+    # Each stopped instance must be able to start, and those that start at boot time together.
     counted = [sid for sid in sorted(stopped) if sid in if_known(facts.at_boot, [])]
     largest = max(sorted(stopped), key=lambda sid: stopped[sid].growth.pages) if stopped else ""
     if stopped and sum(stopped[sid].growth.pages for sid in counted) < (
