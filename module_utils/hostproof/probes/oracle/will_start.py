@@ -202,9 +202,12 @@ def read_listeners(
     """Those that run, and those that are down and that a unit or cron starts at boot time."""
     found = [NextListener(one, attempt(_starters_of, host, starts, one)) for one in running]
     there = {(one.name, one.home) for one in running}
-    for starter in starts.starters if isinstance(starts, Starts) else ():
+    every = if_known(starts, None)
+    if every is None:
+        return found
+    for starter in every.starters:
         for named, name in starter.listeners:
-            homes = {entry.home for entry in starts.entries}
+            homes = {entry.home for entry in every.entries}
             home = named or (homes.pop() if len(homes) == 1 else "")
             if not name or (name, home) in there:
                 continue
