@@ -360,6 +360,7 @@ class TestMapsAtBoot:
     )
     def test_without_the_file_multipathd_of_red_hat_does_not_start(self, system, status):
         machine = recorded().file("/etc/os-release", f"ID={system}\n")
+        machine.file("/etc/multipath/conf.d/a.conf", "defaults {\n find_multipaths no\n}\n")
         (finding,) = judged(machine, "maps_at_boot", NAMED).values()
         assert finding.status == status
         assert status == "pass" or finding.fix.startswith("restore /etc/multipath.conf")

@@ -504,7 +504,7 @@ def _read_conf(host: Host) -> multipath_conf.Conf:
         found.entries.extend(part.entries)
         found.exceptions.extend(part.exceptions)
         found.defaults.update(part.defaults)
-    return found
+    return found._replace(has_main=not isinstance(texts[0], Absent))
 
 
 def _read_wwids(host: Host) -> FrozenSet[str]:

@@ -232,7 +232,7 @@ def maps_at_boot(disk: Disk, facts: Facts, _policy: object) -> Verdict:
             )
         )
         steps.append(Run("multipath", "-t", text="check the merged configuration"))
-    if missing and isinstance(facts.conf, Absent):
+    if missing and not _has_main(facts):
         steps.append(Ask(f"restore {MULTIPATH_CONF}, for example from a backup"))
     elif missing:
         steps.append(
@@ -261,7 +261,7 @@ def _switched_off(facts: Facts) -> Optional[str]:
 
 def _unfound(disk: Disk, facts: Facts) -> Optional[str]:
     """Why multipathd does not create the map at boot; None if it does."""
-    if isinstance(facts.conf, Absent) and _needs_file(facts):
+    if not _has_main(facts) and _needs_file(facts):
         return f"there is no {MULTIPATH_CONF}, without which multipathd does not start"
     wwid = disk.dm_uuid.replace("mpath-", "", 1)
     if _is_listed(wwid, facts):
@@ -282,6 +282,10 @@ def _is_listed(wwid: str, facts: Facts) -> bool:
     """Whether multipath knows the map: its file, or parameters that it adds to the file."""
     added = [value for name, value in known(facts.cmdline) if name == "mpath.wwid"]
     return wwid in added or wwid in known(facts.wwids)
+
+
+def _has_main(facts: Facts) -> bool:
+    return not isinstance(facts.conf, Absent) and known(facts.conf).has_main
 
 
 def _needs_file(facts: Facts) -> bool:

@@ -51,11 +51,15 @@ class Entry(NamedTuple):
 
 
 class Conf(NamedTuple):
-    """Lines that exclude a device, those that allow it again, and settings (FIND, WWIDS)."""
+    """Lines that exclude a device, those that allow it again, and settings (FIND, WWIDS).
+
+    ``has_main`` is false if only the files of conf.d exist.
+    """
 
     entries: List[Entry]
     exceptions: List[Entry]
     defaults: Dict[str, str]
+    has_main: bool = True
 
 
 class Path(NamedTuple):
