@@ -161,6 +161,7 @@ def _steps(used: Used, facts: Facts, paths: List[Tuple[str, str]]) -> List[Step]
             Wait("cluster_restart", "Clusterware, which scans the disks again,"),
         ]
     signs = " ".join(sign for _name, sign in paths)
+    begin: List[Step]
     if "PowerPath" in signs:
         begin = [Run("powermt", "display", "dev=all", text="find the pseudo device of this path")]
         device, names = "the pseudo device", "emcpower*"
