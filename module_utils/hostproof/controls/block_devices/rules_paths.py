@@ -163,9 +163,7 @@ def _steps(used: Used, facts: Facts, paths: List[Tuple[str, str]]) -> List[Step]
     signs = " ".join(sign for _name, sign in paths)
     begin: List[Step]
     if "PowerPath" in signs:
-        begin: List[Step] = [
-            Run("powermt", "display", "dev=all", text="find the pseudo device of this path")
-        ]
+        begin = [Run("powermt", "display", "dev=all", text="find the pseudo device of this path")]
         device, names = "the pseudo device", "emcpower*"
     elif any(name.startswith("nvme") for name, _sign in paths):
         begin = [
