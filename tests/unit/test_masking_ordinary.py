@@ -13,6 +13,7 @@ FOLDERS = (ROOT / "tests/fixtures", ROOT / "docs/examples")
 
 #: Files that hold a password, a community or a token: only such a line of them may change.
 HOLD_SECRETS = (
+    "node-record.txt",
     "slob-made-up.conf",
     "26-control-parameters.ora",
     "guide.txt",

@@ -265,6 +265,7 @@ def lob_reclaim_event(subject: Source, _facts: Facts, _policy: Policy) -> Verdic
         ),
         desired=f"not set, or below {_WORSE_FROM} for BasicFile LOBs",
         in_use=shown,
+        values={"level": level} if level is not None else None,
         evidence=(subject.key,),
     )
 

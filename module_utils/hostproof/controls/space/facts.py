@@ -210,7 +210,10 @@ def _read_destinations(
 def _has_no_files(host: Host, mounts: List[mountinfo.Mount], home: str) -> bool:
     """Whether a home has no parameter files: without a dbs directory, on an automount that is not
     mounted, and in recordings that do not have the reading."""
-    kind = mount_of(mounts, home).fstype
+    mount = attempt(mount_of, mounts, home)
+    if isinstance(mount, HostproofError):
+        return False
+    kind = mount.fstype
     if kind in NETWORK:
         program = attempt(host.program_owner, f"{home}/{PROGRAM}")
         return isinstance(program, (Absent, NotRecorded))
