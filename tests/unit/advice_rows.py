@@ -25,10 +25,8 @@ _NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
 #: Stand for a number that the finding requires, and for one that it states elsewhere. Any other
 #: number is one of the rule, and stored as it is: "10 minutes" must not become "1 minutes".
 _DESIRED, _OF_HOST = "{desired}", "{n}"
-#: The same in rows of before, where it stands for any number, and the commands are sorted. They
-#: hold until tests/advice writes them again.
+#: Stands for any number in a table that people read.
 _ANY = "#"
-
 
 #: Reasons that come from a reading, and the hint that every unreadable one has.
 _READING = re.compile(r"(?<=apply cannot plan this host: ).*")
@@ -117,19 +115,6 @@ def not_stored(findings: Iterable[Finding]) -> list[str]:
         if row is None or rows is None:
             continue
         key, advice = row
-        same = rows.get(key, set())
-        if advice not in same and not _is_as_before(advice, same):
+        if advice not in rows.get(key, set()):
             new.add(text_of({key: {advice}}))
     return sorted(new)
-
-
-def _is_as_before(advice: Advice, stored_ones: set[Advice]) -> bool:
-    return any(is_written_again(one, advice) for one in stored_ones)
-
-
-def is_written_again(before: Advice, advice: Advice) -> bool:
-    """Whether a row of before is this advice."""
-    if not any(_ANY in text for text in before):
-        return False
-    fix, *commands = without_numbers(advice)
-    return before == (fix, *sorted(set(commands)))

@@ -71,15 +71,3 @@ def test_what_is_of_the_host_differs_from_host_to_host(stored):
 )
 def test_no_harmful_edit_passes(stored, fix, commands):
     assert advice_rows.not_stored([told(fix, commands)])
-
-
-def test_a_row_of_before_holds_until_it_is_written_again(stored):
-    before = (
-        "set umask # in /home/oracle#/.profile; then restart ora# after # minutes",
-        "$ mount -o remount,hidepid=# /u#",
-        "$ umount /u#",
-    )
-    stored(before)
-    assert not advice_rows.not_stored([told()])
-    assert advice_rows.not_stored([told(FIX.replace("restart", "stop"))])
-    assert advice_rows.is_written_again(before, advice_rows.row_of(told())[1])
