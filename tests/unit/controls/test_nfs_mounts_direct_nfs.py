@@ -249,7 +249,7 @@ class TestOranfstab:
             ("fail", f"{TAB}:5"),
             ("warn", f"{TAB}:6"),
         ]
-        assert findings[0].why == "unknown attribute 'sever', did you mean 'server'?."
+        assert findings[0].why == "unknown attribute 'sever', did you mean 'server'?"
         assert findings[0].fix == (
             f"correct {TAB}:4: unknown attribute 'sever', did you mean 'server'?; then restart the "
             "instances that use Direct NFS by this file"
@@ -269,7 +269,7 @@ class TestOranfstab:
         machine = host().persisted_mount("/u03/oradata", "filer1:/vol/u03")
         tab = GOOD + "export: /vol/u03 mount: /u03/oradta\n"
         (finding,) = self.all(tab, machine)
-        assert finding.why.endswith("did you mean /u03/oradata?.")
+        assert finding.why.endswith("did you mean /u03/oradata?")
 
     def test_mount_with_a_slash(self):
         (finding,) = self.all(GOOD.replace("mount: /u02", "mount: /u02/"))

@@ -102,7 +102,7 @@ def _of_fault(path: str, fault: _Fault) -> Verdict:
     return Verdict(
         fault.status,
         of=place,
-        why=fault.why.rstrip(".") + ".",
+        why=fault.why if fault.why.endswith("?") else fault.why.rstrip(".") + ".",
         advice=Advice(
             [
                 Edit(place, what=f"correct {place}: {fault.why.rstrip('.')}"),
