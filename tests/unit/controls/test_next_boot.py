@@ -143,6 +143,22 @@ def test_semaphores_of_databases_that_are_down():
     assert "A, B, C, D, now down) need 36145 semaphores in 150 sets" in finding.desired
 
 
+REQUESTS = "fs.aio-max-nr kernel_parameters.asynchronous_io"
+
+
+def test_a_number_of_processes_that_cannot_be_read():
+    machine = kernel_packs.stock()
+    down(machine, flag="Y", sga_target="1G", processes="junk")
+    machine.file("/etc/sysctl.d/90.conf", "kernel.sem = 250 32000 100 128\n")
+    kernel_packs.sets(machine, kernel__sem="250 32000 100 128")
+    machine.file("/etc/sysctl.d/91.conf", "fs.aio-max-nr = 1048576\n")
+    kernel_packs.sets(machine, **{"fs__aio-max-nr": "1048576"})
+    findings = judged(machine, "kernel_parameters")
+    for key in ("kernel.sem kernel_parameters.semaphores", REQUESTS):
+        assert findings[key].status == "error"
+        assert "processes" in findings[key].why
+
+
 @pytest.mark.parametrize(
     ("parameters", "size", "others", "status"),
     [

@@ -87,6 +87,10 @@ def _unsettled(at_boot: Answer[SysctlAtBoot]) -> Optional[HostproofError]:
     return known(at_boot).unknown
 
 
+#: Parameters that limit what processes take.
+_FOR_PROCESSES = ("kernel/sem", "fs/aio-max-nr")
+
+
 def _stopped(
     parameter: Parameter,
     now: Answer[Optional[Numbers]],
@@ -94,6 +98,8 @@ def _stopped(
     facts: Facts,
 ) -> Optional[HostproofError]:
     """The unknown part of databases that are down, unless the limits cover all memory."""
+    if parameter.key in _FOR_PROCESSES:
+        return facts.stopped.uncounted
     memory = if_known(facts.figures.memory, 0)
     sizes = {"kernel/shmall": memory // if_known(facts.figures.page, 4096), "kernel/shmmax": memory}
     least = sizes.get(parameter.key)

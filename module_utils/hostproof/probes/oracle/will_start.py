@@ -100,13 +100,15 @@ class Sizes(NamedTuple):
     """Bytes of the SGAs in SysV segments, and processes, of databases that are down and start
     together: all that start at boot, and the largest of the others.
 
-    ``unknown`` is the first error: the numbers are then without that database."""
+    ``unknown`` is the first error: the numbers are then without that database. ``uncounted`` is the
+    first error of the number of processes of a database whose SGA is known."""
 
     sga: int
     largest: int
     processes: Tuple[int, ...]
     sids: Tuple[str, ...]
     unknown: Optional[HostproofError]
+    uncounted: Optional[HostproofError] = None
 
 
 def sizes_of_stopped(coming: WillStart) -> Sizes:
@@ -134,6 +136,7 @@ def sizes_of_stopped(coming: WillStart) -> Sizes:
         processes=tuple(count for count in counts if isinstance(count, int)),
         sids=tuple(together),
         unknown=problems[0] if problems else None,
+        uncounted=next((count for count in counts if isinstance(count, HostproofError)), None),
     )
 
 
