@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from page_blocks import blocks
 from test_tour import is_shown
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,11 +30,6 @@ ELSEWHERE = {"docs/tour.md": "tests/delivery/test_tour.py"}
 PAGES = [ROOT / "docs/installation.md", ROOT / "README.md"]
 PAGES += sorted({*ROOT.glob("docs/**/*.md"), ROOT / "CONTRIBUTING.md"} - {*PAGES})
 
-BLOCK = re.compile(
-    r"^(?:## (?P<section>[^\n]+)$|(?:<!-- not run: (?P<reason>[^\n]+) -->\n\n)?"
-    r"(?:```(?P<kind>sh|text)\n(?P<text>.*?)^```$|(?P<lines>(?:    \./hostproof [^\n]*\n)+)))",
-    re.MULTILINE | re.DOTALL,
-)
 #: The exit codes that an audit of this machine may have.
 VERDICTS = {0, 2, 3, 4, 5}
 BARE = ("python3-venv", "git", "ca-certificates", "openssh-client")
@@ -49,7 +45,7 @@ PASSED = re.compile(r"PIP_\w+|\w+_(?:proxy|PROXY)|SSL_CERT_FILE|SSL_CERT_DIR|REQ
 COPIED = ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt")
 
 
-class Block(NamedTuple):
+class Commands(NamedTuple):
     page: str
     section: str
     commands: str
@@ -65,33 +61,28 @@ class Block(NamedTuple):
         return VERDICTS if audits else {0}
 
 
-def blocks() -> list[Block]:
-    found: list[Block] = []
+def commands() -> list[Commands]:
+    found: list[Commands] = []
     for path in PAGES:
-        page, section = path.relative_to(ROOT).as_posix(), ""
-        for match in BLOCK.finditer(path.read_text()):
-            if match["section"]:
-                section = match["section"]
-            elif match["kind"] == "text":
-                if found and found[-1][:2] == (page, section):
-                    found[-1].shown.extend(match["text"].splitlines())
-            elif page not in ELSEWHERE:
-                text = match["text"] or match["lines"]
-                found.append(Block(page, section, text, match["reason"], []))
+        page = path.relative_to(ROOT).as_posix()
+        for block in blocks(path):
+            if block.kind == "text":
+                if found and found[-1][:2] == (page, block.section):
+                    found[-1].shown.extend(block.text.splitlines())
+            elif block.kind == "sh" and page not in ELSEWHERE:
+                found.append(Commands(page, block.section, block.text, block.reason, []))
     return found
 
 
-RUN = [block for block in blocks() if block.reason is None]
+RUN = [block for block in commands() if block.reason is None]
 
 
 def test_the_pages_have_blocks_of_both_kinds():
     assert len(RUN) >= 8
-    reasons = {block.reason for block in blocks()} - {None}
-    assert all(len(str(reason)) > 10 for reason in reasons)
-    # Marks of YAML blocks are those of test_examples.py.
-    mark = re.compile(r"^<!-- not run: [^\n]+ -->\n+(?:```sh|    )", re.MULTILINE)
-    marks = sum(len(mark.findall(path.read_text())) for path in PAGES)
-    assert marks == sum(block.reason is not None for block in blocks())
+    reasons = [block.reason for path in PAGES for block in blocks(path) if block.reason is not None]
+    assert all(len(reason) > 10 for reason in reasons)
+    marks = sum(path.read_text().count("\n<!-- not run: ") for path in PAGES)
+    assert marks == len(reasons)
 
 
 @pytest.fixture(scope="module")

@@ -21,26 +21,24 @@ from ansible.module_utils.hostproof.controls import registry
 from hostproof_controller import custom_checks, policies, selection, variable_names
 from hostproof_controller.cli import command, project_file
 from hostproof_controller.report.waivers import parse_waivers
+from page_blocks import blocks
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sys.executable).parent
 
 pytestmark = pytest.mark.skipif(
-    not (PROGRAMS / "ansible-galaxy").exists(), reason="ansible-galaxy is not beside this Python"
+    not (PROGRAMS / "ansible-galaxy").exists(),
+    reason="ansible-galaxy is not in the directory of this Python",
 )
 
 EXAMPLES = re.compile(r'^EXAMPLES = r"""\n(.*?)^"""$', re.MULTILINE | re.DOTALL)
 RETURN = re.compile(r'^RETURN = r"""\n(.*?)^"""$', re.MULTILINE | re.DOTALL)
 #: Keys of a result that any module may have.
 OF_ANSIBLE = {"changed", "diff", "msg", "warnings", "reported", "skipped"}
-BLOCK = re.compile(
-    r"(?:^<!-- not run: (?P<reason>[^\n]+) -->\n\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$",
-    re.MULTILINE | re.DOTALL,
-)
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
 
-#: Examples that end with an error on a host without what they name, and this error. On a host that
-#: has it, the example runs to its end.
+#: Examples that require something of a host (a program, a file, a listener), and their error on a
+#: host without it. On a host that has it, the example runs to its end.
 MISSING_HERE = {
     "module aix_attributes": "lsattr",
     "module from_oracle_net": "listener.ora",
@@ -59,7 +57,7 @@ MISSING_HERE = {
     "docs/modules.md 3": "/home/oracle/awrrpt_1_411_412.txt: No such file",
     "docs/modules.md 8": "bin/sqlplus: No such file",
     "docs/modules.md 13": "listener.ora",
-    # They are audits of this machine, and fail its hosts.
+    # These audit this machine, and fail its hosts.
     "docs/collection.md 2": r"; the run has exit code \d",
     "docs/runner.md 1": r"; the run has exit code \d",
     "docs/runner.md 2": r"; the run has exit code \d",
@@ -123,10 +121,9 @@ def of_modules() -> list[Example]:
 
 def of_page(name: str, page: Path) -> list[Example]:
     return [
-        Example(f"{name} {number}", match["kind"], match["text"], match["reason"])
-        for number, match in enumerate(
-            (one for one in BLOCK.finditer(page.read_text()) if one["kind"] not in ("sh", "text")),
-            1,
+        Example(f"{name} {number}", block.kind, block.text, block.reason)
+        for number, block in enumerate(
+            (one for one in blocks(page) if one.kind not in ("sh", "text")), 1
         )
     ]
 
@@ -203,7 +200,7 @@ def test_every_module_and_every_role_has_an_example_with_whole_names():
 
 @pytest.fixture(scope="module")
 def output(project):
-    """Of one run with all playbooks, with the result of each task."""
+    """The output of one run of all playbooks. It contains the result of each task."""
     playbooks = [
         {"import_playbook": path_of(project, example).name}
         for example in PLAYS
@@ -269,7 +266,7 @@ def test_the_settings_of_a_project_with_a_checkout(project):
 
 
 def validate_policy(variables: dict[str, Any]) -> None:
-    """Each name is a variable, and every control accepts its values."""
+    """Each name is a known variable, and each control accepts the values."""
     known = variable_names.known_variables()
     assert set(variables) <= known
     for control in policies.controls().values():
@@ -287,7 +284,7 @@ def is_changelog(data: dict[str, Any]) -> bool:
     return set(data) <= {name for name, _ in config["sections"]}
 
 
-#: What a block is that has this key or the keys of which begin so, and its validation.
+#: The validation of a block, by the first key of the block or of its first entry.
 VALIDATED = {
     "minor_changes": is_changelog,
     "inventory": lambda data: set(data) <= set(project_file.KEYS),
@@ -301,7 +298,7 @@ VALIDATED = {
     [one for one in OF_PAGES if not (one.is_play or one.reason or one.kind == "ini")],
     ids=lambda one: one.name,
 )
-def test_what_is_no_playbook_is_valid(example):
+def test_other_blocks_are_valid(example):
     assert example.kind in ("yaml", "json")
     if example.kind == "json":
         assert json.loads(example.text)

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import pytest
 import wrapper
 from hostproof_controller.cli import command
+from page_blocks import blocks
 
 #: No ansible-core has a part in it.
 pytestmark = pytest.mark.one_core
 
 ROOT = Path(__file__).resolve().parents[2]
-TOUR = (ROOT / "docs/tour.md").read_text()
-FENCE = re.compile(r"^```(sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TOUR = ROOT / "docs/tour.md"
 #: Where the tour writes; here to a folder of its own.
 FOLDER = "/tmp/hostproof-tour"
 
@@ -34,11 +34,11 @@ class Stop(NamedTuple):
 
 def stops() -> list[Stop]:
     result: list[Stop] = []
-    for kind, text in FENCE.findall(TOUR):
-        if kind == "sh":
-            result.append(Stop(text, []))
+    for block in blocks(TOUR):
+        if block.kind == "sh":
+            result.append(Stop(block.text, []))
         else:
-            result[-1].shown.extend(text.splitlines())
+            result[-1].shown.extend(block.text.splitlines())
     return result
 
 
@@ -103,7 +103,7 @@ def test_every_verb_that_needs_no_host_is_on_the_tour():
     }
     for name in command.COMMANDS:
         if name not in others:
-            assert f"./hostproof {name}" in TOUR, name
+            assert f"./hostproof {name}" in TOUR.read_text(), name
 
 
 def test_what_is_not_printed_is_found():
