@@ -11,21 +11,22 @@ from pathlib import Path
 
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, WARN, Finding
 
-FOLDER = Path(__file__).resolve().parents[1] / "texts/advice"
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "tests/texts/advice"
 #: Fix and commands, without what differs from host to host.
 Advice = tuple[str, ...]
 Rows = dict[str, set[Advice]]
 
-#: Control characters and other hostile names do not belong into a file that people review.
+#: Control characters and other hostile names do not belong in a file that people review.
 _STRANGE = re.compile(r"[^\x20-\x7e]+")
 #: Directories of pytest: their names differ by user, run and worker.
 _TEMPORARY = re.compile(r"/[^\s:]*?/?pytest-of-[^/\s]+/pytest-\d+/(?:popen-gw\d+/)?")
 #: Numbers, also within names: ora1, 19c, eth0, 10.0.0.1.
 _NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
-#: Stand for a number that the finding requires, and for one that it states elsewhere. Any other
-#: number is one of the rule, and stored as it is: "10 minutes" must not become "1 minutes".
+#: Placeholders of a number that the finding requires, and of one that it states elsewhere. Any
+#: other number is part of the rule and stored unchanged: "10 minutes" must not become "1 minutes".
 _DESIRED, _OF_HOST = "{desired}", "{n}"
-#: Stands for any number in a table that people read.
+#: Placeholder of any number in a table that people read.
 _ANY = "#"
 
 #: Reasons that come from a reading, and the hint that every unreadable one has.
@@ -40,7 +41,7 @@ def _plain(text: str, numbers: dict[str, str]) -> str:
 
 
 def _numbers_of(finding: Finding) -> dict[str, str]:
-    """What stands for each number of what a finding says besides its fix."""
+    """The placeholder of each number in the texts of a finding, except its fix."""
     layers = (finding.persisted, finding.running, finding.in_use)
     texts = (
         finding.title,
@@ -49,7 +50,9 @@ def _numbers_of(finding: Finding) -> dict[str, str]:
         *finding.evidence,
         *(finding.values or {}).items(),
     )
-    numbers = dict.fromkeys(_NUMBERS.findall(" ".join(map(str, texts))), _OF_HOST)
+    # The path of a fixture can have a number of the checkout, such as hostproof-3.
+    text = " ".join(map(str, texts)).replace(str(ROOT), "")
+    numbers = dict.fromkeys(_NUMBERS.findall(text), _OF_HOST)
     return numbers | dict.fromkeys(_NUMBERS.findall(finding.desired or ""), _DESIRED)
 
 
