@@ -37,8 +37,7 @@ def from_cpu_tables(text: str) -> Report:
 
 def from_sadf(text: str) -> Report:
     """The same figures of sar's JSON."""
-    disks = sadf.parse(text)
-    rows = sadf.parse_rows(text)
+    disks, rows = sadf.parse(text)
     report = of_disks("sadf", disks, []) if disks else None
     return _of_rows("sadf", rows, report)
 

@@ -13,7 +13,7 @@ from ....parsers.number import decimal
 
 _WHAT = "charbench output"
 _TIME = re.compile(r"^\d{1,2}:\d{2}:\d{2}$")
-_USERS = re.compile(r"^\[(\d{1,7})/(\d{1,7})\]$")
+_NUMBER = re.compile(r"^[\d.]{1,15}$")
 _SUMMARY = re.compile(r"^\|\s*([A-Z][\w ./]{2,60}?)\s*\|\s*([\d,.]{1,20})\s*\|\s*$", re.MULTILINE)
 _XML = re.compile(r"<(\w{1,60})>\s*([\d,.]{1,20})\s*</\1>")
 #: The names of the summary, and of results.xml, to ours.
@@ -53,9 +53,8 @@ def parse(text: str) -> Run:
     tps = found.get("tps", tps)
     if tps is None and tpm is None:
         raise ParseError(_WHAT, "it has no transactions: run charbench with -v users,tpm,tps,resp")
-    failed = found.get("failed", max((row.get("Errors", 0.0) for row in rows), default=None))
-    if "failed" not in found and not any("Errors" in row for row in rows):
-        failed = None
+    errors = max((row["Errors"] for row in rows if "Errors" in row), default=None)
+    failed = found.get("failed", errors)
     return Run(tps, found.get("most_tpm", tpm), response, found.get("completed"), failed, len(busy))
 
 
@@ -68,19 +67,10 @@ def _rows(text: str) -> List[Dict[str, float]]:
             names = words[1:]
         elif names and words and _TIME.match(words[0]):
             values = words[2:] if words[1:2] in (["AM"], ["PM"]) else words[1:]
-            rows.append(_row(dict(zip(names, values))))
+            # The users are not a number: "[10/10]".
+            columns = zip(names, values)
+            rows.append({name: decimal(value) for name, value in columns if _NUMBER.match(value)})
     return rows
-
-
-def _row(columns: Dict[str, str]) -> Dict[str, float]:
-    row: Dict[str, float] = {}
-    for name, value in columns.items():
-        users = _USERS.match(value)
-        if users is not None:
-            row["Users"] = decimal(users.group(1))
-        elif re.match(r"^[\d.]{1,15}$", value):
-            row[name] = decimal(value)
-    return row
 
 
 def _mean(rows: List[Dict[str, float]], name: str) -> Optional[float]:

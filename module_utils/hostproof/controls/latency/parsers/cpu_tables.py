@@ -40,7 +40,8 @@ def parse(text: str) -> List[Row]:
     for number, line in enumerate(text.split("\n"), 1):
         words = line.split()
         if not words:
-            table = None if table not in ("cpu",) else table
+            # AIX prints an empty line below the heading.
+            table = table if table == "cpu" else None
             continue
         key = _key_of(words)
         if key is not None:

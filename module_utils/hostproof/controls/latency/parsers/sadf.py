@@ -5,7 +5,7 @@
 Source: sadf(1), json_stats.c of sysstat 12. The rows have the names that sar's own tables have.
 """
 
-from typing import Any, Dict, Iterator, List
+from typing import Any, Dict, Iterator, List, Tuple
 
 from ....errors import ParseError
 from ....parsers.number import json_at
@@ -15,27 +15,16 @@ from .iostat import Disk
 _WHAT = "the JSON of sadf"
 
 
-def parse(text: str) -> List[List[Disk]]:
-    """The intervals in order, each a list of its devices; [] where sar counted no disks.
+def parse(text: str) -> Tuple[List[List[Disk]], List[Row]]:
+    """The disks of each interval that has some, and the rows of all intervals, in order.
 
-    ParseError for anything but the JSON of sadf.
+    The rows are CPUs, swap, run queue and lost frames. ParseError for anything but the JSON of
+    sadf.
     """
+    intervals = _intervals(text)
     try:
-        return [
-            [_disk(entry) for entry in interval["disk"]]
-            for interval in _intervals(text)
-            if "disk" in interval
-        ]
-    except ValueError as problem:
-        raise ParseError(_WHAT, "it has a text instead of a number") from problem
-    except (KeyError, TypeError, AttributeError) as problem:
-        raise ParseError(_WHAT, f"lacks or mistakes {problem}") from problem
-
-
-def parse_rows(text: str) -> List[Row]:
-    """CPUs, swap, run queue and lost frames of each interval."""
-    try:
-        return [row for interval in _intervals(text) for row in _rows(interval)]
+        disks = [[_disk(entry) for entry in one["disk"]] for one in intervals if "disk" in one]
+        return disks, [row for interval in intervals for row in _rows(interval)]
     except ValueError as problem:
         raise ParseError(_WHAT, "it has a text instead of a number") from problem
     except (KeyError, TypeError, AttributeError) as problem:

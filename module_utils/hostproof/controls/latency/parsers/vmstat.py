@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What vmstat prints of memory and CPUs, on Linux, Solaris and AIX.
 
-The columns are found by the names in the heading. Solaris and AIX have ``sy`` twice: the last one
-is of the CPU. Sources: vmstat(8) of procps, vmstat(1M) of Solaris, vmstat of AIX.
+The columns are found by the names in the heading. Sources: vmstat(8) of procps, vmstat(1M) of
+Solaris, vmstat of AIX.
 """
 
 import re
@@ -15,6 +15,8 @@ from ....parsers.number import decimal_of_line, integer
 _WHAT = "vmstat output"
 _HEADING = re.compile(r"^\s*r\s+b\s.*\bus\s+sy\s+(?:id|wa)\b")
 _CPUS = re.compile(r"\blcpu=(\d{1,5})\b")
+#: The last column of CPU time is one of these.
+_LAST = ("us", "id", "wa", "st", "ec")
 _NUMBER = re.compile(r"^\d{1,15}(?:[.,]\d{1,3})?$")
 
 
@@ -27,8 +29,6 @@ class Interval(NamedTuple):
     """
 
     runnable: float
-    user: float
-    system: float
     idle: float
     wait: float
     stolen: Optional[float]
@@ -55,10 +55,7 @@ def parse(text: str) -> Vmstat:
         if _HEADING.match(line):
             names = words
         elif names and words:
-            count = 1 + max(names.index(name) for name in ("us", "id") if name in names)
-            for last in ("wa", "st", "ec"):
-                if last in names:
-                    count = max(count, names.index(last) + 1)
+            count = 1 + max(names.index(name) for name in _LAST if name in names)
             if len(words) >= count and all(_NUMBER.match(word) for word in words[:count]):
                 figures = [
                     decimal_of_line(_WHAT, word.replace(",", "."), number) for word in words[:count]
@@ -70,13 +67,10 @@ def parse(text: str) -> Vmstat:
 
 
 def _interval(names: List[str], figures: List[float]) -> Interval:
-    # The last of equal names is the one of the CPU.
     columns = dict(zip(names, figures))
     aix = "avm" in columns
     return Interval(
         runnable=columns["r"],
-        user=columns["us"],
-        system=columns["sy"],
         idle=columns.get("id", 0.0),
         wait=columns.get("wa", 0.0),
         stolen=columns.get("st"),
