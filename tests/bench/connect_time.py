@@ -7,15 +7,15 @@
     tests/bench/connect_time.py --compare small.json huge.json
 
 A connection is measured in stages: TCP handshake, ACCEPT of the server process that the listener
-starts, and its answer to the first request of the client (protocol negotiation). The server process
-has attached the SGA then, and has read each page of it where pre_page_sga is in force. No logon is
-tried: no password is needed, and no account is locked.
+starts, and its answer to the first request of the client (protocol negotiation). By then the server
+process has attached the SGA, and has read each page of it where pre_page_sga is in force. There is
+no logon: no password is required, and no account is locked.
 
---rejected goes on to a logon that the database rejects (ORA-01017), as an account that does not
-exist; --user NAME to a whole logon, with the password from HOSTPROOF_PASSWORD or the terminal. Both
-need python-oracledb (thin). Each connection is a line in listener.log, a rejected logon one in the
-audit trail. --compare prints the files side by side, and which share of the slowest the fastest
-saves: that is the cost of what was changed between both runs.
+--rejected adds a logon that the database rejects (ORA-01017), as an account that does not exist.
+--user NAME adds a complete logon, with the password from HOSTPROOF_PASSWORD or the terminal. Both
+require python-oracledb (thin). Each connection adds a line to listener.log, and a rejected logon
+also adds one to the audit trail. --compare prints the files side by side, and the share of the
+slowest run that the fastest saves: this is the cost of the change between the two runs.
 """
 
 import argparse
@@ -145,7 +145,7 @@ def negotiated(stream: socket.socket) -> bool:
 
 
 def logon_of(target: str, user: str | None, refused: bool):
-    """A function that logs on, or is refused; None without either."""
+    """A function that logs on, or whose logon is rejected; None without either."""
     if not user and not refused:
         return None
     try:
@@ -167,7 +167,7 @@ def logon_of(target: str, user: str | None, refused: bool):
 
 
 def compared(runs: list[dict]) -> str:
-    """A row for each run and stage, then what the fastest run saves of the slowest."""
+    """A row for each run and stage, then the time that the fastest run saves."""
     form = "{:<16}{:<8}{:>6}{:>12}{:>12}{:>12}"
     lines = [form.format("run", "stage", "n", "p50 ms", "p99 ms", "most ms")]
     for run in runs:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What validation in the foreground costs a request of an own application server, side by side.
+"""Requests to your application server with foreground and background validation, side by side.
 
 Two applications on one server, one with a pool that validates at each checkout and one with a pool
 that validates in the background, take turns, so that other load disturbs both alike:
@@ -13,11 +13,11 @@ measure it again, and compare both files:
     tests/bench/pool_requests.py background=http://app01:8080/shop --save background.json
     tests/bench/pool_requests.py --compare foreground.json background.json
 
-The address must be one that takes a connection of the pool and asks the database something short;
-it is requested with GET, --requests times (200), after --requests / 10 that do not count. Expected:
-the p50 of the background is lower by one round trip to the database, which ./hostproof audit --tags
-latency measures (latency_probes, tcp or pool). tests/bench/pool_validation.py is the same with a
-WildFly, a PostgreSQL and a delay of its own. Outputs of ab compare with ./hostproof read.
+The URL must take a connection from the pool and run a short query. It is requested with GET:
+--requests / 10 times to warm up, then --requests times (default 200). Expected: the p50 with
+background validation is lower by one round trip to the database, which ./hostproof audit --tags
+latency measures (latency_probes, tcp or pool). tests/bench/pool_validation.py runs the same test
+with WildFly, PostgreSQL and a proxy that adds a delay. ./hostproof read compares outputs of ab.
 """
 
 import argparse
@@ -77,7 +77,7 @@ def measured(targets: dict[str, str], number: int) -> Times:
 
 
 def table(times: Times) -> str:
-    """A column for each name, and what the fastest saves of the slowest a request."""
+    """A column for each name, then the time that the fastest saves per request."""
     names = list(times)
     rows = [("", *names), ("requests", *(str(len(times[name])) for name in names))]
     rows.append(("requests/s", *(f"{1000 / mean(times[name]):.1f}" for name in names)))

@@ -1,4 +1,4 @@
-"""tests/bench/pool_requests.py: requests of an own server with both validations side by side."""
+"""tests/bench/pool_requests.py: requests to a server with both kinds of validation."""
 
 import http.server
 import json
@@ -28,7 +28,8 @@ def server():
             pass
 
     running = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=running.serve_forever, daemon=True).start()
+    # With the default interval of 0.5 s, the shutdown waits for most of it.
+    threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
     yield f"http://127.0.0.1:{running.server_address[1]}", asked
     running.shutdown()
     running.server_close()
