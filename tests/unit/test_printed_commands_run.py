@@ -1,7 +1,7 @@
 """Run each command that a finding of an example prints.
 
 The command must change the finding, or be rejected with a reason. A plan is applied to the recorded
-readings. They stand in for the host, which a test must not change.
+readings, because a test must not change its host.
 """
 
 import copy

@@ -177,8 +177,8 @@ def test_findings_are_printed_and_returned(play, callback):
     assert f"the variables {', '.join(names)} are not used by any control" in sentence
 
 
-#: What makes a result one of another host, or of no host: keywords or variables of the play, and
-#: the reason that is printed.
+#: Keywords or variables of a play with which a task does not check its own host, and the reason
+#: that is printed.
 NOT_CHECKED = {
     "other_host": (
         {"apply": {"delegate_to": "good1"}},

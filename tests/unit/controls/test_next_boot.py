@@ -313,7 +313,7 @@ def test_the_memlock_of_what_starts_an_instance(runs, unit, service, flag, statu
 
 
 def test_the_login_of_an_owner_that_no_policy_lists():
-    """su - oradba in a script: limits.d counts, whoever the owner is."""
+    """su - oradba in a script: limits.d counts for each owner of a database."""
     machine = down(packs.linux().account("oradba", 54330, "oinstall"), sga_target="4G")
     machine.command(f"stat -L -c %U {HOME}/bin/sqlplus", "oradba\n")
     finding = judged(machine, "hugepages")["oradba hugepages.memlock_persisted"]

@@ -318,14 +318,14 @@ class TestOranfstab:
         assert finding.status == "fail"
         assert "path nas is a DNS round robin of 10.0.0.5, 10.0.0.6" in finding.why
 
-    def test_name_of_nobody_and_name_without_answer(self):
-        tab = "server: filer1\npath: nobody\nexport: /vol/u02 mount: /u02\n"
+    def test_unknown_name_and_name_without_answer(self):
+        tab = "server: filer1\npath: nas\nexport: /vol/u02 mount: /u02\n"
         (finding,) = self.all(tab)
-        assert (finding.status, finding.why) == ("fail", "path nobody is not the name of a host.")
-        machine = host().command("getent ahosts nobody", "2001:db8::1 STREAM nobody\n")
+        assert (finding.status, finding.why) == ("fail", "path nas is not the name of a host.")
+        machine = host().command("getent ahosts nas", "2001:db8::1 STREAM nas\n")
         assert statuses(self.all(tab, machine)) == ["pass"]
         machine = host()
-        machine.commands["getent ahostsv4 nobody"] = Output(1, "", "")
+        machine.commands["getent ahostsv4 nas"] = Output(1, "", "")
         assert statuses(self.all(tab, machine)) == ["error"]
 
     def test_five_paths(self):

@@ -239,7 +239,7 @@ class TestModes:
     def test_a_probe_that_saw_nothing_is_no_pass(self, judge):
         finding = self.measured(judge)
         assert (finding.status, "saw no round trip" in str(finding.why)) == ("error", True)
-        # What the policy says besides stands for it.
+        # The round trip of the policy replaces the measurement.
         assert self.measured(judge, trip=0.2).status == "pass"
 
     def test_a_probe_that_nobody_measured_is_no_pass(self, judge):

@@ -332,7 +332,7 @@ class TestProcAndBoot:
         text = space_packs.MOUNTS.replace("proc proc rw", f"proc proc {option}")
         finding = judge(machine.file("/proc/self/mountinfo", text))["hidepid", ""]
         assert finding.status == status
-        # What is right now is not mounted again.
+        # A correct running mount is not mounted again.
         assert bool(finding.commands) == ("hidepid" in option and not option.endswith("=0"))
         assert ("from the line of /proc" in (finding.fix or "")) == bool(line)
 
