@@ -50,8 +50,9 @@ def _numbers_of(finding: Finding) -> dict[str, str]:
         *finding.evidence,
         *(finding.values or {}).items(),
     )
-    # The path of a fixture can have a number of the checkout, such as hostproof-3.
-    text = " ".join(map(str, texts)).replace(str(ROOT), "")
+    # The path of a fixture can have a number of the checkout or of the run, such as hostproof-3
+    # and pytest-1/popen-gw1.
+    text = _TEMPORARY.sub("", " ".join(map(str, texts)).replace(str(ROOT), ""))
     numbers = dict.fromkeys(_NUMBERS.findall(text), _OF_HOST)
     return numbers | dict.fromkeys(_NUMBERS.findall(finding.desired or ""), _DESIRED)
 
