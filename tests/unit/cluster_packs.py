@@ -4,13 +4,13 @@ They are made up (tests/fixtures/cluster_nodes/SOURCES.md). When the control rea
 HOSTPROOF_WRITE_FIXTURES=1 pytest -k cluster_packs tests/unit
 """
 
-import json
 from typing import Any
 
 import packs
 from ansible.module_utils.hostproof.evaluate import audit
 from default_policies import default_policy
 from packs import Machine
+from stored import text_of
 
 FOLDER = packs.FIXTURES / "cluster_nodes/packs"
 GRID = "/u01/app/19.0.0/grid"
@@ -99,7 +99,7 @@ def pack(host: str, machine: Machine) -> str:
         "recorded_at": packs.RECORDED_AT,
         "readings": machine.evidence,
     }
-    return json.dumps(content, indent=1, sort_keys=True) + "\n"
+    return text_of(content, 2)
 
 
 def cluster_packs() -> dict[str, str]:

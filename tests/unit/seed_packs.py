@@ -5,11 +5,10 @@ else is made up to fit them: tests/fixtures/hugepages/SOURCES.md says what. When
 control reads more than before: HOSTPROOF_WRITE_FIXTURES=1 pytest -k seed_packs tests/unit
 """
 
-import json
-
 import packs
 from ansible.module_utils.hostproof.evaluate import audit
 from packs import GIB, KIB, MIB, Machine, Shm
+from stored import text_of
 
 FOLDER = packs.FIXTURES / "hugepages/packs"
 POLICY = {"instances": [{"sid": "log2perf", "sga": "60G", "version": "11.2.0.2"}]}
@@ -70,7 +69,7 @@ def pack(host: str, machine: Machine) -> str:
         "recorded_at": packs.RECORDED_AT,
         "readings": machine.evidence,
     }
-    return json.dumps(content, indent=1, sort_keys=True) + "\n"
+    return text_of(content, 2)
 
 
 def seed_packs() -> dict[str, str]:

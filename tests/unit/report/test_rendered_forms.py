@@ -15,6 +15,7 @@ import pytest
 from ansible.module_utils.hostproof import VERSION
 from hostproof_controller.report.store import Results, merge
 from report_samples import RUN, finding, fleet, make_line
+from stored import text_of
 from test_report_forms import nasty_results
 from test_report_html import Page
 from whole_reports import (
@@ -81,14 +82,14 @@ FORMS: dict[str, Callable[[Results], str]] = {
     "summary": render_summary,
     "narrow-summary": lambda results: render_summary(results, True, 44, verbose=True),
     "severe-summary": lambda results: render_summary(results, severity="high"),
-    "document": lambda results: json.dumps(json.loads(render_document(results, NOW)), indent=0),
-    "strict-document": lambda results: json.dumps(
+    "document": lambda results: text_of(json.loads(render_document(results, NOW)), 2),
+    "strict-document": lambda results: text_of(
         {
             name: value
             for name, value in json.loads(render_document(results, NOW, strict=True)).items()
             if name not in ("findings", "hosts")
         },
-        indent=0,
+        1,
     ),
     "junit": render_junit,
     "prometheus": lambda results: render_prometheus(results, NOW),
