@@ -8,10 +8,14 @@ from pathlib import Path
 
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls.registry import check_ids
 from hostproof_controller.cli import command
-from hostproof_controller.other_tools import cvu, orachk
-from hostproof_controller.other_tools.foreign_finding import NotUnderstood, as_findings, slug
+from hostproof_controller.other_tools import cvu, orachk, requirements
+from hostproof_controller.other_tools.foreign_finding import (
+    Foreign,
+    NotUnderstood,
+    as_findings,
+    slug,
+)
 
 SHARED = Path(__file__).resolve().parents[3] / "shared/data/preinstall"
 
@@ -209,7 +213,6 @@ class TestCvu:
         assert (finding["desired"], finding["running"]) == (memory.required, memory.actual)
         assert "memory_pressure.physical names the fix" in finding["fix"]
         assert finding["commands"] == ["./hostproof audit --tags memory_pressure --limit n1"]
-        assert set(cvu._OUR_CHECKS.values()) <= set(check_ids())
 
     def test_the_old_format(self):
         results = statuses(cvu.parse(OLD, "db01"))
@@ -482,3 +485,52 @@ def test_only_regular_files_are_read(tmp_path, capsys, kind):
     assert code != 0
     assert str(path) in told
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("name", "subject", "numbers", "check"),
+    [
+        ("OS Kernel Parameter", "semmsl", (), "kernel_parameters.semaphores"),
+        ("Kernel parameter check", "shmmax", (), "kernel_parameters.shared_memory"),
+        ("Kernel parameter", "tcp_ephemeral_high", (), "kernel_parameters.ephemeral_ports"),
+        ("Group Membership", "asmdba", (), "accounts.groups"),
+        ("Group Membership", "oinstall(Primary)", ("PRVF-7567",), "accounts.primary_group"),
+        (
+            'Membership check for user "oracle" in group "oinstall" [as Primary]',
+            "",
+            (),
+            "accounts.primary_group",
+        ),
+        ('Membership check for user "grid" in group "dba"', "", (), "accounts.groups"),
+        ("Package", "compat-libcap1-1.10", (), "packages.required"),
+        ("Package existence", "gcc", (), "packages.required"),
+        ("Swap Space check", "", (), "memory_pressure.swap_size"),
+        ("Host name", "", (), "name_resolution.hostname"),
+        ("Network Time Protocol (NTP)", "", ("PRVG-13606",), "time_sync.sources"),
+        ('subnet mask consistency for subnet "192.0.2.0"', "", (), "cluster_nodes.network"),
+        ("Check for parameter semmsl", "", (), "kernel_parameters.semaphores"),  # ORAchk
+        ("Voting Disk", "", ("PRVF-5157",), ""),
+        ("x" * 100_000, "y" * 100_000, (), ""),
+    ],
+)
+def test_our_check_for_a_requirement(name, subject, numbers, check):
+    assert requirements.check_of(name, subject, numbers) == check
+
+
+@pytest.mark.parametrize(
+    ("tool", "told", "required", "fix"),
+    [
+        ("cvu", "PRVF-5157 : voting disk", "", "correct the reason; then run CVU again"),
+        ("cvu", "", "", "find the reason: run the same command of CVU with -verbose"),
+        (
+            "cvu",
+            "",
+            "1 GB",
+            "set what the message names to the required value: 1 GB; then run CVU again",
+        ),
+        ("orachk", "x", "", "correct the reason; then run ORAchk again"),
+    ],
+)
+def test_a_failure_without_a_check_of_ours_names_the_next_step(tool, told, required, fix):
+    foreign = Foreign("n1", "Voting Disk", "", "fail", "medium", told, required=required)
+    assert as_findings(tool, "a tool", [foreign])["n1"][0]["fix"] == fix

@@ -23,6 +23,7 @@ from typing import NamedTuple
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 
 from .foreign_finding import MOST, Foreign, NotUnderstood, Run
+from .requirements import check_of
 
 #: Words of the locales that real runs showed. Any other word is an error, never a pass.
 _WORDS = {
@@ -82,63 +83,6 @@ _IN_MESSAGE = re.compile(
     r"\[(?:Required|Expected)[^=\]]*= ?\"?(?P<required>[^;\]\"]+?)\"?\s*"
     r"(?:; Found ?= ?\"?(?P<actual>[^\]\"]+?)\"?\s*)?\]"
 )
-
-#: The check of Hostproof for the same requirement, by the name of the task in small letters.
-_OUR_CHECKS = {
-    "physical memory": "memory_pressure.physical",
-    "available physical memory": "memory_pressure.available",
-    "swap size": "memory_pressure.swap_size",
-    "free space": "space.free",
-    "users with same uid": "accounts.one_account_per_uid",
-    "user existence": "accounts.exists",
-    'user not in group "root"': "accounts.not_in_root",
-    "group existence": "accounts.groups",
-    "group membership": "accounts.groups",
-    "user mask": "accounts.umask",
-    "run level": "platform.run_level",
-    "architecture": "platform.distribution",
-    "os kernel version": "platform.kernel",
-    "kernel version": "platform.kernel",
-    "package": "packages.required",
-    "hard limit": "process_limits.login",
-    "soft limit": "process_limits.login",
-    "maximum locked memory check": "process_limits.login",
-    "network time protocol (ntp)": "time_sync.one_daemon",
-    "clock synchronization": "time_sync.sources",
-    "chrony daemon is synchronized with at least one external time source": "time_sync.sources",
-    'daemon "avahi-daemon" not configured and running': "name_resolution.zeroconf",
-    'daemon "proxyt" not configured and running': "name_resolution.proxyt",
-    "zeroconf check": "name_resolution.zeroconf",
-    "resolv.conf integrity": "name_resolution.name_servers",
-    "(linux) resolv.conf integrity": "name_resolution.name_servers",
-    "/dev/shm mounted as temporary file system": "space.shm",
-    "systemd login manager ipc parameter": "process_limits.remove_ipc",
-    "user equivalence": "cluster_nodes.ssh",
-    # 10.2 to 12.1
-    "total memory": "memory_pressure.physical",
-    "available memory": "memory_pressure.available",
-    "swap space": "memory_pressure.swap_size",
-    "free disk space": "space.free",
-    "system architecture": "platform.distribution",
-    "package existence": "packages.required",
-    "hard limits": "process_limits.login",
-    "soft limits": "process_limits.login",
-    "default user file creation mask": "accounts.umask",
-    "clock synchronization check using network time protocol(ntp)": "time_sync.one_daemon",
-}
-_OF_PARAMETERS = {
-    "sem": "semaphores",
-    "tcp_ephemeral": "ephemeral_ports",
-    "udp_ephemeral": "ephemeral_ports",
-    "shm": "shared_memory",
-    "file-max": "open_files",
-    "ip_local_port_range": "ephemeral_ports",
-    "rmem": "socket_buffers",
-    "wmem": "socket_buffers",
-    "aio-max-nr": "asynchronous_io",
-    "panic": "panic",
-    "kernel.panic": "panic",
-}
 
 
 class _Row(NamedTuple):
@@ -518,20 +462,7 @@ def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
                 ", ".join(dict.fromkeys(numbers)),
                 required,
                 actual,
-                _our_check(name, subject),
+                check_of(name, subject, tuple(numbers)),
             )
         )
     return findings
-
-
-def _our_check(name: str, subject: str) -> str:
-    """The check for the same requirement; "" if there is none."""
-    name = name.lower()
-    if name not in _OUR_CHECKS and name.endswith(" check"):
-        name = name[: -len(" check")]
-    if name in ("os kernel parameter", "kernel parameter"):
-        for part, check in _OF_PARAMETERS.items():
-            if subject.startswith(part):
-                return f"kernel_parameters.{check}"
-        return ""
-    return _OUR_CHECKS.get(name, "")

@@ -18,6 +18,12 @@ from ..report.text import one_line, printable, shorten
 STATUSES = (PASS, WARN, FAIL, ERROR, SKIP)
 _LONGEST = 2000
 _VALUE = 300
+#: The next step where no check of Hostproof covers the result, by tool.
+_WITHOUT_REASON = {
+    "cvu": "find the reason: run the same command of CVU with -verbose",
+    "orachk": "follow the recommendation for this check in the HTML report of ORAchk",
+}
+_AGAIN = {"cvu": "run CVU again", "orachk": "run ORAchk again"}
 #: Findings of one file.
 MOST = 20_000
 
@@ -80,7 +86,7 @@ def _as_finding(tool: str, source: str, finding: Foreign) -> dict[str, Any]:
         "in_use": None,
         "takes_effect": None,
         "why": why,
-        "fix": _fix(finding) if is_problem else None,
+        "fix": _fix(tool, finding) if is_problem else None,
         "reference": f"{source}, {finding.number}" if finding.number else source,
         "evidence": [],
         "waiver": None,
@@ -92,14 +98,14 @@ def _as_finding(tool: str, source: str, finding: Foreign) -> dict[str, Any]:
     }
 
 
-def _fix(finding: Foreign) -> str | None:
+def _fix(tool: str, finding: Foreign) -> str:
     if finding.our_check:
         return f"audit the host: the finding {finding.our_check} names the fix"
-    if finding.required:
-        return _short(
-            f"set what the message names to the required value: {finding.required}", _VALUE
-        )
-    return None
+    if not finding.told and not finding.required:
+        return _WITHOUT_REASON[tool]
+    wanted = f": {finding.required}" if finding.required else ""
+    verb = "set what the message names to the required value" if wanted else "correct the reason"
+    return f"{_short(verb + wanted, _VALUE)}; then {_AGAIN[tool]}"
 
 
 def _audit_of(finding: Foreign) -> str:

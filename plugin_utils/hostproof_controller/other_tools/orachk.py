@@ -14,6 +14,7 @@ from typing import Any
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 
 from .foreign_finding import MOST, Foreign, NotUnderstood, Run
+from .requirements import check_of
 
 #: orachkStatus. INFO has no verdict. Any other word is an error, never a pass.
 _STATUSES = {"PASS": PASS, "WARNING": WARN, "FAIL": FAIL, "CRITICAL": FAIL, "INFO": SKIP}
@@ -73,4 +74,13 @@ def _foreign(record: dict[str, Any], node: str) -> Foreign:
     message = str(record.get("orachkmessage", ""))
     number = str(record.get("orachkID", ""))
     status = _STATUSES.get(word, ERROR)
-    return Foreign(node, name, subject, status, severity or "medium", message, number)
+    return Foreign(
+        node,
+        name,
+        subject,
+        status,
+        severity or "medium",
+        message,
+        number,
+        our_check=check_of(name),
+    )

@@ -59,6 +59,9 @@ DENIED = "rerun with --become (requires root)"
 #: A command of an action lists at most this number of hosts after --limit.
 LIMIT_HOSTS = 20
 
+#: Controls of results that import-results read.
+OTHER_TOOLS = ("cvu", "orachk")
+
 #: Commands that only show something.
 _SHOWS_ONLY = re.compile(r"\./hostproof (?:audit|apply --check) ")
 #: The weight of a resolved finding by its severity: two of one grade are worth one of the next.
@@ -229,6 +232,7 @@ class _Known:
         "lines",
         "options",
         "score",
+        "statuses",
         "texts",
     )
 
@@ -246,6 +250,7 @@ class _Known:
         self.texts = ("", "", "", "")
         self.lines: tuple[str, ...] | None = None
         self.findings = 0
+        self.statuses: set[str] = set()
         self.hosts: list[str] = []
 
     def meet(self, group: Group) -> None:
@@ -253,6 +258,7 @@ class _Known:
         self.checks.add(cause["check"])
         self.effects.add(_effect(cause))
         self.findings += 1 + len(group.rests)
+        self.statuses |= {finding["status"] for finding in (cause, *group.rests)}
         for finding in (cause, *group.rests):
             self.controls.add(finding["control"])
             self.score += _WEIGHTS[finding["severity"]]
@@ -286,9 +292,10 @@ class _Known:
             kind, what = "command", f"./hostproof {verb} {become}{options}"
         else:
             control = check.split(".")[0]
-            # The run itself and the results of other tools have no tag.
+            # The run itself has no tag. An audit does not repeat the run of another tool.
             tags = f" --tags {control}" if control in NAMES else ""
-            again = printable(as_typed(f"./hostproof audit{tags} {options}"))
+            if control not in OTHER_TOOLS:
+                again = printable(as_typed(f"./hostproof audit{tags} {options}"))
         if kind == "command":
             what = printable(as_typed(what))
         caption = self._caption(heading, problem, check)
@@ -303,10 +310,13 @@ class _Known:
         """A sentence that is true of every finding of this action."""
         number = f"{self.findings} finding" + ("" if self.findings == 1 else "s")
         if not self.changes:
+            of = _names(self.controls)
+            if self.controls <= set(OTHER_TOOLS) and ERROR not in self.statuses:
+                return f"This names the fix of {number} of {of}."
             if self.findings == 1:
                 return f"This shows the reason: {heading} ({check})."
-            of = _names(self.controls)
-            return f"This shows more about {number} of {of} that could not be determined."
+            unknown = " that could not be determined" if self.statuses == {ERROR} else ""
+            return f"This shows more about {number} of {of}{unknown}."
         if len(self.checks) == 1:
             shown = heading if len(self.headings) == 1 else problem
             return f"This resolves {number}: {shown} ({check})."

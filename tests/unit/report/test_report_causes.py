@@ -274,6 +274,20 @@ def test_the_page_says_how_many_become_ready():
     assert "Also resolves 1 finding <small>c.c</small>" in text
 
 
+def test_fix_first_for_results_of_another_tool():
+    """An audit does not repeat a run of CVU; a failure of CVU is no undetermined finding."""
+    audit = "./hostproof audit --tags memory_pressure --limit db0"
+    named = {"control": "cvu", "fix": "audit the host", "commands": [audit]}
+    swap = {**told("swap", **named), "check": "cvu.swap"}
+    disk = {**swap, "check": "cvu.disk", "fix": "correct it; then run CVU again", "commands": []}
+    actions = {action.check: action for action in first_of([swap, disk]).actions()[1]}
+    assert actions["cvu.disk"].again == ""
+    assert actions["cvu.swap"].caption == "This names the fix of 1 finding of cvu."
+    unknown = told("time", "error", **named)
+    (action,) = first_of([swap, unknown]).actions()[1]
+    assert action.caption == "This shows more about 2 findings of cvu."
+
+
 def test_every_cause_is_listed_by_how_many_hosts_have_it(monkeypatch):
     """What a fleet lacks, cause by cause: on 38 hosts the pool is not persisted."""
     lines = [make_line(f"db{n}", [told(x) for x in "abcde"[: 1 + n // 2]]) for n in range(9)]
