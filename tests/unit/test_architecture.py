@@ -70,8 +70,6 @@ def is_module(above: Path, name: str) -> bool:
 
 def imported(path: Path, above: Path, package: str) -> Iterator[str]:
     here = [package, *path.relative_to(above).with_suffix("").parts]
-    if here[-1] == "__init__":
-        here.append("")
     for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -39,7 +39,7 @@ _INSTANCE = re.compile(r"([A-Za-z][A-Za-z0-9_$]{0,13}?)[0-9]{1,2}(?=: )")
 
 
 class State(Protocol):
-    """A host of a report (report/store.py)."""
+    """A host of a report (report/store)."""
 
     @property
     def name(self) -> str:

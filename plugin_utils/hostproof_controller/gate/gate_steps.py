@@ -17,7 +17,7 @@ from ..latency.verdict import percent
 from . import gating
 from .gating import Decision, Ledger, Limits
 
-#: The report's name for what must be said about the run itself (report/store.py).
+#: The report's name for what must be said about the run itself (report/store).
 RUN_HOST = "(run)"
 
 BEFORE, AFTER, REVERTED = "before", "after", "reverted"

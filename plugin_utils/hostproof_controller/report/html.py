@@ -18,7 +18,7 @@ from .anchors import host_anchor
 from .causes import Action, First, effect_of
 from .host_section import host_section, plain_table
 from .host_state import HostState
-from .store import RUN_HOST, WAIVERS_HOST, Results, cluster_name, is_cluster
+from .store import RUN_HOST, Results, cluster_name, is_cluster
 from .templating import digest, moment, parts, script, stylesheet
 from .text import one_line
 from .totals import Totals
@@ -39,6 +39,7 @@ from .verdict import (
     status_totals,
     verdict_totals,
 )
+from .waivers import WAIVERS_HOST
 
 #: Up to this number of hosts are shown on one page.
 ALL_IN_ONE = 100

@@ -37,6 +37,7 @@ from hostproof.controls.registry import CONTROLS, planner
 from hostproof.errors import Absent
 from hostproof.collect.host import LiveHost
 from hostproof.apply.journal import Journal
+from hostproof.parsers.systemd import sysctl_d
 from hostproof.probes.systemd import boot
 
 for folder in ("/etc/sysctl.d", "/var/lib"):
@@ -59,7 +60,7 @@ def plan():
     # The account that reads files for root has no number in here.
     path = policy.sysctl_file
     file = open(path).read() if os.path.exists(path) else Absent("file:" + path, "not there")
-    lines = boot.sysctl_d.parse("" if isinstance(file, Absent) else file, path).assignments
+    lines = sysctl_d.parse("" if isinstance(file, Absent) else file, path).assignments
     tree = boot.SysctlTree(lines, [], [], {})
     nothing = boot.Boot(tree, [], [], boot.NO_TUNED, [], [], {})
     return planner("kernel_parameters")(facts._replace(boot=nothing, file=file), policy)

@@ -215,7 +215,7 @@ def test_anything_else_is_the_error_of_its_host_or_of_the_run(
 
 
 def test_a_line_that_is_too_long_is_not_held_and_names_its_host(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "MOST_LINE", 10_000)
+    monkeypatch.setattr(store.reading, "MOST_LINE", 10_000)
     long = make_line("db01", [finding(why='\\"host": "db02", [[{{' * 3000)])
     nameless = {"findings": "x" * 20_000, "host": ["db02"]}
     last = make_line("db03", [finding()], evidence="x" * 20_000)
@@ -407,7 +407,7 @@ def test_a_finding_about_a_waiver_that_is_history_does_not_stand_in_the_way():
 
 
 def test_hosts_of_a_large_file_are_held_by_nobody(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "HELD_BYTES", 0)
+    monkeypatch.setattr(store.reading, "HELD_BYTES", 0)
     folder = write_folder(tmp_path / "run", fleet(30))
     results = merge(store.read_entries([str(folder)]))
     assert results.hosts[3].findings == results.hosts[3].findings
@@ -430,7 +430,7 @@ def test_a_report_that_is_replaced_while_it_is_read_is_read_as_it_was(tmp_path):
 
 
 def test_a_report_that_is_written_over_while_it_is_read_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "HELD_BYTES", 0)
+    monkeypatch.setattr(store.reading, "HELD_BYTES", 0)
     folder = write_folder(tmp_path / "run", fleet(5))
     results = merge(store.read_entries([str(folder)]))
     (folder / "findings.jsonl").write_text("")

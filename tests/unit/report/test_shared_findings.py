@@ -41,7 +41,7 @@ def hosts_with_equal_findings():
 def test_every_form_is_the_same_as_without_sharing(tmp_path, monkeypatch, held):
     lines = hosts_with_equal_findings()
     if not held:
-        monkeypatch.setattr(store, "HELD_BYTES", 0)
+        monkeypatch.setattr(store.reading, "HELD_BYTES", 0)
     shared, plain = as_read(tmp_path / "run", lines), merge(copy.deepcopy(lines))
     findings = [entry for state in shared.hosts for entry in state.findings]
     kinds = [isinstance(entry, SharedFinding) for entry in findings]

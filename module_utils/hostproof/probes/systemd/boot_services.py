@@ -11,7 +11,7 @@ from typing import Dict, List, Optional, Tuple
 from ...collect.answer import attempt, known, unless_absent
 from ...collect.command import Output
 from ...collect.host import Host
-from ...errors import Absent, Unanswered
+from ...errors import Absent, NotRecorded, Unanswered
 from ...parsers.systemd import conditions, systemd_unit
 from . import unit_files
 
@@ -93,6 +93,14 @@ class Units:
                 "what it applies at boot is unknown",
             )
         return why_conditions_fail(self._host, self._params, name, units)
+
+
+def why_idle(host: Host, name: str, params: Params) -> str:
+    """Why a unit that a target starts does nothing at the next reboot; "" where it does."""
+    # Recordings of 0.1.0 do not have the directories of units.
+    if isinstance(attempt(host.list_dir, unit_files.FOLDERS[0]), NotRecorded):
+        return ""
+    return Units(host, params).why_idle(name)
 
 
 def masked_by_kernel(params: Params) -> List[str]:
