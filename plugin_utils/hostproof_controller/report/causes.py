@@ -56,6 +56,9 @@ _INSTALL = "install the package "
 #: Fix of a finding about a denied permission (checking.py).
 DENIED = "rerun with --become (requires root)"
 
+#: Different fixes of an action whose policy entries are shown: of several accounts, for example.
+_FIXES = 5
+
 #: A command of an action lists at most this number of hosts after --limit.
 LIMIT_HOSTS = 20
 
@@ -225,6 +228,7 @@ class _Known:
         "controls",
         "effects",
         "findings",
+        "fixes",
         "grade",
         "hosts",
         "headings",
@@ -250,6 +254,7 @@ class _Known:
         self.texts = ("", "", "", "")
         self.lines: tuple[str, ...] | None = None
         self.findings = 0
+        self.fixes: dict[str, None] = {}
         self.statuses: set[str] = set()
         self.hosts: list[str] = []
 
@@ -262,6 +267,8 @@ class _Known:
         for finding in (cause, *group.rests):
             self.controls.add(finding["control"])
             self.score += _WEIGHTS[finding["severity"]]
+        if len(self.fixes) < _FIXES:
+            self.fixes.setdefault(cause["fix"] or "")
         lines = tuple(cause["commands"])
         self.lines = lines if self.lines in (None, lines) else ()
         if len(self.headings) < 2:
@@ -300,7 +307,8 @@ class _Known:
             what = printable(as_typed(what))
         caption = self._caption(heading, problem, check)
         numbers = (self.findings, len(self.hosts))
-        entry = entry_of(what, self.hosts, options) if kind == "check" else ""
+        fixes = "; ".join((what, *self.fixes))
+        entry = entry_of(fixes, self.hosts, options) if kind == "check" else ""
         commands = (self.lines or ()) if kind == "check" else ()
         return Action(
             *(what, caption, check, effects, *numbers, self.hosts, kind, again, entry, commands)

@@ -1,6 +1,7 @@
 """Fix first: what stands below its cause, and which actions make most hosts ready."""
 
 import pytest
+import yaml
 from hostproof_controller.report import html
 from hostproof_controller.report.causes import DENIED, First, groups_of
 from hostproof_controller.report.policy_entry import entry_of
@@ -215,14 +216,41 @@ def test_an_entry_of_the_policy_is_yaml_with_its_file():
 
 
 def test_an_entry_has_what_the_fix_names_where_this_machine_reads_it():
-    fix = "list it in accounts_accounts, and the missing groups oper, dba in accounts_groups"
+    fix = (
+        "list it in accounts_accounts with the groups oinstall, dba, oper, and the missing groups "
+        "oper, dba in accounts_groups"
+    )
     assert entry_of(fix, ["localhost"]) == (
         "# inventories/local/host_vars/localhost/accounts.yml, for example:\n"
         "accounts_accounts:\n- name: oracle\n  uid: 54321\n  group: oinstall\n  groups:\n"
-        "  - dba\n  - oper\n  - backupdba\n  - dgdba\n  - kmdba\n"
-        "accounts_groups:\n- name: dba\n  gid: 54322\n- name: oper\n  gid: 54323\n"
+        "  - dba\n  - oper\n"
+        "accounts_groups:\n- name: oinstall\n  gid: 54321\n"
+        "- name: dba\n  gid: 54322\n- name: oper\n  gid: 54323\n"
     )
     assert entry_of(fix, ["localhost"], "-i mine").startswith("# host_vars/localhost/accounts.yml")
+
+
+def test_an_entry_is_for_all_accounts_of_the_action():
+    """The printed entry of a cluster node had neither grid nor the groups of ASM."""
+    fixes = [
+        "(getent passwd oracle); list it in accounts_accounts with the groups oinstall, dba, "
+        "racdba, and these groups in accounts_groups",
+        "(getent passwd grid); list it in accounts_accounts with the groups oinstall, asmadmin, "
+        "and these groups in accounts_groups",
+    ]
+    title = "Account does not exist"
+    accounts = [
+        told("a", title=f"{name}: {title}", problem=f"{name}: {title}", fix=fix)
+        for name, fix in zip(("oracle", "grid"), fixes, strict=True)
+    ]
+    (action,) = first_of(accounts).actions()[1]
+    entry = yaml.safe_load(action.entry)
+    assert [(one["name"], one["groups"]) for one in entry["accounts_accounts"]] == [
+        ("oracle", ["dba", "racdba"]), ("grid", ["racdba", "asmadmin"])
+    ]  # fmt: skip
+    assert {one["name"] for one in entry["accounts_groups"]} == {
+        "oinstall", "dba", "racdba", "asmadmin"
+    }  # fmt: skip
 
 
 def test_the_commands_of_an_action_are_those_of_all_its_hosts():

@@ -10,7 +10,7 @@ from ...evaluate.advice import Advice, Apply, Ask, Step
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import PASSWD, Facts, Owner, Running
-from .policy import NAME, OINSTALL, Policy
+from .policy import NAME, OINSTALL, Account, Policy
 from .subjects import OWNERS, absent_groups, entry_of, orphaned, wanted_of
 
 rules: Rules[Facts, Policy] = Rules(NAME)
@@ -101,13 +101,11 @@ def _missing(owner: Owner, facts: Facts, policy: Policy, desired: str) -> Verdic
         ]
     elif not steps:
         account = wanted_of(owner, policy)
-        groups = ", ".join(absent_groups([account], facts)) if account else ""
         steps = [
             Ask(
                 "check the directory service if the account is in one (getent passwd "
                 f"{owner.name}); otherwise list it in accounts_accounts"
-                + (f", and the missing groups {groups} in accounts_groups" if groups else "")
-                + ", and apply the control"
+                f"{_with_groups(account, facts) if account else ''}, and apply the control"
             )
         ]
     return Verdict(
@@ -118,6 +116,16 @@ def _missing(owner: Owner, facts: Facts, policy: Policy, desired: str) -> Verdic
         persisted="no account",
         evidence=[f"command:getent passwd {owner.name}"],
     )
+
+
+def _with_groups(account: Account, facts: Facts) -> str:
+    groups = [account.group, *account.groups]
+    absent = absent_groups([account], facts)
+    text = f" with the groups {', '.join(groups)}"
+    if absent:
+        names = "these groups" if absent == groups else f"the missing groups {', '.join(absent)}"
+        text += f", and {names} in accounts_groups"
+    return text
 
 
 @rules.check(
