@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from programs import imported_program
 
 #: No ansible-core has a part in it.
 pytestmark = pytest.mark.one_core
@@ -379,3 +380,19 @@ def test_no_function_is_longer_than_a_page():
         if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= LONGEST
     ]
     assert long == []
+
+
+MOST_COMPLEX = 25
+
+
+def test_no_function_is_too_complex():
+    """tests/lines counts them."""
+    complexity = imported_program("lines").complexity
+    above = {
+        f"{path.relative_to(ROOT)}: {node.name}": complexity(node)
+        for folder in ("module_utils", "plugin_utils", "library", "action_plugins")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in nodes(path)
+        if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= 8
+    }
+    assert {name: value for name, value in above.items() if value > MOST_COMPLEX} == {}

@@ -87,18 +87,41 @@ def steps_of(findings: Sequence[dict[str, Any]]) -> list[Step]:
     """What to do: what resolves a cause before what the cause has broken, then by the time at which
     it takes effect. An event for which findings wait, such as a restart, is one step behind all
     others."""
-    steps: dict[tuple[tuple[str, ...], tuple[str, ...], str], Step] = {}
-    clauses_of: dict[tuple[tuple[str, ...], tuple[str, ...], str], list[str]] = {}
-    events: dict[str, _Event] = {}
-    remarks: set[str] = set()
-    open_checks = {
-        finding["check"]
-        for finding in findings
-        if finding["status"] in (FAIL, WARN) and (finding["fix"] or finding["commands"])
-    }
+    gathered = _Gathered({finding["check"] for finding in findings if _has_fix(finding)})
     for finding in sorted(findings, key=_order):
-        if finding["status"] not in (FAIL, WARN) or not (finding["fix"] or finding["commands"]):
-            continue
+        if _has_fix(finding):
+            gathered.add(finding)
+    causes = {finding["check"]: {*finding["because_of"]} for finding in findings}
+    last = [
+        Step(effect, tuple(event.checks), event.text(), (), ())
+        for effect, event in sorted(
+            gathered.events.items(), key=lambda item: TAKES_EFFECT.index(item[0])
+        )
+    ]
+    ordered = _in_order([*gathered.steps.values()], causes)
+    # Their causes are resolved only by an event.
+    waited_for = {check for step in last for check in step.checks}
+    waited_for -= {check for step in ordered for check in step.checks}
+    late = [step for step in ordered if any(causes[check] & waited_for for check in step.checks)]
+    return [*(step for step in ordered if step not in late), *last, *late]
+
+
+def _has_fix(finding: dict[str, Any]) -> bool:
+    return finding["status"] in (FAIL, WARN) and bool(finding["fix"] or finding["commands"])
+
+
+class _Gathered:
+    """The steps and events of findings, each once with all the checks that need it."""
+
+    def __init__(self, open_checks: set[str]) -> None:
+        self.steps: dict[tuple[tuple[str, ...], tuple[str, ...], str], Step] = {}
+        self.events: dict[str, _Event] = {}
+        self._open_checks = open_checks
+        self._clauses_of: dict[tuple[tuple[str, ...], tuple[str, ...], str], list[str]] = {}
+        self._remarks: set[str] = set()
+
+    def add(self, finding: dict[str, Any]) -> None:
+        """Take a finding that has a fix."""
         own = tuple(line for line in finding["commands"] if is_own(line))
         # A line that no control writes is not run, and half of them may mean something else than
         # all.
@@ -106,34 +129,25 @@ def steps_of(findings: Sequence[dict[str, Any]]) -> list[Step]:
         may_run = all(map(is_from_host, others))
         commands = tuple(others) if may_run else ()
         effect = finding["takes_effect"] or "now"
-        clauses = _clauses(finding["fix"] or "-", remarks)
+        clauses = _clauses(finding["fix"] or "-", self._remarks)
         # Commands can be the event themselves, such as umount and mount.
         while not others and clauses and _EVENT.match(clauses[-1]):
-            events.setdefault(effect, _Event([], [])).add(finding["check"], clauses.pop())
+            self.events.setdefault(effect, _Event([], [])).add(finding["check"], clauses.pop())
         # The step of that check is there already.
-        clauses = [clause for clause in clauses if not _is_of_another(clause, finding, open_checks)]
+        clauses = [
+            clause for clause in clauses if not _is_of_another(clause, finding, self._open_checks)
+        ]
         if not (clauses or own):
-            continue
+            return
         if not may_run:
             clauses.append("(its commands are left out: they have no form that Hostproof knows)")
-        key = (commands, own, "" if commands or own else _joined(clauses, remarks))
-        step = steps.setdefault(key, Step(effect, (), "", commands, own))
+        key = (commands, own, "" if commands or own else _joined(clauses, self._remarks))
+        step = self.steps.setdefault(key, Step(effect, (), "", commands, own))
         if finding["check"] not in step.checks:
             step = step._replace(checks=(*step.checks, finding["check"]))
-        texts = clauses_of.setdefault(key, [])
+        texts = self._clauses_of.setdefault(key, [])
         texts += [clause for clause in clauses if clause not in texts]
-        steps[key] = step._replace(what=_joined(texts, remarks))
-    causes = {finding["check"]: {*finding["because_of"]} for finding in findings}
-    last = [
-        Step(effect, tuple(event.checks), event.text(), (), ())
-        for effect, event in sorted(events.items(), key=lambda item: TAKES_EFFECT.index(item[0]))
-    ]
-    ordered = _in_order([*steps.values()], causes)
-    # Their causes are resolved only by an event.
-    waited_for = {check for step in last for check in step.checks}
-    waited_for -= {check for step in ordered for check in step.checks}
-    late = [step for step in ordered if any(causes[check] & waited_for for check in step.checks)]
-    return [*(step for step in ordered if step not in late), *last, *late]
+        self.steps[key] = step._replace(what=_joined(texts, self._remarks))
 
 
 #: A clause for which a finding waits.

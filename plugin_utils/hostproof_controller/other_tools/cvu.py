@@ -407,16 +407,30 @@ def _together(old: _Task | None, new: _Task) -> _Task:
     return _Task(old.name, status, (*old.ids, *new.ids), nodes, is_listed)
 
 
+class _Shown(NamedTuple):
+    """What a task shows of each host. ``failed`` are the hosts that it failed on, and
+    ``is_explained``: a message or an excluded node says why."""
+
+    task: _Task
+    rows: dict[str, _Row]
+    about: dict[str, list[tuple[str, str]]]
+    excluded: dict[str, str]
+    failed: set[str]
+    is_explained: bool
+
+
 def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
     name, _, subject = task.name.partition(": ")
     about = {host: read.messages.get((task.name, host), [])[:_MOST_NOTES] for host in hosts}
     shared = read.messages.get((task.name, ""), [])[:_MOST_NOTES]
-    has_notes = any(about.values())
     rows = {host: task.nodes[host] for host in hosts if host in task.nodes}
-    failed = {
-        host for host in hosts if about[host] or (host in rows and rows[host].status == FAIL)
-    } or {host for host, left_at in read.excluded.items() if left_at == task.name}
-    has_excluded = bool(set(read.excluded) & failed)
+    failed = {host for host in hosts if about[host]}
+    failed |= {host for host, row in rows.items() if row.status == FAIL}
+    if not failed:
+        failed = {host for host, left_at in read.excluded.items() if left_at == task.name}
+    has_notes = any(about.values())
+    is_explained = has_notes or bool(set(read.excluded) & failed)
+    shown = _Shown(task, rows, about, read.excluded, failed, is_explained)
     findings = []
     for host in hosts:
         if _PATH_OF_NODE.match(subject) and f"{host}:/" not in subject:
@@ -425,29 +439,10 @@ def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
         notes = about[host] or ([] if has_notes else shared)
         numbers = [*task.ids, *(number for number, _text in notes)]
         text = "; ".join(f"{number}: {text}" for number, text in notes)
-        row = rows.get(host, _Row(None))
-        status = task.status
-        if host in read.excluded:
-            is_cause = read.excluded[host] == task.name or about[host]
-            status = FAIL if is_cause else ERROR
-            left_at = read.excluded[host]
-            text = text or (
-                f"CVU excluded this node: the task {left_at} failed."
-                if is_cause
-                else f"Not checked: CVU excluded this node after the task {left_at}."
-            )
-        elif row.status == ERROR:
-            status, text = ERROR, "CVU did not run this check on the node."
-        elif task.is_listed and host not in rows:
-            status = PASS
-        elif rows and host not in rows and not about[host] and (status != FAIL or failed):
-            status, text = ERROR, "Not checked: the table of this task does not name the node."
-        elif status == FAIL and failed and host not in failed:
-            # The task failed on other nodes. Without a row this node may have failed as well.
-            is_fine = row.status == PASS or has_notes or has_excluded
-            status = PASS if is_fine else FAIL
+        status, text = _status_on(host, shown, text)
         for number in numbers:
             status = _NOT_RUN.get(number, status) if host not in read.excluded else status
+        row = rows.get(host, _Row(None))
         value = _IN_MESSAGE.search(text)
         required = row.required or (value["required"] if value else "")
         actual = row.actual or ((value["actual"] or "") if value else "")
@@ -466,3 +461,25 @@ def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
             )
         )
     return findings
+
+
+def _status_on(host: str, shown: _Shown, text: str) -> tuple[str, str]:
+    """The status of a task on a host, and its text, which is ``text`` if the task has one."""
+    task, rows, about = shown.task, shown.rows, shown.about
+    row = rows.get(host, _Row(None))
+    if host in shown.excluded:
+        left_at = shown.excluded[host]
+        if left_at == task.name or about[host]:
+            return FAIL, text or f"CVU excluded this node: the task {left_at} failed."
+        return ERROR, text or f"Not checked: CVU excluded this node after the task {left_at}."
+    if row.status == ERROR:
+        return ERROR, "CVU did not run this check on the node."
+    if task.is_listed and host not in rows:
+        return PASS, text
+    if rows and host not in rows and not about[host] and (task.status != FAIL or shown.failed):
+        return ERROR, "Not checked: the table of this task does not name the node."
+    if task.status == FAIL and shown.failed and host not in shown.failed:
+        # The task failed on other nodes. Without a row this node may have failed as well.
+        is_fine = row.status == PASS or shown.is_explained
+        return (PASS if is_fine else FAIL), text
+    return task.status, text

@@ -92,15 +92,7 @@ def umask(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
     status = PASS
     if values - {_WANTED}:
         status = WARN if values & {_WANTED, -1} else FAIL
-    running = [process for process in owner.running if isinstance(process, Running)]
-    unread = next((one for one in owner.running if isinstance(one, HostproofError)), None)
-    shown = [(process.name, process.umask) for process in running if process.umask is not None]
-    wrong = [(name, mask) for name, mask in shown if _octal(mask) != _WANTED]
-    in_use: Answer[str] = ", ".join(f"{name} {mask}" for name, mask in shown)
-    if running and not shown:
-        in_use = "not shown by this kernel (before 4.7)"
-    if unread is not None and not wrong:
-        in_use = unread
+    in_use, wrong = _umasks_in_use(owner)
     problems = [f"{name} has {mask}" for name, mask in wrong]
     by_place: Dict[str, List[str]] = {}
     for mask, place in masks:
@@ -128,6 +120,19 @@ def umask(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
         desired="022",
         evidence=[*map(_key, by_place), "processes:oracle"],
     )
+
+
+def _umasks_in_use(owner: Owner) -> Tuple[Answer[str], List[Tuple[str, str]]]:
+    """The text of the layer, and the instances with another umask."""
+    running = [process for process in owner.running if isinstance(process, Running)]
+    unread = next((one for one in owner.running if isinstance(one, HostproofError)), None)
+    shown = [(process.name, process.umask) for process in running if process.umask is not None]
+    wrong = [(name, mask) for name, mask in shown if _octal(mask) != _WANTED]
+    if unread is not None and not wrong:
+        return unread, wrong
+    if running and not shown:
+        return "not shown by this kernel (before 4.7)", wrong
+    return ", ".join(f"{name} {mask}" for name, mask in shown), wrong
 
 
 def _umask_steps(owner: Owner, by_place: Dict[str, List[str]]) -> List[Step]:
@@ -322,13 +327,7 @@ def inventory(facts: Facts, policy: Policy) -> Verdict:
     else:
         uid, gid, mode = known(location.directory)
         state = f"uid {uid}, gid {gid}, mode {mode:o}"
-        if mode & 0o002:
-            problems.append(f"{location.path} is writable by all accounts")
-        entries = [entry_of(owner) for owner in owners]
-        by_group = any(gid in (entry.passwd.gid, *entry.gids) for entry in entries)
-        by_owner = any(uid == entry.passwd.uid for entry in entries)
-        if entries and not (by_owner and mode & 0o200 or by_group and mode & 0o020):
-            problems.append(f"no Oracle account may write to {location.path}")
+        problems += _faults_of_mode(location.path, uid, gid, mode, owners)
     grid = known(location.grid_home)
     if grid is not None and grid not in known(location.listed):
         problems.append(f"the inventory does not list the Grid home {grid}")
@@ -342,6 +341,16 @@ def inventory(facts: Facts, policy: Policy) -> Verdict:
         persisted=f"{location.path}, inst_group {location.group or 'none'}, {state}",
         evidence=["file:" + location.file, "command:stat -L -c %u %g %a " + location.path],
     )
+
+
+def _faults_of_mode(path: str, uid: int, gid: int, mode: int, owners: List[Owner]) -> List[str]:
+    faults = [f"{path} is writable by all accounts"] if mode & 0o002 else []
+    entries = [entry_of(owner) for owner in owners]
+    by_group = any(gid in (entry.passwd.gid, *entry.gids) for entry in entries)
+    by_owner = any(uid == entry.passwd.uid for entry in entries)
+    if entries and not (by_owner and mode & 0o200 or by_group and mode & 0o020):
+        faults.append(f"no Oracle account may write to {path}")
+    return faults
 
 
 def _inventory_steps(location: Inventory, problems: List[str], grid: Optional[str]) -> List[Step]:

@@ -53,31 +53,35 @@ _EARLIER = _RED_HAT | {"sles", "suse"}
 )
 def single_path(used: Used, facts: Facts, _policy: object) -> Verdict:
     below = [facts.disks[name] for name in used.below]
-    above = next((disk.title for disk in below if disk.is_multipath), None)
-    pseudo = next((disk.name for disk in below if PSEUDO.match(disk.name)), None)
-    signs = [] if above or pseudo else [(disk, attempt(_sign_of, disk, facts)) for disk in below]
+    above = _map_of(below)
+    signs = [] if above else [(disk, attempt(_sign_of, disk, facts)) for disk in below]
     unknown = [sign for _disk, sign in signs if isinstance(sign, HostproofError)]
     paths = [(disk.name, str(sign)) for disk, sign in signs if if_known(sign, None)]
     text = "; ".join(f"{name} {sign}" for name, sign in paths)
-    if above or pseudo:
-        shown = f"{above or pseudo} is below it"
-    else:
-        shown = f"{used.by} uses {used.node}" + (f"; {text}" if text else "")
-    scan = _scanned(used, facts, above or pseudo) if _label_of(used) is not None else None
+    shown = "; ".join(filter(None, [f"{used.by} uses {used.node}", text]))
+    if above:
+        shown = f"{above} is below it"
+    why = f"{text}, and {used.by} uses it directly." if paths else None
+    scan = _scanned(used, facts, above) if _label_of(used) is not None else None
+    if scan is not None and why is None:
+        why = f"ASMLIB scans {scan.shown}: the next scan can find a path before the map."
     return layered(
         in_use=Layer(
             unknown[0] if unknown and not paths else shown, FAIL if paths else PASS, "the disk"
         ),
         persisted=scan,
         advice=Advice(persisted=[_SCAN], in_use=_steps(used, facts, paths)),
-        why=f"{text}, and {used.by} uses it directly."
-        if paths
-        else f"ASMLIB scans {scan.shown}: the next scan can find a path before the map."
-        if scan is not None
-        else None,
+        why=why,
         desired="a multipath map, or a disk that is not a path of one",
         evidence=[ASM_KEY, *(f"file:{_record_of(disk)}" for disk in below)],
     )
+
+
+def _map_of(below: List[Disk]) -> Optional[str]:
+    """The map of multipath-tools, or else the pseudo device of PowerPath, among the disks."""
+    names = [disk.title for disk in below if disk.is_multipath]
+    names += [disk.name for disk in below if PSEUDO.match(disk.name)]
+    return names[0] if names else None
 
 
 def _record_of(disk: Disk) -> str:

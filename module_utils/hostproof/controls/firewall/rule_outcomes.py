@@ -100,18 +100,7 @@ def outcome_of(port: Port, facts: Facts, tables: Tables, what: str) -> Outcome:
         (way, _without_nodes(_reach(port, way, tables), way, inside)) for way in ways(port, facts)
     ]
     states = {result.state for _way, result in found}
-    if UNCLEAR in states and not states & {OPEN, PARTLY}:
-        raise Unanswered(_RUNNING, f"{what} have a condition that is not read, and it decides")
-    kinds = {kind for way, result in found if not way.name for kind, _text in result.conditions}
-    is_private_known = bool(if_known(facts.private, []))
-    if len(states) > 1 and BLOCKED in states and known_cluster(facts) and not is_private_known:
-        # The interface that is accepted can be that of the interconnect.
-        known(facts.private)
-        why = f"{what} accept some interfaces, and Clusterware does not name the private ones"
-        raise Unanswered(NETWORKS_KEY, why)
-    if INTERFACE in kinds and known_cluster(facts):
-        # The interface that is accepted can be that of the interconnect.
-        known(facts.addresses)
+    _require_clear(found, states, facts, what)
     state = next((each for each in (OPEN, BLOCKED) if states == {each}), PARTLY)
     conditions = tuple(
         sorted(
@@ -129,6 +118,24 @@ def outcome_of(port: Port, facts: Facts, tables: Tables, what: str) -> Outcome:
         tuple(sorted({limit for _way, result in found for limit in result.limits})),
         all(replies) and bool(replies),
     )
+
+
+def _require_clear(
+    found: List[Tuple[Way, Reach]], states: Set[str], facts: Facts, what: str
+) -> None:
+    """Raise where something that is not known decides."""
+    if UNCLEAR in states and not states & {OPEN, PARTLY}:
+        raise Unanswered(_RUNNING, f"{what} have a condition that is not read, and it decides")
+    kinds = {kind for way, result in found if not way.name for kind, _text in result.conditions}
+    is_private_known = bool(if_known(facts.private, []))
+    if len(states) > 1 and BLOCKED in states and known_cluster(facts) and not is_private_known:
+        # The interface that is accepted can be that of the interconnect.
+        known(facts.private)
+        why = f"{what} accept some interfaces, and Clusterware does not name the private ones"
+        raise Unanswered(NETWORKS_KEY, why)
+    if INTERFACE in kinds and known_cluster(facts):
+        # The interface that is accepted can be that of the interconnect.
+        known(facts.addresses)
 
 
 def _without_nodes(result: Reach, way: Way, inside: List[Network]) -> Reach:

@@ -193,14 +193,7 @@ STARTING = Subjects(_starting, none=NO_INSTANCE, name=lambda starting: str(start
 )
 def memlock_in_force(starting: Starting, _facts: Facts, _policy: Policy) -> Verdict:
     instance, growth, by = starting.instance, starting.growth, if_known(starting.by, [])
-    sga, soft = 0, None
-    if instance is not None:
-        sga = sum(segment.size for segment in known(instance.segments))
-        limit = known(instance.limits).get("Max locked memory")
-        if limit is None:
-            key = f"file:/proc/{instance.pid}/limits"
-            raise Unanswered(key, "the kernel shows no Max locked memory")
-        soft = limit.soft
+    sga, soft = (0, None) if instance is None else _sga_and_limit(instance)
     later = max(sga + if_known(growth, 0), starting.listed)
     if not later:
         raise Skip("It has no SysV segment to lock.")
@@ -218,12 +211,7 @@ def memlock_in_force(starting: Starting, _facts: Facts, _policy: Policy) -> Verd
         f"memory" + (f" ({one.why})" if one.why else "")
         for one in low
     ]
-    unknown = [one.memlock for one in by if isinstance(one.memlock, HostproofError)]
-    at_boot: Answer[str] = "; ".join(f"{_bytes_of(one)} ({one.name})" for one in by)
-    if isinstance(starting.by, HostproofError):
-        at_boot = starting.by
-    elif unknown and not low:
-        at_boot = unknown[0]
+    at_boot = _limits_text(starting.by, bool(low))
     least = -(-later // 1024)
     units = [_edit(one, least) for one in low]
     return layered(
@@ -250,6 +238,26 @@ def memlock_in_force(starting: Starting, _facts: Facts, _policy: Policy) -> Verd
             *(key for one in by for key in one.evidence),
         ],
     )
+
+
+def _sga_and_limit(instance: Instance) -> Tuple[int, Optional[int]]:
+    """The size of the segments and the limit in use, in bytes; None for unlimited."""
+    sga = sum(segment.size for segment in known(instance.segments))
+    limit = known(instance.limits).get("Max locked memory")
+    if limit is None:
+        key = f"file:/proc/{instance.pid}/limits"
+        raise Unanswered(key, "the kernel shows no Max locked memory")
+    return sga, limit.soft
+
+
+def _limits_text(by: Answer[List[By]], is_low: bool) -> Answer[str]:
+    """The limits after a reboot; one that is unknown hides none that is too low."""
+    if isinstance(by, HostproofError):
+        return by
+    unknown = [one.memlock for one in by if isinstance(one.memlock, HostproofError)]
+    if unknown and not is_low:
+        return unknown[0]
+    return "; ".join(f"{_bytes_of(one)} ({one.name})" for one in by)
 
 
 def _is_low(by: By, size: int) -> bool:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of backlog queues, and of connections that were delayed or dropped."""
 
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import if_known, known, unless_absent
 from ...evaluate.advice import Advice, Apply, Ask, Wait
@@ -44,29 +44,11 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     most = known(facts.somaxconn)
     sockets = known(facts.sockets) if subject.listener is not None else []
     in_file = [text for endpoint in ones for text in _differs(endpoint, required)]
-    limited = [
-        f"{endpoint.name()} requests {endpoint.queuesize}, and net.core.somaxconn reduces it to "
-        f"{most}"
-        for endpoint in ones
-        if (endpoint.queuesize or 0) > most
-    ]
+    limited = _limited(ones, most)
     lives = [(endpoint, _socket_of(endpoint, sockets)) for endpoint in ones]
-    short = [
-        f"{endpoint.name()} listens with a queue of {live.backlog}, not {endpoint.queuesize}"
-        for endpoint, live in lives
-        if live is not None and live.backlog < min(endpoint.queuesize or 0, most)
-    ]
-    values: Dict[str, Optional[int]] = {"net.core.somaxconn": most}
-    for endpoint, live in lives:
-        values[endpoint.name() + " queuesize"] = endpoint.queuesize
-        values[endpoint.name() + " backlog"] = None if live is None else live.backlog
+    short = _short(lives, most)
     burst = sum(pool.connections for pool in subject.pools)
-    warnings = [
-        f"{burst} clients can connect at the same time, and the queue of {endpoint.name()} is "
-        f"{live.backlog}"
-        for endpoint, live in lives
-        if live is not None and burst > live.backlog + 1
-    ]
+    warnings = _exceeded(lives, burst)
     before = before_a_start(listener, facts)
     advice = _queue_advice(listener.name, ones, size, burst, bool(limited), bool(short), before)
     if subject.listener is None:
@@ -90,9 +72,48 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         why="; ".join(in_file + limited + short + warnings) + ".",
         advice=advice,
         desired=None if size is None else str(size),
-        values=values,
+        values=_queue_values(lives, most),
         evidence=file_keys(listener) + [SOCKETS, "file:" + SOMAXCONN],
     )
+
+
+#: An endpoint with the socket that listens for it; None where there is none.
+_Live = Tuple[Endpoint, Optional[Listening]]
+
+
+def _limited(ones: List[Endpoint], most: int) -> List[str]:
+    return [
+        f"{endpoint.name()} requests {endpoint.queuesize}, and net.core.somaxconn reduces it to "
+        f"{most}"
+        for endpoint in ones
+        if (endpoint.queuesize or 0) > most
+    ]
+
+
+def _short(lives: List[_Live], most: int) -> List[str]:
+    """Where a listener was not restarted since its queue was made longer."""
+    return [
+        f"{endpoint.name()} listens with a queue of {live.backlog}, not {endpoint.queuesize}"
+        for endpoint, live in lives
+        if live is not None and live.backlog < min(endpoint.queuesize or 0, most)
+    ]
+
+
+def _exceeded(lives: List[_Live], burst: int) -> List[str]:
+    return [
+        f"{burst} clients can connect at the same time, and the queue of {endpoint.name()} is "
+        f"{live.backlog}"
+        for endpoint, live in lives
+        if live is not None and burst > live.backlog + 1
+    ]
+
+
+def _queue_values(lives: List[_Live], most: int) -> Dict[str, Optional[int]]:
+    values: Dict[str, Optional[int]] = {"net.core.somaxconn": most}
+    for endpoint, live in lives:
+        values[endpoint.name() + " queuesize"] = endpoint.queuesize
+        values[endpoint.name() + " backlog"] = None if live is None else live.backlog
+    return values
 
 
 def _queue_advice(

@@ -113,23 +113,7 @@ def rate_enabled(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     ]
     unbound = [endpoint for endpoint in unbound if (endpoint.limit or "").lower() not in FALSE]
     limited = [endpoint for endpoint in ones if endpoint.rate is not None]
-    why: Optional[str] = None
-    if total is not None and not limited:
-        why = (
-            f"CONNECTION_RATE_{listener.name} is {total}, but no address has RATE_LIMIT: "
-            "connections are not limited."
-        )
-    elif unbound and (unbound[0].limit or "").isdecimal():
-        why = f"RATE_LIMIT is {unbound[0].limit} at {unbound[0].name()}: a limit must be above 0."
-    elif unbound:
-        why = (
-            f"RATE_LIMIT is {unbound[0].limit} at {unbound[0].name()}, but "
-            f"CONNECTION_RATE_{listener.name} is not set: connections are not limited."
-        )
-    elif not any(endpoint.limit for endpoint in ones) and any(
-        parameter.inside("RATE_LIMIT") for parameter in listener.parameters(listener.name)
-    ):
-        why = "RATE_LIMIT is not at a TCP address: connections are not limited."
+    why = _why_no_effect(listener, ones, total, unbound)
     strays = _strays(listener, facts)
     status = FAIL if why else WARN if strays else PASS
     if strays:
@@ -144,6 +128,29 @@ def rate_enabled(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         advice=Advice(_enable_steps(subject, listener, total, limited, unbound, strays)),
         evidence=file_keys(listener),
     )
+
+
+def _why_no_effect(
+    listener: Listener, ones: List[Endpoint], total: Optional[int], unbound: List[Endpoint]
+) -> Optional[str]:
+    """``unbound`` are the endpoints with a RATE_LIMIT for which there is no rate."""
+    name = listener.name
+    if total is not None and not any(endpoint.rate is not None for endpoint in ones):
+        return (
+            f"CONNECTION_RATE_{name} is {total}, but no address has RATE_LIMIT: "
+            "connections are not limited."
+        )
+    if unbound and (unbound[0].limit or "").isdecimal():
+        return f"RATE_LIMIT is {unbound[0].limit} at {unbound[0].name()}: a limit must be above 0."
+    if unbound:
+        return (
+            f"RATE_LIMIT is {unbound[0].limit} at {unbound[0].name()}, but "
+            f"CONNECTION_RATE_{name} is not set: connections are not limited."
+        )
+    written = any(parameter.inside("RATE_LIMIT") for parameter in listener.parameters(name))
+    if written and not any(endpoint.limit for endpoint in ones):
+        return "RATE_LIMIT is not at a TCP address: connections are not limited."
+    return None
 
 
 def _enable_steps(

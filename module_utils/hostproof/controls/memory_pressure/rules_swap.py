@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of swap: the size that Oracle recommends, and swapped-out database processes."""
 
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 from ...collect.answer import Answer, if_known, known
 from ...errors import HostproofError, Unanswered
@@ -77,17 +77,16 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
         problems.extend(
             f"{source.text}: {source.inactive}" for source in sources or () if source.inactive
         )
-    later: Answer[str] = "unknown"
-    if sources is not None:
-        later = ", ".join(source.text for source in sources if not source.inactive) or "nothing"
-    elif isinstance(facts.swap_sources, HostproofError):
-        later = facts.swap_sources
     more = Ask(
         "add a swap area (mkswap, swapon) and its line in /etc/fstab; if less is intended, set "
         "memory_pressure_swap"
     )
     return layered(
-        persisted=Layer(later, WARN if after_reboot * 100 < enough else PASS, "after reboot"),
+        persisted=Layer(
+            _later_text(facts, sources),
+            WARN if after_reboot * 100 < enough else PASS,
+            "after reboot",
+        ),
         running=Layer(
             ", ".join(_text(area) for area in areas) or "no swap", WARN if is_low else PASS
         ),
@@ -108,6 +107,13 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
             "unit": "bytes",
         },
     )
+
+
+def _later_text(facts: Facts, sources: Optional[Sequence[swap_at_boot.Source]]) -> Answer[str]:
+    """What a reboot activates."""
+    if sources is not None:
+        return ", ".join(source.text for source in sources if not source.inactive) or "nothing"
+    return facts.swap_sources if isinstance(facts.swap_sources, HostproofError) else "unknown"
 
 
 def _line_of(area: proc_swaps.Area, sources: Sequence[swap_at_boot.Source]) -> Edit:

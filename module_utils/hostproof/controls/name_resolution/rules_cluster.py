@@ -5,7 +5,7 @@ answers on all nodes are compared when the run has ended, from ``values``
 (plugin_utils/hostproof_controller/cluster)."""
 
 import ipaddress
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Set
 
 from ...collect.answer import if_known, known
 from ...errors import Absent, HostproofError, Unanswered
@@ -94,33 +94,11 @@ def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
     resolver: Resolver = known(facts.resolver)
     expected = policy.scan_address_count
     lines = in_hosts(facts, name)
-    ipv4 = {text for text in lookup.addresses if ":" not in text}
-    is_ipv6 = bool(lookup.addresses) and not ipv4
-    if not asks_dns(facts):
-        problems, replies = ["DNS is not asked"], {}
-    else:
+    replies: Dict[str, Any] = {}
+    if asks_dns(facts):
         replies = {server: _addresses_or_reason(facts, server, name) for server in resolver.servers}
-        without = [(server, text) for server, text in replies.items() if isinstance(text, str)]
-        problems = [
-            f"{server} {text}" for server, text in without if text != _NO_IPV4 or not is_ipv6
-        ]
-    answers = {server: set(text) for server, text in replies.items() if not isinstance(text, str)}
-    problems += [
-        f"{server} has {len(those)} of {expected} addresses"
-        for server, those in answers.items()
-        if len(those) != expected
-    ]
-    if len({tuple(sorted(those)) for those in answers.values()}) > 1:
-        problems.append("the servers do not say the same")
-    if lines:
-        problems.append(f"{HOSTS} has it, which hides DNS{places(lines)}")
-    elif not lookup.addresses:
-        problems.append("this host does not find it")
-    elif answers and ipv4 not in answers.values():
-        problems.append("this host resolves other addresses than its name servers return")
-    if is_ipv6 and len(lookup.addresses) != expected:
-        problems.append(f"this host resolves {len(lookup.addresses)} of {expected} addresses")
-    elif is_ipv6 and not problems:
+    problems = _scan_problems(facts, lookup, lines, replies, expected)
+    if not problems and lookup.addresses and not _ipv4(lookup):
         unknown = Unanswered(
             "command:getent ahosts " + name,
             f"no server is queried for IPv6, and {name} has only these",
@@ -144,6 +122,38 @@ def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
         + [key_of(server, form) for server in resolver.servers for form in facts.asked[name]],
         values=_values(name, lookup),
     )
+
+
+def _ipv4(lookup: Found) -> Set[str]:
+    return {text for text in lookup.addresses if ":" not in text}
+
+
+def _scan_problems(
+    facts: Facts, lookup: Found, lines: List[Entry], replies: Dict[str, Any], expected: int
+) -> List[str]:
+    """What is wrong with the replies of the servers, and with what this host resolves."""
+    ipv4 = _ipv4(lookup)
+    is_ipv6 = bool(lookup.addresses) and not ipv4
+    problems = [] if asks_dns(facts) else ["DNS is not asked"]
+    without = [(server, text) for server, text in replies.items() if isinstance(text, str)]
+    problems += [f"{server} {text}" for server, text in without if text != _NO_IPV4 or not is_ipv6]
+    answers = {server: set(text) for server, text in replies.items() if not isinstance(text, str)}
+    problems += [
+        f"{server} has {len(those)} of {expected} addresses"
+        for server, those in answers.items()
+        if len(those) != expected
+    ]
+    if len({tuple(sorted(those)) for those in answers.values()}) > 1:
+        problems.append("the servers do not say the same")
+    if lines:
+        problems.append(f"{HOSTS} has it, which hides DNS{places(lines)}")
+    elif not lookup.addresses:
+        problems.append("this host does not find it")
+    elif answers and ipv4 not in answers.values():
+        problems.append("this host resolves other addresses than its name servers return")
+    if is_ipv6 and len(lookup.addresses) != expected:
+        problems.append(f"this host resolves {len(lookup.addresses)} of {expected} addresses")
+    return problems
 
 
 def _scan_steps(

@@ -3,7 +3,7 @@
 """The host's own name: its form, where it leads, what leads back, and where listeners listen."""
 
 import re
-from typing import List
+from typing import List, Tuple
 
 from ...collect.answer import if_known, known
 from ...errors import HostproofError
@@ -33,6 +33,7 @@ _SMALL = Ask(
     "choose a name in small letters if no software is installed yet (hostnamectl set-hostname), "
     "and keep the name otherwise"
 )
+_AT_CLUSTER = Ask("choose another name when Clusterware is configured again")
 
 
 def _faults(name: str) -> List[str]:
@@ -44,6 +45,36 @@ def _faults(name: str) -> List[str]:
         faults = [f"{name[:80]} has an underscore"]
     if labels[0].lower() == "localhost":
         faults.append("it is localhost")
+    return faults
+
+
+def _faults_of_host(own: str, later: str, cluster: Cluster) -> Tuple[List[str], List[str]]:
+    """What is wrong with the present name of the host, and with that after a reboot."""
+    members = {short(member) for member in cluster.members}
+    is_known_later = short(later) in members and short(own) not in members
+    now = [f"{own[:80]}: {fault}" for fault in _faults(own)]
+    if is_known_later:
+        now.append(f"{own[:80]} is not a node of the cluster, and {later[:80]} is one")
+    boot = [] if is_known_later or later == own else [f"a reboot brings {later[:80]}"]
+    if now and later != own:
+        # The name of now is invalid, so the one of the file is checked by itself.
+        boot = [f"{later[:80]}: {fault}" for fault in _faults(later)]
+    return now, boot
+
+
+def _faults_of_cluster(cluster: Cluster, own: Tuple[str, ...]) -> List[str]:
+    """What is wrong with the names of SCAN, of nodes other than ``own``, and of the cluster."""
+    faults = [
+        f"{host[:80]}: {fault}"
+        for host in dict.fromkeys((*cluster.scan, *cluster.members))
+        if host not in own
+        for fault in _faults(host)
+    ]
+    name = cluster.name or ""
+    if name and (len(name) > _CLUSTER_NAME or not _LABEL.match(name)):
+        faults.append(f"the cluster's name {name[:40]} is not of up to 15 letters and digits")
+    elif name[:1].isdigit():
+        faults.append(f"the cluster's name {name[:40]} begins with a digit")
     return faults
 
 
@@ -63,48 +94,21 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
     cluster = if_known(facts.cluster, Cluster(None, (), (), ""))
     static = facts.static if isinstance(facts.static, HostproofError) else facts.static or ""
     later = if_known(static, "") or own
-    members = {short(member) for member in cluster.members}
-    is_known_later = short(later) in members and short(own) not in members
-    now = [f"{own[:80]}: {fault}" for fault in _faults(own)]
-    if is_known_later:
-        now.append(f"{own[:80]} is not a node of the cluster, and {later[:80]} is one")
-    boot = [] if is_known_later or later == own else [f"a reboot brings {later[:80]}"]
-    if now and later != own:
-        # The name of now is invalid, so the one of the file is checked by itself.
-        boot = [f"{later[:80]}: {fault}" for fault in _faults(later)]
-    others = [
-        f"{host[:80]}: {fault}"
-        for host in dict.fromkeys((*cluster.scan, *cluster.members))
-        if host not in (own, later)
-        for fault in _faults(host)
-    ]
-    name = cluster.name or ""
-    if name and (len(name) > _CLUSTER_NAME or not _LABEL.match(name)):
-        others.append(f"the cluster's name {name[:40]} is not of up to 15 letters and digits")
-    elif name[:1].isdigit():
-        others.append(f"the cluster's name {name[:40]} begins with a digit")
-    remarks = []
-    if own != own.lower():
-        remarks.append(
-            f"{own[:80]} has capitals, which tools of Oracle stumbled over (bug 5168043)"
-        )
-    unset = (
-        [f"{STATIC} has no name: the program that sets the host name can change it"]
-        if if_known(static, own) == ""
-        else []
-    )
-    after = [Ask("choose another name when Clusterware is configured again")] if others else []
-    steps: List[Step] = []
-    if now and (boot or later == own):
-        steps = [_RENAME]
-    elif remarks:
-        steps = [_SMALL]
-    keep = [Edit(STATIC, own)] if not now and (boot or unset) else []
+    now, boot = _faults_of_host(own, later, cluster)
+    others = _faults_of_cluster(cluster, (own, later))
+    capitals = f"{own[:80]} has capitals, which tools of Oracle stumbled over (bug 5168043)"
+    remarks = [capitals] if own != own.lower() else []
+    no_name = f"{STATIC} has no name: the program that sets the host name can change it"
+    unset = [no_name] if if_known(static, own) == "" else []
     status = WARN if unset or (remarks and later == own) else PASS
+    is_bad_later = bool(now) and (bool(boot) or later == own)
+    steps = [_RENAME] if is_bad_later else [_SMALL] if remarks else []
+    keep = [Edit(STATIC, own)] if not now and (boot or unset) else []
+    after = [_AT_CLUSTER] if others else []
     return layered(
         persisted=Layer(
             static if isinstance(static, HostproofError) else static[:255] or "nothing",
-            FAIL if boot or (now and later == own) else status,
+            FAIL if boot or is_bad_later else status,
             STATIC,
         ),
         running=Layer(own[:255], FAIL if now or others else WARN if remarks else PASS),

@@ -14,6 +14,7 @@ from .policy import NAME, Policy
 from .snmp import storage_definitions as definitions
 from .snmp.storage_agent import RECOGNISED
 from .snmp.storage_definitions import Part
+from .snmp.storage_health import HealthReading
 from .subjects import SERVERS, health_of
 
 rules: Rules[Facts, Policy] = Rules(NAME)
@@ -117,19 +118,7 @@ def _judge(part: str, server: Server, most: int = 0, limit: str = "") -> Verdict
     objects = [record for record in health_of(server).parts if record.part.part == part]
     if not objects:
         raise Skip(_not_available(server, part))
-    states: Dict[str, List[str]] = {}
-    unknown: List[HostproofError] = []
-    for record in objects:
-        if isinstance(record.rows, HostproofError):
-            unknown += [] if isinstance(record.rows, Absent) else [record.rows]
-            continue
-        for row, value in record.rows.items():
-            state, text = _state(record.part, value, most)
-            text = f"{part} {row}: {text}" if row else text
-            if not state:
-                why = f"the agent reports {text}, whose meaning is unknown ({record.part.source})"
-                unknown.append(Unanswered(record.evidence, why))
-            states.setdefault(state, []).append(text)
+    states, unknown = _states(part, objects, most)
     evidence = list(dict.fromkeys(record.evidence for record in objects))
     bad, worn = states.get(definitions.BAD, []), states.get(definitions.WORN, [])
     if unknown and not bad and not worn:
@@ -162,6 +151,26 @@ def _judge(part: str, server: Server, most: int = 0, limit: str = "") -> Verdict
         evidence=evidence,
         reference="; ".join(dict.fromkeys(record.part.source for record in objects)),
     )
+
+
+def _states(
+    part: str, objects: List[HealthReading], most: int
+) -> Tuple[Dict[str, List[str]], List[HostproofError]]:
+    """The texts of the objects by state, and the errors of what is unknown."""
+    states: Dict[str, List[str]] = {}
+    unknown: List[HostproofError] = []
+    for record in objects:
+        if isinstance(record.rows, HostproofError):
+            unknown += [] if isinstance(record.rows, Absent) else [record.rows]
+            continue
+        for row, value in record.rows.items():
+            state, text = _state(record.part, value, most)
+            text = f"{part} {row}: {text}" if row else text
+            if not state:
+                why = f"the agent reports {text}, whose meaning is unknown ({record.part.source})"
+                unknown.append(Unanswered(record.evidence, why))
+            states.setdefault(state, []).append(text)
+    return states, unknown
 
 
 def _state(part: Part, value: str, most: int) -> Tuple[str, str]:

@@ -256,20 +256,8 @@ def _ntp_steps(daemon: Daemon, facts: Facts, policy: Policy) -> Verdict:
     layer = (
         f"{' '.join(argv)} from {', '.join((units[0].id, *units[0].files))}" if by_unit else None
     )
-    if well and stepping:
-        status = FAIL if is_node(facts, policy) else WARN
-        why = f"{stepping[-1]} overrides -x: ntpd steps the clock by that offset and more."
-    elif well and persisted is None:
-        status, why = WARN, "It slews now; how it starts after a reboot is unknown."
-    elif well:
-        status, why = PASS, None
-    elif slewing and not stepping:
-        status = WARN if is_node(facts, policy) else PASS
-        why = f"{slewing[-1]} keeps ntpd from steps, but the installer of a cluster requires -x."
-    else:
-        where = "runs" if not _slews(running) else "is started by the next reboot"
-        status = FAIL if is_node(facts, policy) else WARN
-        why = f"ntpd {where} without -x, so it steps the clock by offsets of 128 ms and more."
+    strict = is_node(facts, policy)
+    status, why = _grade_ntp(well, persisted, _slews(running), stepping, slewing, strict)
     fixes = [f"remove {text}" for text in stepping]
     if not (well and stepping):
         fixes.append(
@@ -289,3 +277,27 @@ def _ntp_steps(daemon: Daemon, facts: Facts, policy: Policy) -> Verdict:
         evidence=["processes:keepers", _UNITS, *sorted(files)],
         failing_layer=failing(running=not _slews(running), persisted=True),
     )
+
+
+def _grade_ntp(
+    well: bool,
+    persisted: Optional[bool],
+    runs_well: bool,
+    stepping: List[str],
+    slewing: List[str],
+    is_strict: bool,
+) -> Tuple[str, Optional[str]]:
+    """``well``: -x is set now, and not known to be missing at the next start (``persisted``)."""
+    if well and stepping:
+        why = f"{stepping[-1]} overrides -x: ntpd steps the clock by that offset and more."
+        return (FAIL if is_strict else WARN), why
+    if well and persisted is None:
+        return WARN, "It slews now; how it starts after a reboot is unknown."
+    if well:
+        return PASS, None
+    if slewing and not stepping:
+        why = f"{slewing[-1]} keeps ntpd from steps, but the installer of a cluster requires -x."
+        return (WARN if is_strict else PASS), why
+    where = "runs" if not runs_well else "is started by the next reboot"
+    why = f"ntpd {where} without -x, so it steps the clock by offsets of 128 ms and more."
+    return (FAIL if is_strict else WARN), why

@@ -96,46 +96,57 @@ def for_instance(entries: List[Entry], name: str, sid: str) -> List[Entry]:
     return [entry for entry in entries if entry.name == name and entry.sid in (ALL, sid)]
 
 
+class _Scan:
+    """What is open at the end of a line: a quotation that began at ``column``, and ``depth``
+    parentheses."""
+
+    def __init__(self) -> None:
+        self.quote = ""
+        self.column = self.depth = 0
+
+    def take(self, line: str, number: int) -> Tuple[str, bool]:
+        """A line without its comment, and whether it ends with a backslash."""
+        kept: List[str] = []
+        end = len(line.rstrip())
+        for place, letter in enumerate(line):
+            if self.quote:
+                self.quote = "" if letter == self.quote else self.quote
+            elif letter in "'\"":
+                self.quote, self.column = letter, place + 1
+            elif letter == "#":
+                break
+            elif letter == "(":
+                self.depth += 1
+            elif letter == ")":
+                self.depth -= 1
+                if self.depth < 0:
+                    raise _error("expected no ')'", number, place + 1)
+            elif letter == "\\" and place + 1 >= end:
+                return "".join(kept).strip(), True
+            kept.append(letter)
+        return "".join(kept).strip(), False
+
+
 def _logical_lines(text: str) -> List[Tuple[int, str]]:
     """(number of its first line, text) of each parameter, comments and line ends taken out."""
     lines = []
     begun: Optional[int] = None
     parts: List[str] = []
-    quote, depth, column = "", 0, 0
+    scan = _Scan()
     for number, raw in enumerate(text.split("\n"), 1):
-        kept, goes_on = [], False
-        line = raw[:-1] if raw.endswith("\r") else raw
-        end = len(line.rstrip())
-        for place, letter in enumerate(line):
-            if quote:
-                quote = "" if letter == quote else quote
-            elif letter in "'\"":
-                quote, column = letter, place + 1
-            elif letter == "#":
-                break
-            elif letter == "(":
-                depth += 1
-            elif letter == ")":
-                depth -= 1
-                if depth < 0:
-                    raise _error("expected no ')'", number, place + 1)
-            elif letter == "\\" and place + 1 >= end:
-                goes_on = True
-                break
-            kept.append(letter)
-        words = "".join(kept).strip()
+        words, goes_on = scan.take(raw[:-1] if raw.endswith("\r") else raw, number)
         if begun is None and words:
             begun = number
         parts.append(words)
-        goes_on = goes_on or bool(quote) or depth > 0 or words.endswith(",")
+        goes_on = goes_on or bool(scan.quote) or scan.depth > 0 or words.endswith(",")
         if begun is not None and not goes_on:
             lines.append((begun, " ".join(part for part in parts if part)))
         if not goes_on:
             begun, parts = None, []
-    if quote:
-        raise _error(f"expected the closing {quote}", begun or 1, column)
-    if depth > 0:
-        raise _error(f"expected {depth} more ')'", begun or 1, 1)
+    if scan.quote:
+        raise _error(f"expected the closing {scan.quote}", begun or 1, scan.column)
+    if scan.depth > 0:
+        raise _error(f"expected {scan.depth} more ')'", begun or 1, 1)
     if begun is not None:
         raise _error("expected another line after this one", begun, 1)
     return lines

@@ -144,8 +144,7 @@ def of_command(command: Simple, before: Optional[Simple]) -> List[Effect]:
     if name == "tee":
         targets = [word for word in words[1:] if word.startswith(_BELOW + (UNKNOWN,))]
         return written + [_set(target, given) for target in targets]
-    finds = name == "find" and any(word.startswith(("-exec", "-ok")) for word in words)
-    if finds and _run_writers(words):
+    if name == "find" and _runs_commands(words) and _run_writers(words):
         return written + (_of_directories(words[1:]) or [_set(UNKNOWN, None)])
     if name in ("cd", "pushd"):
         return written + _of_directories(words[1:])
@@ -182,6 +181,10 @@ def _of_shell(name: str, words: List[str], script: str) -> List[Effect]:
         if name in SHELLS and TEXT_OPTION.match(option):
             return effects(text)
     return effects(script) + _mentioned(words)
+
+
+def _runs_commands(words: List[str]) -> bool:
+    return any(word.startswith(("-exec", "-ok")) for word in words)
 
 
 def _run_writers(words: List[str]) -> bool:

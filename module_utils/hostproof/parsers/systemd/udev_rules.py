@@ -313,10 +313,10 @@ def _run_file(
             selected = None if label == selected else selected
         if skipping:
             continue
-        if any(key == "PROGRAM" for key, _operator, _value in rule.tokens):
-            is_id = any(k == "PROGRAM" and _SCSI_ID.match(value) for k, _o, value in rule.tokens)
+        commands = [value for key, _operator, value in rule.tokens if key == "PROGRAM"]
+        if commands:
             # udev stores the output of scsi_id as ID_SERIAL.
-            result = lookup("ENV{ID_SERIAL}") if is_id else None
+            result = lookup("ENV{ID_SERIAL}") if any(map(_SCSI_ID.match, commands)) else None
         answer = _answer(rule, lookup, result)
         if "GOTO" in values and selected is None and _selects(rule, answer):
             selected = values["GOTO"] if answer == NO else ""

@@ -422,11 +422,7 @@ def _unit_entry(
     generated = line if not unit.place else None
     if unit.masked or not (unit.place or (generated is not None and unit.set_at)):
         return None
-    fstype, what, options = unit.fstype, unit.what, unit.options
-    if generated is not None:
-        fstype = generated.fstype if fstype is None else fstype
-        what = generated.source if what is None else what
-        options = generated.options if options is None else options
+    fstype, what, options = _settings(unit, generated)
     if not _is_nfs(fstype, what or ""):
         return None
     if unit.sloppy:
@@ -449,6 +445,18 @@ def _unit_entry(
         on_access=on_access,
         evidence=unit.evidence,
     )
+
+
+def _settings(
+    unit: mount_units.MountUnit, generated: Optional[_Listed]
+) -> Tuple[Optional[str], Optional[str], Optional[str]]:
+    """Type, source and options of a unit: those of fstab's line where no drop-in sets them."""
+    fstype, what, options = unit.fstype, unit.what, unit.options
+    if generated is not None:
+        fstype = generated.fstype if fstype is None else fstype
+        what = generated.source if what is None else what
+        options = generated.options if options is None else options
+    return fstype, what, options
 
 
 def _not_pulled_in(host: Host, path: str) -> str:

@@ -460,20 +460,13 @@ def _of_unit(
     """None where nothing tells that it starts software of Oracle."""
     called = [path for path, first in found.callers.items() if first in paths]
     called += _shared(paths, found, lines)
-    told = [line for path in called for line in lines.get(path, [])]
-    own = [line for path in paths for line in lines.get(path, [])]
+    told, own = _lines_of(called, lines), _lines_of(paths, lines)
     hits = [line for line in told if _names_oracle(line.text, homes)]
     if not hits and not any(_is_about(host, line.text, unit, homes) for line in own):
         return None
     texts = [systemd_unit.parse(conf_files.text_of_link(host, path) or "", path) for path in paths]
-    commands = [
-        _Line(setting.path, setting.line, f"{setting.key}={_expanded(setting.value, unit)}")
-        for setting in systemd_unit.all_of(texts, "Service", _COMMANDS)
-    ]
-    told += [
-        _Line(setting.path, setting.line, f"{setting.key}={_expanded(setting.value, unit)}")
-        for setting in systemd_unit.all_of(texts, "Service", ("Environment",))
-    ]
+    commands = _settings(texts, unit, _COMMANDS)
+    told += _settings(texts, unit, ("Environment",))
     account = systemd_unit.last(texts, "Service", "User")
     user = "" if account is None else _user(host, account.value, unit)
     pam = systemd_unit.last(texts, "Service", "PAMName")
@@ -489,6 +482,17 @@ def _of_unit(
         why = f"User={user}, who owns {owned[0]} ({account.path}:{account.line})"
         return starter._replace(why=why)
     return starter
+
+
+def _lines_of(paths: Sequence[str], lines: Dict[str, List[_Line]]) -> List[_Line]:
+    return [line for path in paths for line in lines.get(path, [])]
+
+
+def _settings(texts: Sequence[systemd_unit.Unit], unit: str, keys: Sequence[str]) -> List[_Line]:
+    return [
+        _Line(setting.path, setting.line, f"{setting.key}={_expanded(setting.value, unit)}")
+        for setting in systemd_unit.all_of(texts, "Service", keys)
+    ]
 
 
 def _shared(paths: List[str], found: FoundLines, lines: Dict[str, List[_Line]]) -> List[str]:
@@ -562,24 +566,15 @@ def _starter(
     what = {name for line in sure for name in _what(line.text)}
     first = sure[0] if sure else None
     admins = [name for line in told for name in _TNS_ADMIN.findall(line.text)]
-    loops = {name: words.split() for line in told for name, words in _LOOP.findall(line.text)}
-    sids = list(loops.get("ORACLE_SID", []))
-    for name in (name for line in told for name in _SID.findall(_expanded(line.text, unit))):
-        sids += loops.get(name.strip("${}"), [name]) if name.startswith("$") else [name]
     return Starter(
         unit=unit,
         why="" if first is None else f"'{first.text[:160]}' ({first.path}:{first.number})",
         user=user,
         starts=tuple(name for name, _pattern in _PROGRAMS if name in what),
         session=session,
-        changed=tuple(
-            Changed(match.group(1), match.group(2), match.group(3), f"{line.path}:{line.number}")
-            for line in told
-            for command in _ULIMIT.finditer(line.text)
-            for match in _OPTION.finditer(command.group(1))
-        ),
+        changed=_changed_limits(told),
         scripts=scripts,
-        sids=tuple(sorted(set(sids))) if all(map(_IS_SID.match, sids)) else (),
+        sids=_sids(unit, told),
         programs=tuple(
             sorted(
                 {match.group() for line in sure for match in _STARTS_DATABASES.finditer(line.text)}
@@ -588,6 +583,24 @@ def _starter(
         listeners=tuple(sorted({pair for line in hits for pair in _listeners(line.text)})),
         tns_admin=admins[0] if len(set(admins)) == 1 and admins[0].startswith("/") else "",
     )
+
+
+def _changed_limits(told: Sequence[_Line]) -> Tuple[Changed, ...]:
+    return tuple(
+        Changed(match.group(1), match.group(2), match.group(3), f"{line.path}:{line.number}")
+        for line in told
+        for command in _ULIMIT.finditer(line.text)
+        for match in _OPTION.finditer(command.group(1))
+    )
+
+
+def _sids(unit: str, told: Sequence[_Line]) -> Tuple[str, ...]:
+    """Every ORACLE_SID that the lines set; none if one of them is not a name."""
+    loops = {name: words.split() for line in told for name, words in _LOOP.findall(line.text)}
+    sids = list(loops.get("ORACLE_SID", []))
+    for name in (name for line in told for name in _SID.findall(_expanded(line.text, unit))):
+        sids += loops.get(name.strip("${}"), [name]) if name.startswith("$") else [name]
+    return tuple(sorted(set(sids))) if all(map(_IS_SID.match, sids)) else ()
 
 
 def _listeners(text: str) -> List[Tuple[str, str]]:

@@ -3,7 +3,7 @@
 """nft -j list ruleset (libnftables-json(5))."""
 
 import json
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, FrozenSet, List, Optional, Tuple
 
 from ....errors import ParseError
 from .packets import (
@@ -156,33 +156,56 @@ def _match(value: Dict[str, Any], sets: _Sets) -> Optional[Test]:
     if not items:
         # Nothing is in an empty set.
         return None if negated else Test(NEVER)
-    if kind == "payload" and left.get("protocol") == "ip6":
-        return Test(NEVER)
-    if kind == "payload" and field in _PORTS:
-        ranges = _ranges(items)
-        protocols = frozenset({str(left.get("protocol"))} - {"th"})
-        if ranges is None or (negated and protocols):
-            return unread
-        return Test(_PORTS[str(field)], protocols, ranges, negated)
-    if kind == "payload" and field in _ADDRESSES:
-        return Test(_ADDRESSES[str(field)], words, negated=negated)
-    if (kind, field) in (("payload", "protocol"), ("meta", "l4proto")):
-        return Test(PROTOCOL, words, negated=negated)
-    if kind == "meta" and field in ("iif", "iifname", "oif", "oifname"):
-        return Test(INTERFACE, words, negated=negated)
-    if (kind, field) == ("meta", "pkttype") or (kind == "fib" and _is_kind_of_address(left)):
-        kinds = frozenset(word.replace("host", "local") for word in words)
-        return Test(TO_KIND, kinds, negated=negated)
+    if kind == "payload":
+        return _of_payload(left, items, words, negated) or unread
     if kind == "meta" and field in ("nfproto", "protocol"):
         return None if bool(words & {"ipv4", "ip"}) != negated else Test(NEVER)
+    if kind == "meta":
+        return _of_meta(str(field), words, negated) or unread
+    if kind == "fib" and _is_kind_of_address(left):
+        return _to_kind(words, negated)
     if kind == "ct" and field in ("state", "status"):
         # A first packet is new, and has no status; firewalld accepts "dnat".
         return Test(STATE, words, negated=negated)
-    if kind == "payload" and str(left.get("protocol")).startswith("icmp"):
-        return Test(PROTOCOL, frozenset({"icmp"}))
-    if kind == "payload" and field == "flags":
-        return Test(STATE, frozenset({"new"}) if words == {"syn"} else frozenset(), negated=negated)
     return unread
+
+
+def _of_meta(field: str, words: FrozenSet[str], negated: bool) -> Optional[Test]:
+    """The test of what the kernel knows of a packet. None for one that is not read."""
+    if field == "l4proto":
+        return Test(PROTOCOL, words, negated=negated)
+    if field in ("iif", "iifname", "oif", "oifname"):
+        return Test(INTERFACE, words, negated=negated)
+    return _to_kind(words, negated) if field == "pkttype" else None
+
+
+def _to_kind(words: FrozenSet[str], negated: bool) -> Test:
+    kinds = frozenset(word.replace("host", "local") for word in words)
+    return Test(TO_KIND, kinds, negated=negated)
+
+
+def _of_payload(
+    left: Dict[str, Any], items: List[object], words: FrozenSet[str], negated: bool
+) -> Optional[Test]:
+    """The test of a field of a header. None for one that is not read."""
+    field, header = left.get("field"), str(left.get("protocol"))
+    if header == "ip6":
+        return Test(NEVER)
+    if field in _PORTS:
+        ranges = _ranges(items)
+        protocols = frozenset({header} - {"th"})
+        if ranges is None or (negated and protocols):
+            return None
+        return Test(_PORTS[str(field)], protocols, ranges, negated)
+    if field in _ADDRESSES:
+        return Test(_ADDRESSES[str(field)], words, negated=negated)
+    if field == "protocol":
+        return Test(PROTOCOL, words, negated=negated)
+    if header.startswith("icmp"):
+        return Test(PROTOCOL, frozenset({"icmp"}))
+    if field == "flags":
+        return Test(STATE, frozenset({"new"} if words == {"syn"} else ()), negated=negated)
+    return None
 
 
 def _is_kind_of_address(fib: Dict[str, Any]) -> bool:

@@ -377,6 +377,15 @@ def _test(word: str, words: List[str], named: _Sets) -> Test:
     shown = words.pop(0)
     if values is None:
         return Test(kind, negated=negated, text=shown[:40])
+    test = _of_values(word, kind, values, negated)
+    if test is None:
+        words.insert(0, shown)
+        return unread
+    return test
+
+
+def _of_values(word: str, kind: str, values: List[str], negated: bool) -> Optional[Test]:
+    """The test of values that are known. None for one that is not read."""
     if not values:
         # Nothing is in an empty set.
         return Test(PROTOCOL, frozenset({"nothing"}), negated=negated)
@@ -385,8 +394,7 @@ def _test(word: str, words: List[str], named: _Sets) -> Test:
         ranges = port_ranges(values)
         # The rule is for one protocol: the other one has no such ports.
         if ranges is None or (negated and word != "th"):
-            words.insert(0, shown)
-            return unread
+            return None
         return Test(kind, frozenset({word} - {"th"}), ranges, negated)
     if word in _OF_FAMILY:
         # IPv4 is what the rules are read for.

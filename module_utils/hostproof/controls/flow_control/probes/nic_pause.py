@@ -5,7 +5,7 @@
 Sources: ethtool(8); dcb-pfc(8); lldptool-pfc(8); kernel Documentation/networking/statistics.rst.
 """
 
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, TypeVar
 
 from ....collect.answer import Answer, attempt, if_known
 from ....collect.host import Host, Output, Sample
@@ -51,6 +51,9 @@ class Traffic(NamedTuple):
     evidence: Tuple[str, ...]
     anew: Tuple[str, ...] = ()
     drops_anew: Tuple[str, ...] = ()
+
+
+T = TypeVar("T")
 
 
 def argv_pause(name: str) -> List[str]:
@@ -166,44 +169,32 @@ def take_sample(host: Host, names: Sequence[str], seconds: float) -> Sample:
 
 def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
     """Counters of one interface. Unanswered if none could be read."""
-    drops = {}
     anew: List[str] = []
     drops_anew: List[str] = []
-    is_virtual = driver is not None and driver in VIRTUAL
-    is_read = False
-    for counter in KERNEL_COUNTERS:
-        source = "file:" + _file(name, counter)
-        if source in sample.first:
-            counted = _grown_text(counter, sample.first[source], sample.second[source], drops_anew)
-            is_read = is_read or counted is not None
-            # Drivers of virtual machines never increase these counters, so 0 proves nothing.
-            if counted is not None and (counted or not is_virtual):
-                drops[counter] = counted
+    drops, is_read = _kernel_drops(sample, name, driver, drops_anew)
     rx_pause: Optional[int] = None
     tx_pause: Optional[int] = None
     priority = None
     own, shared = ["command:" + " ".join(argv) for argv in _commands(name)]
-    if own in sample.first:
-        first = attempt(ethtool_statistics.parse, sample.first[own])
-        second = attempt(ethtool_statistics.parse, sample.second[own])
-        if not isinstance(first, HostproofError) and not isinstance(second, HostproofError):
-            names = ethtool_statistics.names_of(driver or "", second)
-            rx_pause = _difference(first, second, names.rx_pause, anew)
-            tx_pause = _difference(first, second, names.tx_pause, anew)
-            for counter in names.drops:
-                counted = _difference(first, second, [counter], drops_anew)
-                if counted is not None:
-                    drops[counter] = counted
-            listed = ethtool_statistics.priority_names(second)
-            priority = any(second[key] for key in listed) if listed else None
-    if shared in sample.first:
-        before = attempt(ethtool_pause.parse, sample.first[shared])
-        after = attempt(ethtool_pause.parse, sample.second[shared])
-        if not isinstance(before, HostproofError) and not isinstance(after, HostproofError):
-            if rx_pause is None:
-                rx_pause = grown(RX_FRAMES, before.rx_frames, after.rx_frames, anew)
-            if tx_pause is None:
-                tx_pause = grown(TX_FRAMES, before.tx_frames, after.tx_frames, anew)
+    statistics = _twice(ethtool_statistics.parse, sample, own)
+    if statistics is not None:
+        first, second = statistics
+        names = ethtool_statistics.names_of(driver or "", second)
+        rx_pause = _difference(first, second, names.rx_pause, anew)
+        tx_pause = _difference(first, second, names.tx_pause, anew)
+        for counter in names.drops:
+            counted = _difference(first, second, [counter], drops_anew)
+            if counted is not None:
+                drops[counter] = counted
+        listed = ethtool_statistics.priority_names(second)
+        priority = any(second[key] for key in listed) if listed else None
+    pause = _twice(ethtool_pause.parse, sample, shared)
+    if pause is not None:
+        before, after = pause
+        if rx_pause is None:
+            rx_pause = grown(RX_FRAMES, before.rx_frames, after.rx_frames, anew)
+        if tx_pause is None:
+            tx_pause = grown(TX_FRAMES, before.tx_frames, after.tx_frames, anew)
     if not drops and not is_read and rx_pause is None and tx_pause is None:
         raise Unanswered(
             "sample:" + SAMPLE,
@@ -222,6 +213,35 @@ def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
         tuple(anew),
         tuple(drops_anew),
     )
+
+
+def _kernel_drops(
+    sample: Sample, name: str, driver: Optional[str], anew: List[str]
+) -> Tuple[Dict[str, int], bool]:
+    """The counters of the kernel, and whether one of them was read."""
+    drops: Dict[str, int] = {}
+    is_virtual = driver is not None and driver in VIRTUAL
+    is_read = False
+    for counter in KERNEL_COUNTERS:
+        source = "file:" + _file(name, counter)
+        if source in sample.first:
+            counted = _grown_text(counter, sample.first[source], sample.second[source], anew)
+            is_read = is_read or counted is not None
+            # Drivers of virtual machines never increase these counters, so 0 proves nothing.
+            if counted is not None and (counted or not is_virtual):
+                drops[counter] = counted
+    return drops, is_read
+
+
+def _twice(parse: Callable[[str], T], sample: Sample, key: str) -> Optional[Tuple[T, T]]:
+    """Both outputs of a command; None where one of them is missing or not understood."""
+    if key not in sample.first:
+        return None
+    first = attempt(parse, sample.first[key])
+    second = attempt(parse, sample.second[key])
+    if isinstance(first, HostproofError) or isinstance(second, HostproofError):
+        return None
+    return first, second
 
 
 #: The counters of ethtool -I -a.

@@ -107,19 +107,9 @@ def between(first: List[Connection], second: List[Connection], port: int, second
     before, after = _by_ends(first, port), _by_ends(second, port)
     if not before and not after:
         raise TooFew(f"no connection uses port {port}")
-    if after and all(
-        connection.data_sent is None and connection.bytes_acked is None
-        for connection in after.values()
-    ):
+    if after and not any(map(_has_counters, after.values())):
         raise ValueError("ss does not show segments with data (kernel 4.6, iproute2 4.6)")
-    works, changed = [], len(set(before) ^ set(after))
-    for ends in set(before) & set(after):
-        work = _work(before[ends], after[ends], port)
-        if work is None:
-            # Another connection with the same ports.
-            changed += 1
-        elif work.requests:
-            works.append(work)
+    works, changed = _works(before, after, port)
     counted = [entry for entry in works if not entry.is_large]
     requests = sum(entry.requests for entry in counted)
     if requests < FEWEST:
@@ -139,6 +129,26 @@ def between(first: List[Connection], second: List[Connection], port: int, second
         changed,
         len(works) - len(counted),
     )
+
+
+def _has_counters(connection: Connection) -> bool:
+    return connection.data_sent is not None or connection.bytes_acked is not None
+
+
+def _works(
+    before: Dict[_End, Connection], after: Dict[_End, Connection], port: int
+) -> Tuple[List[_Work], int]:
+    """What the connections with requests did, and the number of those that began or ended."""
+    works: List[_Work] = []
+    changed = len(set(before) ^ set(after))
+    for ends in set(before) & set(after):
+        work = _work(before[ends], after[ends], port)
+        if work is None:
+            # Another connection with the same ports.
+            changed += 1
+        elif work.requests:
+            works.append(work)
+    return works, changed
 
 
 def _no_sizes(port: int, seconds: float, requests: int, large: int, changed: int) -> ValueError:

@@ -144,6 +144,13 @@ class _Reader(HTMLParser):
             return
         head = heads[-1]
         key = tuple(re.sub(r"\s", "", cell).lower() for cell in head)
+        if not self._of_events(key, head, body):
+            self._of_snapshots(key, head, body)
+
+    def _of_events(
+        self, key: Tuple[str, ...], head: Sequence[str], body: Sequence[Sequence[str]]
+    ) -> bool:
+        """A table of events or statistics; False for another one."""
         if key in _TOP:
             title, headings = _TOP[key]
             self._write(title, headings, body)
@@ -154,11 +161,19 @@ class _Reader(HTMLParser):
                 self._write(self._section(key), _WAITS[rest], body)
         elif self._title.startswith("Wait Event Histogram") and key[:1] == ("event",):
             self._write(self._title, _histogram(head), body)
-        elif head == list(_STATISTICS):
+        elif list(head) == list(_STATISTICS):
             self._write(self._title, _STATISTICS, [row for row in body if all(row[1:3])])
         elif key[:2] == ("parametername", "beginvalue") and len(head) == len(_PARAMETERS):
             self._write(self._title, _PARAMETERS, body)
-        elif head[0] in ("DB Name", "Host Name") or key[:3] == (
+        else:
+            return False
+        return True
+
+    def _of_snapshots(
+        self, key: Tuple[str, ...], head: Sequence[str], body: Sequence[Sequence[str]]
+    ) -> None:
+        """A table of the instance, of the snapshots, of a cluster or of the load."""
+        if head[0] in ("DB Name", "Host Name") or key[:3] == (
             "instance",
             "instnum",
             "startuptime",

@@ -176,9 +176,7 @@ def outcome(
     for write in writes:
         text = write.value
         if text is not None and write.by_tuned:
-            before = "" if winner is None else winner.value or ""
-            current = int(before) if before.isdecimal() else None
-            text = tuned.assigned(text, current)
+            text = tuned.assigned(text, _number_of(winner))
             if text is None:
                 losers.append(as_text(write))
                 continue
@@ -201,14 +199,25 @@ def outcome(
         remark = "; ".join(parts + ([write.note] if write.note else [])) or None
     if doubts:
         raise _unsure(doubts[-1], what, winner)
-    unique: List[str] = []
-    for loser in losers:
-        same = winner is not None and _is_same(loser.partition(" = ")[0], winner.place, links)
-        if loser not in unique and not same:
-            unique.append(loser)
-    setting = None if winner is None else Setting(winner.value or "", winner.place)
-    later = winner is not None and (winner.note or "").startswith(LOADED_BY)
-    return SysctlAtBoot(setting, unique, remark, None, tuple(refused), later)
+    if winner is None:
+        return SysctlAtBoot(None, _unique(losers), remark, None, tuple(refused))
+    place = winner.place
+    others = [
+        loser for loser in _unique(losers) if not _is_same(loser.partition(" = ")[0], place, links)
+    ]
+    later = (winner.note or "").startswith(LOADED_BY)
+    setting = Setting(winner.value or "", place)
+    return SysctlAtBoot(setting, others, remark, None, tuple(refused), later)
+
+
+def _number_of(write: Optional[Write]) -> Optional[int]:
+    """The value of a write as a number; None where it is not one."""
+    value = "" if write is None else write.value or ""
+    return int(value) if value.isdecimal() else None
+
+
+def _unique(texts: Iterable[str]) -> List[str]:
+    return list(dict.fromkeys(texts))
 
 
 def _unsure(doubt: Write, what: str, winner: Optional[Write]) -> Unanswered:
