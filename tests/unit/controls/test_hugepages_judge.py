@@ -577,6 +577,22 @@ POOL = (
         ("92 percent (58.6 GiB)",),
     ),
     Story(
+        "share: much after a reboot of a host with much memory",
+        database(memory={"MemTotal": 1 << 31}, sysctl="vm.nr_hugepages = 960000\n"),
+        {},
+        "ram_share",
+        "warn",
+        ("92 percent (1.8 TiB)",),
+    ),
+    Story(
+        "share: little is left of much memory",
+        database(memory={"MemTotal": 1 << 31}, sysctl="vm.nr_hugepages = 1040000\n"),
+        {},
+        "ram_share",
+        "fail",
+        ("99 percent (2.0 TiB)",),
+    ),
+    Story(
         "share: too much now, whatever a reboot makes",
         database(pool=(22938, 0), deny=["/proc/cmdline"]),
         {},
@@ -969,6 +985,23 @@ INSTANCES = (
         ("The host has no group oinstall",),
     ),
     Story(
+        "group: the host has none, and a memlock limit is enough",
+        lambda: database(kernel="4.18.0-553.el8_10.x86_64", no_group="oinstall")().file(
+            "/proc/sys/vm/hugetlb_shm_group", "0\n"
+        ),
+        {},
+        "shm_group",
+        "warn",
+        ("The host has no group oinstall", "accepts a memlock limit instead"),
+    ),
+    Story(
+        "group: the host has none, and no owner",
+        bare(kernel=NEW_KERNEL),
+        {"instances": LISTED},
+        "shm_group",
+        "skip",
+    ),
+    Story(
         "group: set by a script",
         database(
             sysctl="vm.nr_hugepages=8194\n",
@@ -1333,6 +1366,41 @@ def test_the_group_of_an_owner_without_an_instance(judge, groups, gids, gid, sta
     machine.file("/proc/sys/vm/hugetlb_shm_group", f"{gid}\n")
     machine.file("/etc/sysctl.d/90.conf", f"vm.hugetlb_shm_group = {gid}\n")
     finding = judge(machine, instances=LISTED)["shm_group"][0]
+    assert finding.status == status, finding.why
+
+
+@pytest.mark.parametrize(
+    ("now", "at_boot", "groups", "capabilities", "readable", "status"),
+    [
+        # Another group that the process is in, now and after a reboot.
+        (54322, 54321, (54321, 54322), None, True, "pass"),
+        (54330, 54330, (54321, 54330), None, True, "pass"),
+        (54330, 54399, (54321, 54330), None, True, "fail"),
+        # A process that is in group 0.
+        (0, 0, (0,), None, True, "pass"),
+        # CAP_IPC_LOCK is as good as the group; CAP_SYS_ADMIN is not.
+        (0, 0, (54321,), 1 << 14, True, "pass"),
+        (54399, 54399, (54321,), 1 << 14, True, "pass"),
+        (54399, 54399, (54321,), 1 << 21, True, "fail"),
+        # Groups that were not read contradict no value.
+        (0, 0, (54321,), None, False, "error"),
+        (54399, 54399, (54321,), None, False, "error"),
+        (54321, 54321, (54321,), None, False, "error"),
+    ],
+)
+def test_what_lets_a_process_use_huge_pages(
+    judge, now, at_boot, groups, capabilities, readable, status
+):
+    """can_do_hugetlb_shm(): CAP_IPC_LOCK, or in_group_p()."""
+    machine = with_instance(Shm(16 * GIB), groups=groups)()
+    kernel(machine, NEW_KERNEL).file("/proc/sys/vm/hugetlb_shm_group", f"{now}\n")
+    machine.file(packs.SYSCTL_FILE, f"vm.hugetlb_shm_group = {at_boot}\nvm.nr_hugepages=8194\n")
+    if capabilities is not None:
+        text = machine.files["/proc/2101/status"]
+        machine.file("/proc/2101/status", f"{text}CapEff:\t{capabilities:016x}\n")
+    if not readable:
+        machine.deny("/proc/2101/status")
+    (finding,) = judge(machine)["shm_group"]
     assert finding.status == status, finding.why
 
 

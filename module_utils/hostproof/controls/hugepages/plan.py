@@ -30,9 +30,9 @@ from .policy_values import (
     NO_DATABASE,
     SHM_GROUP,
     enough_memlock,
-    groups_of,
     has_database,
     limit_text,
+    may_use,
     wanted_group,
     wanted_memlock,
     wanted_page_size,
@@ -201,7 +201,7 @@ def _at_boot(boot: boot_probe.Boot, key: str, page_size: int) -> Optional[str]:
 def _guard_group(facts: Facts, group: getent.Group) -> List[Refusal]:
     """Rejection if the new group would exclude running instances: the kernel allows one group."""
     outsiders = [
-        instance.sid for instance in known(facts.instances) if group.gid not in groups_of(instance)
+        instance.sid for instance in known(facts.instances) if not may_use(instance, group.gid)
     ]
     if not outsiders:
         return []

@@ -5,7 +5,8 @@
 import re
 from typing import List, Optional, Tuple
 
-from ...collect.answer import Answer, if_known, known
+from ...collect.answer import Answer, attempt, if_known, known
+from ...errors import HostproofError
 from ...parsers.kernel import kernel_release
 from ...parsers.unix import getent, limits_conf
 from ...probes.oracle.instances import Instance
@@ -72,42 +73,66 @@ def wanted_group(facts: Facts, policy: Policy) -> Optional[Answer[getent.Group]]
     """The group to set for vm.hugetlb_shm_group, Absent if the host does not have it. None if
     nothing has to be set.
 
-    The kernel accepts any group of which the owner is a member (in_group_p): a value that fits
-    every instance and account stays.
+    The kernel accepts any group of which the owner is a member: values now and after a reboot that
+    fit every instance and account stay.
     """
     if policy.group is None or not has_database(facts, policy):
         return None
-    now = known(facts.shm_group)
-    if now and not outsiders(facts, now) and boot_keeps(facts, now):
+    if fits_owners(facts, known(facts.shm_group)) and fits_owners(facts, _group_at_boot(facts)):
         return None
     return facts.group
 
 
-def outsiders(facts: Facts, gid: int) -> List[str]:
-    """The running instances that are not in the group, and the accounts without an instance."""
-    running = known(facts.instances)
+def _group_at_boot(facts: Facts) -> int:
+    at_boot = boot_probe.sysctl_at_boot(facts.boot, SHM_GROUP)
+    at_boot.settled()
+    return group_of(at_boot)
+
+
+def group_of(at_boot: boot_probe.SysctlAtBoot) -> int:
+    """The number that the kernel has after a reboot; -1 for a value that is no group."""
+    if at_boot.winner is None:
+        return 0
+    return int(at_boot.winner.value) if at_boot.winner.value.isdecimal() else -1
+
+
+def fits_owners(facts: Facts, gid: int) -> bool:
+    """Whether every instance and account may use huge pages by the group; raises what is unknown.
+
+    Without any of them the group is that of the policy."""
+    found, unknown = outsiders(facts, gid)
+    if not found and unknown is not None:
+        raise unknown
+    if not known(facts.instances) and not known(facts.accounts):
+        group = if_known(facts.group, None)
+        return group is not None and gid == group.gid
+    return not found
+
+
+def outsiders(facts: Facts, gid: int) -> Tuple[List[str], Optional[HostproofError]]:
+    """The running instances that are not in the group, and the accounts without an instance; and
+    the first whose groups are not known."""
+    running, accounts = known(facts.instances), known(facts.accounts)
     owners = {instance.user for instance in running}
-    return [instance.sid for instance in running if gid not in groups_of(instance)] + [
-        user
-        for user, account in sorted(known(facts.accounts).items())
-        if user not in owners and not _is_member(account, gid, facts)
+    members = [(instance.sid, attempt(may_use, instance, gid)) for instance in running] + [
+        (user, attempt(_is_member, account, gid, facts))
+        for user, account in sorted(accounts.items())
+        if user not in owners
     ]
+    unknown = [answer for _name, answer in members if isinstance(answer, HostproofError)]
+    return [name for name, answer in members if answer is False], unknown[0] if unknown else None
 
 
 def _is_member(account: Account, gid: int, facts: Facts) -> bool:
     """By name where the name of the group is known, else by number; raises what is unknown."""
-    if gid in (0, account.gid):
-        return gid == account.gid
+    if gid == account.gid:
+        return True
     group = if_known(facts.group, None)
     if group is not None and group.gid == gid:
         return group.name in account.groups
+    if gid == 0:
+        return "root" in account.groups
     return gid in known(facts.gids[account.name])
-
-
-def boot_keeps(facts: Facts, gid: int) -> bool:
-    at_boot = boot_probe.sysctl_at_boot(facts.boot, SHM_GROUP)
-    at_boot.settled()
-    return at_boot.winner is not None and at_boot.winner.value == str(gid)
 
 
 def enough_memlock(facts: Facts, policy: Policy) -> Optional[int]:
@@ -143,6 +168,16 @@ def wanted_transparent(facts: Facts, policy: Policy) -> Tuple[str, str]:
     if newest and all(newest) and re.search(r"\.el[0-9]+", release.text):
         return "madvise", "26ai on Oracle Linux or RHEL"
     return "never", f"kernel {release.text}"
+
+
+#: The capability that permits huge pages without the group (fs/hugetlbfs/inode.c,
+#: can_do_hugetlb_shm).
+_IPC_LOCK = 1 << 14
+
+
+def may_use(instance: Instance, gid: int) -> bool:
+    """Whether the kernel lets the running process use huge pages with this group."""
+    return bool(known(instance.status).capabilities & _IPC_LOCK) or gid in groups_of(instance)
 
 
 def groups_of(instance: Instance) -> Tuple[int, ...]:

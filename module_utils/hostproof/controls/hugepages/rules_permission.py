@@ -36,6 +36,8 @@ from .policy_values import (
     NO_DATABASE,
     SHM_GROUP,
     enough_memlock,
+    fits_owners,
+    group_of,
     has_database,
     limit_text,
     outsiders,
@@ -312,38 +314,42 @@ def shm_group(facts: Facts, policy: Policy) -> Verdict:
     evidence = ("file:" + SHM_GROUP_FILE, "command:getent group " + policy.group) + BOOT
     # Another absence, such as that of a process, leaves the group unknown.
     if isinstance(wanted, Absent) and wanted is facts.group:
+        if not known(facts.instances) and not known(facts.accounts):
+            raise Skip("No instance runs, and the host has no account of hugepages_users.")
+        status, why = _grade_shm_group(facts, outsiders(facts, running)[0])
         return Verdict(
-            FAIL,
-            why=f"The host has no group {policy.group}, and the present group is not one of every "
-            "owner.",
+            status,
+            why=f"The host has no group {policy.group}. {why}",
             fix="create the group, or set hugepages_group to the instance owner's group",
             desired=policy.group,
             running=str(running),
             evidence=evidence,
         )
-    answer = attempt(outsiders, facts, running)
-    outside = if_known(answer, [])
+    outside, unknown = outsiders(facts, running)
     if wanted is None or isinstance(wanted, HostproofError):
         return layered(
             persisted=Layer(_settled_text(at_boot)),
             running=Layer(str(running)),
-            also=[("group", wanted), ("groups of the owners", answer)],
+            also=[("group", wanted), ("groups of the owners", unknown)],
             desired=f"{running}, {_name_of(facts, running)}",
             evidence=("file:" + SHM_GROUP_FILE, *BOOT),
         )
     group = known(wanted)
-    winner = None if isinstance(at_boot, HostproofError) else at_boot.winner
-    is_right_later = winner is not None and winner.value == str(group.gid)
     status, why = _grade_shm_group(facts, outside)
+
+    def graded(gid: int) -> str:
+        """Groups that are not known contradict no value."""
+        fits = attempt(fits_owners, facts, gid)
+        return PASS if gid == group.gid or fits is not False else status
+
+    later = PASS if isinstance(at_boot, HostproofError) else graded(group_of(at_boot))
     return layered(
         persisted=Layer(
-            _settled_text(at_boot) if is_right_later else _text_of(at_boot),
-            PASS if is_right_later else status,
-            "after a reboot",
+            _text_of(at_boot) if later != PASS else _settled_text(at_boot), later, "after a reboot"
         ),
-        running=Layer(str(running), PASS if running == group.gid else status),
+        running=Layer(str(running), graded(running)),
         in_use=Layer(f"not in group {running}: " + ", ".join(outside), status) if outside else None,
-        also=[("groups of the owners", answer)],
+        also=[("groups of the owners", unknown)],
         advice=Advice(
             both=[Apply(NAME, GROUP)],
             running=[Wait("reboot")] if policy.activation == "reboot" else [Apply(NAME, GROUP)],

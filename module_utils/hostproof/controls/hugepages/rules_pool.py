@@ -30,8 +30,10 @@ _SLIGHT = 1000
 
 #: CVU requires huge pages above it.
 _LITTLE_MEMORY = 4 << 30
-#: Percent of memory in huge pages with which a host hardly starts.
+#: More percent of memory in huge pages is a failure, unless so much memory is left (a choice, as
+#: hugepages_memory_limit_percent).
 _NO_ROOM = 85
+_ROOM = 32 << 30
 
 
 @rules.check(
@@ -394,7 +396,8 @@ def ram_share(facts: Facts, policy: Policy) -> Verdict:
         known(needed)
     most = attempt(most_pages, facts, policy, policy.memory_limit_percent)
     status = WARN if over else PASS
-    if max(sizes.values()) * 100 > memory * _NO_ROOM:
+    taken = max(sizes.values())
+    if taken * 100 > memory * _NO_ROOM and memory - taken < _ROOM:
         status = FAIL
     return Verdict(
         status,

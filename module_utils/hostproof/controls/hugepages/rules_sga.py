@@ -18,7 +18,7 @@ from .capacity import pages_set
 from .facts import Facts
 from .need import need
 from .policy import NAME, Policy
-from .policy_values import groups_of, requires_group
+from .policy_values import may_use, requires_group
 from .subjects import INSTANCES, MEMINFO
 
 rules: Rules[Facts, Policy] = Rules(NAME)
@@ -107,7 +107,7 @@ def _is_outside(instance: Instance, facts: Facts) -> bool:
     """Whether the kernel requires the group, and the instance is not in it."""
     if not requires_group(known(facts.release)):
         return False
-    return known(facts.shm_group) not in groups_of(instance)
+    return not may_use(instance, known(facts.shm_group))
 
 
 def _steps_of_sga(

@@ -10,7 +10,8 @@ from ..number import integer
 
 class ProcStatus(NamedTuple):
     """``gid`` is the effective group; ``hugetlb`` is bytes, None before kernel 4.4. ``swap`` is the
-    bytes of it that are in swap, None of a thread of the kernel."""
+    bytes of it that are in swap, None of a thread of the kernel. ``capabilities`` are the effective
+    ones (capabilities(7)) as a bit mask."""
 
     name: str
     uid: int
@@ -18,6 +19,7 @@ class ProcStatus(NamedTuple):
     groups: Tuple[int, ...]
     hugetlb: Optional[int]
     swap: Optional[int] = None
+    capabilities: int = 0
 
 
 def parse(text: str) -> ProcStatus:
@@ -37,6 +39,7 @@ def parse(text: str) -> ProcStatus:
             groups=tuple(integer(group) for group in rows["Groups"].split()),
             hugetlb=None if hugetlb is None else integer(hugetlb.split()[0]) * 1024,
             swap=None if swap is None else integer(swap.split()[0]) * 1024,
+            capabilities=int(rows.get("CapEff", "0"), 16),
         )
     except (KeyError, IndexError, ValueError) as problem:
         raise ParseError("/proc/PID/status", f"row missing or not a number: {problem}") from problem
