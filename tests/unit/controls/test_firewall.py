@@ -144,7 +144,7 @@ class TestPackets:
             ("two-families.nft", {1521: "open", 22: "open", 1522: "blocked"}),
             # define, and a verdict map of the protocol, in files of public servers.
             ("verdict-maps.nft", {1521: "open", 1522: "blocked"}),
-            ("defined-lists.nft", {1521: "unclear"}),
+            ("defined-lists.nft", {1521: "partly"}),
             ("debian-12-nftables.conf", {1521: "open"}),
         ],
     )
@@ -879,6 +879,28 @@ class TestReplies:
         assert judge(machine, "none", ports=ports)["ports", "2049/tcp"].status == status
 
 
+def _match(left, right, op="=="):
+    return {"match": {"op": op, "left": left, "right": right}}
+
+
+def _pair(protocol, port):
+    return {"concat": [protocol, port]}
+
+
+_DPORT = {"payload": {"protocol": "tcp", "field": "dport"}}
+_TH_DPORT = {"payload": {"protocol": "th", "field": "dport"}}
+_JOINED = {"concat": [{"meta": {"key": "l4proto"}}, _TH_DPORT]}
+_FIB = {"fib": {"result": "oif", "flags": ["saddr", "iif"]}}
+_UPDATE = {
+    "set": {
+        "op": "update",
+        "elem": {"payload": {"protocol": "ip", "field": "saddr"}},
+        "set": "@seen",
+        "stmt": [{"limit": {"rate": 9, "per": "minute", "inv": True}}],
+    }
+}
+
+
 class TestLists:
     """A list of sources is a choice, and no warning for ever."""
 
@@ -896,6 +918,28 @@ class TestLists:
             ("ip saddr != 10.1.0.0/16 drop\naccept", "pass"),
             ("tcp dport vmap @verdicts", "pass"),
             ("ip saddr vmap { 10.1.0.0/16 : accept, 10.2.0.0/16 : drop }", "pass"),
+            ("ip saddr . tcp dport @pairs accept", "pass"),
+            ("ip saddr . tcp dport { 10.1.0.0/16 . 1522 } accept", "fail"),
+            ("ip saddr . tcp dport @absent accept", "error"),
+            ("ip saddr . tcp dport != { 10.1.0.0/16 . 1521 } drop\naccept", "error"),
+            ("meta l4proto . th dport { tcp . 1521 } accept", "pass"),
+            ("meta l4proto . th dport { udp . 1521 } accept", "fail"),
+            ('iifname . tcp dport { "eth0" . 1521 } accept', "pass"),
+            ("ip saddr . tcp dport vmap @pairs_to", "pass"),
+            ("ip saddr . tcp dport vmap { 10.1.0.0/16 . 1521 : drop }", "fail"),
+            ('iifname vmap { "eth0" : jump other, "lo" : accept }', "pass"),
+            ('iifname vmap { "lo" : accept }', "fail"),
+            ("tcp dport != { 22, 1521 } drop\naccept", "pass"),
+            ("tcp dport != { 22, 80 } drop\naccept", "fail"),
+            ('tcp dport 1521 counter name "db" accept', "pass"),
+            ("tcp dport 1521 meta mark set 0x1 accept", "pass"),
+            ("tcp dport 1521 ct mark set 5 drop", "fail"),
+            ("tcp dport 1521 add @seen { ip saddr } accept", "pass"),
+            (
+                "update @seen { ip saddr limit rate over 9/minute } drop\ntcp dport 1521 accept",
+                "pass",
+            ),
+            ("fib saddr . iif oif missing drop\ntcp dport 1521 accept", "pass"),
         ],
     )
     def test_rules_of_nft(self, judge, rules, status):
@@ -905,7 +949,13 @@ class TestLists:
             ' elements = { 10.1.0.0/16, 10.2.0.7 comment "x" } }\n'
             " set none { type ipv4_addr; }\n set none_ports { type inet_service; }\n"
             " set db {\n type inet_service\n elements = { 1521,\n 2484 }\n }\n"
-            " map verdicts { type inet_service : verdict; elements = { 1521 : accept } }\n}\n"
+            " map verdicts { type inet_service : verdict; elements = { 1521 : accept } }\n"
+            " set pairs { type ipv4_addr . inet_service; flags interval;"
+            " elements = { 10.1.0.0/16 . 1500-1600, 10.2.0.7 . 22 } }\n"
+            " map pairs_to { type ipv4_addr . inet_service : verdict;"
+            " elements = { 10.1.0.0/16 . 1521 : accept } }\n"
+            " set seen { type ipv4_addr; flags dynamic,timeout; timeout 5m; }\n"
+            " chain other { tcp dport 1521 accept; }\n}\n"
         )
         machine = with_nft(
             host(enabled="nftables", sockets=LISTENER),
@@ -946,6 +996,69 @@ class TestLists:
         assert finding.status == status
         assert not (finding.fix or "").startswith("load"), "the file is wrong"
 
+    @pytest.mark.parametrize(
+        ("expressions", "state"),
+        [
+            ([[_match(_JOINED, "@pairs"), {"accept": None}]], "open"),
+            ([[_match(_JOINED, {"set": [_pair("tcp", 1521)]}), {"accept": None}]], "open"),
+            ([[_match(_JOINED, {"set": [_pair("udp", 1521)]}), {"accept": None}]], "blocked"),
+            ([[_match(_JOINED, "@absent"), {"accept": None}]], "unclear"),
+            ([[_match(_JOINED, "@pairs", "!="), {"drop": None}], [{"accept": None}]], "unclear"),
+            ([[{"vmap": {"key": _JOINED, "data": "@verdicts"}}]], "open"),
+            (
+                [[_match(_DPORT, {"set": [22, 1521]}, "!="), {"drop": None}], [{"accept": None}]],
+                "open",
+            ),
+            ([[_match(_DPORT, 22, "!="), {"drop": None}], [{"accept": None}]], "blocked"),
+            ([[_match(_FIB, False), {"drop": None}], [{"accept": None}]], "open"),
+            ([[_UPDATE, {"drop": None}], [{"accept": None}]], "open"),
+        ],
+    )
+    def test_json_of_several_fields_and_of_other_statements(self, expressions, state):
+        """libnftables-json(5): concat, fib, set."""
+        place = {"family": "inet", "table": "filter"}
+        head = {"name": "input", "type": "filter", "hook": "input", "policy": "drop"}
+        pairs = {"name": "pairs", "elem": [_pair("tcp", {"range": [1500, 1600]})]}
+        verdicts = {"name": "verdicts", "elem": [[_pair("tcp", 1521), {"accept": None}]]}
+        objects = [{"set": {**place, **pairs}}, {"map": {**place, **verdicts}}]
+        objects.append({"chain": {**place, **head}})
+        replies = [_match({"ct": {"key": "state"}}, "established", "in"), {"accept": None}]
+        objects += [
+            {"rule": {**place, "chain": "input", "expr": one}} for one in [replies, *expressions]
+        ]
+        tables, _foreign = nft_json.parse(json.dumps({"nftables": objects}))
+        assert packets.reach(tables, packets.Packet("tcp", 1521)).state == state
+
+    @pytest.mark.parametrize(
+        ("source", "status"),
+        [
+            ('<source address="10.1.0.0/16"/>', "pass"),
+            ('<source ipset="apps"/>', "pass"),
+            ('<source ipset="empty"/>', "fail"),
+            ('<source ipset="filled"/>', "pass"),
+            ('<source mac="00:00:5e:00:53:01"/>', "pass"),
+            ('<source ipset="none"/>', "error"),
+        ],
+    )
+    @pytest.mark.parametrize("where", ["rich rule", "zone"])
+    def test_sources_of_firewalld(self, judge, source, status, where):
+        made = with_firewalld(host(enabled="firewalld", sockets=LISTENER), "<zone/>")
+        files = {
+            "apps": "<entry>10.1.0.0/16</entry>",
+            "empty": "",
+            "filled": '<option name="timeout"/>',
+        }
+        for name, inside in files.items():
+            made.file(
+                f"/etc/firewalld/ipsets/{name}.xml", f'<ipset type="hash:net">{inside}</ipset>'
+            )
+        rule = f'<rule>{source}<port protocol="tcp" port="1521"/><accept/></rule>'
+        if where == "zone":
+            made.file("/etc/firewalld/zones/db.xml", f'<zone target="ACCEPT">{source}</zone>')
+            rule = ""
+        made.file("/etc/firewalld/zones/public.xml", f"<zone>{rule}</zone>")
+        assert judge(made, "none")["ports", "1521/tcp"].status == status
+
     def test_elements_of_a_set_in_the_kernel(self, judge):
         """As nft 1.0.6 prints them; field report fw11."""
         assert judge(host(fixture("named-set.json"), sockets=LISTENER), "none")[
@@ -967,6 +1080,13 @@ class TestIncludes:
             ('include "/root/db.nft"', "error"),
             ('include "/etc/nftables/../../root/x"', "error"),
             ('include "/etc/nftables.conf"', "error"),
+            ('include "./nftables/db.nft"', "error"),
+            ('include "/etc/nftables/../nftables/db.nft"', "pass"),
+            ('include "/etc/nft*/db.nft"', "pass"),
+            ('include "/etc/*/db.nft"', "pass"),
+            ('include "/etc/nftables/?[ac].nft"', "fail"),
+            ('include "/etc/nftables/[a-d]*.nft"', "pass"),
+            ('include "/opt/*/db.nft"', "error"),
         ],
     )
     def test_rules_in_another_file(self, judge, line, status):

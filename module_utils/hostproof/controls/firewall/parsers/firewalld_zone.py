@@ -10,7 +10,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ....errors import ParseError
 from ....parsers import xml_events
 from ....parsers.number import integer
-from .packets import FROM, LIMIT, NOT_READ, PORT, PROTOCOL, SOURCE_PORT, TO, Test, port_ranges
+from .packets import FROM, LIMIT, PORT, PROTOCOL, SOURCE_PORT, TO, Test, port_ranges
 
 
 class Opened(NamedTuple):
@@ -104,9 +104,10 @@ def parse_service(text: str) -> Opened:
 
 
 def parse_ipset(text: str) -> Optional[List[str]]:
-    """The addresses of a set; None for one of anything else."""
+    """The addresses of a set; None for one of anything else, and for one that others fill."""
     root = _root(text, "ipset")
-    if root.given.get("type") not in ("hash:ip", "hash:net"):
+    options = [child.given.get("name") for child in root.children if child.name == "option"]
+    if root.given.get("type") not in ("hash:ip", "hash:net") or "timeout" in options:
         return None
     return [child.text.strip() for child in root.children if child.name == "entry"]
 
@@ -153,7 +154,8 @@ def _rich(element: _Element) -> RichRule:
             elif "ipset" in given:
                 tests.append(Test(kind, negated=negated, text="ipset:" + given["ipset"]))
             else:
-                tests.append(Test(NOT_READ, text=name))
+                # The address of a card.
+                tests.append(Test(kind, negated=negated, text=given.get("mac", name)[:40]))
     limits = [child for child in names[action].children if child.name == "limit"] if action else []
     if limits:
         tests.append(Test(LIMIT, text="limit " + limits[0].given.get("value", "")[:40]))

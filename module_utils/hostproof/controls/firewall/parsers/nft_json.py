@@ -32,6 +32,8 @@ _WHAT = "nft -j list ruleset"
 _FAMILIES = ("ip", "inet", "netdev")
 _VERDICTS = {"accept": ACCEPT, "drop": DROP, "reject": DROP, "return": "return"}
 _PASSIVE = ("counter", "log", "comment", "mangle", "notrack", "ct helper", "ct timeout")
+#: More elements of several fields are not read.
+_MOST = 2000
 _ADDRESSES = {"saddr": FROM, "daddr": TO}
 _PORTS = {"dport": PORT, "sport": SOURCE_PORT}
 #: Named sets and verdict maps of a table, by name with "@": their elements.
@@ -89,9 +91,9 @@ def _chain(name: str, head: Dict[str, Any], rules: List[Rule]) -> Chain:
 
 
 def _rules(expressions: List[Dict[str, Any]], sets: _Sets) -> List[Rule]:
-    """One rule; several for a verdict map."""
+    """One rule; several for a verdict map, and for a set whose elements have several fields."""
     tests: List[Test] = []
-    for expression in expressions:
+    for place, expression in enumerate(expressions):
         (name, value), *_more = expression.items()
         if name in _VERDICTS:
             return [Rule(tuple(tests), _VERDICTS[name])]
@@ -105,10 +107,25 @@ def _rules(expressions: List[Dict[str, Any]], sets: _Sets) -> List[Rule]:
                 Rule((*tests, *more), verdict, target)
                 for more, verdict, target in _verdicts(value, sets)
             ]
+        if name == "match" and "concat" in value["left"]:
+            elements = _items(value["right"], sets)
+            if value["op"] not in ("==", "in") or elements is None or len(elements) > _MOST:
+                tests.append(Test(NOT_READ, text="concat"))
+                continue
+            return [
+                rule._replace(tests=(*tests, *_tests(value["left"], element, sets), *rule.tests))
+                for element in elements
+                for rule in _rules(expressions[place + 1 :], sets)
+            ]
         if name == "match":
             test = _match(value, sets)
             if test is not None:
                 tests.append(test)
+        elif name == "set":
+            # A packet that makes an element of a set; the rule is for one above its limit.
+            for limit in (each["limit"] for each in value.get("stmt") or () if "limit" in each):
+                kind = OVER_LIMIT if limit.get("inv") else LIMIT
+                tests.append(Test(kind, text=f"limit rate {limit.get('rate')}"[:60]))
         elif name == "limit":
             text = f"limit rate {value.get('rate')}/{value.get('per')}"[:60]
             tests.append(Test(OVER_LIMIT if value.get("inv") else LIMIT, text=text))
@@ -128,12 +145,25 @@ def _verdicts(value: Dict[str, Any], sets: _Sets) -> List[Tuple[List[Test], str,
         return [(unread, ACCEPT, ""), (unread, DROP, "")]
     verdicts = []
     for key, verdict in pairs:
-        test = _match({"op": "==", "left": value["key"], "right": _value(key)}, sets)
+        tests = _tests(value["key"], _value(key), sets)
         (name, inside), *_more = verdict.items()
         target = str(inside["target"]) if name in ("jump", "goto") else ""
         if name != "continue":
-            verdicts.append(([] if test is None else [test], _VERDICTS.get(name, name), target))
+            verdicts.append((tests, _VERDICTS.get(name, name), target))
     return verdicts
+
+
+def _tests(left: Dict[str, Any], right: object, sets: _Sets) -> List[Test]:
+    """The conditions of a key, which can have several fields, and of one element."""
+    fields = left.get("concat") or [left]
+    parts = right["concat"] if isinstance(right, dict) and "concat" in right else [right]
+    if len(parts) != len(fields):
+        return [Test(NOT_READ, text="concat")]
+    tests = [
+        _match({"op": "==", "left": field, "right": _value(part)}, sets)
+        for field, part in zip(fields, parts)
+    ]
+    return [test for test in tests if test is not None]
 
 
 def _match(value: Dict[str, Any], sets: _Sets) -> Optional[Test]:
@@ -146,6 +176,9 @@ def _match(value: Dict[str, Any], sets: _Sets) -> Optional[Test]:
     if not isinstance(left, dict):
         return Test(NOT_READ, text=str(kind)[:40])
     items = _items(value["right"], sets)
+    if left.get("result") == "oif" and value["right"] is False:
+        # fib saddr . iif oif missing: packets of a client come on the interface that leads to it.
+        return None if negated else Test(NEVER)
     unread = Test(NOT_READ, text=str(left)[:40])
     field = left.get("field" if kind == "payload" else "key")
     if value["op"] not in ("==", "!=", "in") or items is None:
@@ -194,7 +227,7 @@ def _of_payload(
     if field in _PORTS:
         ranges = _ranges(items)
         protocols = frozenset({header} - {"th"})
-        if ranges is None or (negated and protocols):
+        if ranges is None:
             return None
         return Test(_PORTS[str(field)], protocols, ranges, negated)
     if field in _ADDRESSES:

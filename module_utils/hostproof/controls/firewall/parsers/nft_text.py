@@ -38,6 +38,8 @@ _TOKEN = re.compile(r'"[^"\n]*"|\\\n|[{};\n]|#[^\n]*|[^\s{};"#\\]+|[ \t]+|\\')
 _LOG = ("prefix", "level", "group", "snaplen", "queue-threshold", "flags")
 _VERDICTS = {"accept": ACCEPT, "drop": DROP, "reject": DROP, "return": "return"}
 _INTERFACES = ("iif", "iifname", "oif", "oifname")
+#: More elements of several fields are not read.
+_MOST_ELEMENTS = 2000
 #: Kinds of tests by the two words before the values.
 _KINDS = {
     **{(name, name): INTERFACE for name in _INTERFACES},
@@ -55,7 +57,7 @@ _OF_FAMILY = ("nfproto", "protocol")
 _ONE_WORD = (*_INTERFACES, "l4proto", "pkttype", "nfproto")
 #: Statements without a verdict, with the words that may follow.
 _PASSIVE = {
-    "counter": r"packets|bytes|\d+",
+    "counter": r"packets|bytes|name|\d+|\".*\"",
     "comment": r"\".*\"",
     "notrack": r"(?!)",
 }
@@ -298,18 +300,49 @@ def _chain(name: str, rows: List[List[str]], named: _Sets) -> Chain:
 
 
 def _rules(words: List[str], named: _Sets) -> List[Rule]:
-    """One rule; several for a verdict map ("tcp dport vmap { 22 : accept, 23 : drop }")."""
+    """One rule; several for a verdict map ("tcp dport vmap { 22 : accept, 23 : drop }") and for
+    elements of several fields ("ip saddr . tcp dport { 10.1.0.0/16 . 1521 }")."""
+    if "." in words and "fib" not in words:
+        return _joined(words, named)
     place = words.index("vmap") if "vmap" in words else 0
-    if place < 2 or len(words) < place + 2:
+    if not place or len(words) < place + 2:
         return [_rule(words, named)]
-    elements = words[place + 1]
-    if elements.startswith("@"):
-        elements = named.maps.get(elements[1:], "?")
     rules = []
-    for pair in filter(str.strip, elements.split(",")):
+    for pair in _elements(words[place + 1], named.maps):
         key, _colon, verdict = pair.rpartition(":")
         inside = _rule([*words[:place], key.strip(), *verdict.split()], named)
         rules.append(inside if verdict else _rule(words, named))
+    return rules
+
+
+def _elements(word: str, known: Dict[str, str]) -> List[str]:
+    text = known.get(word[1:], "?") if word.startswith("@") else word
+    return [element for element in text.split(",") if element.strip()]
+
+
+def _joined(words: List[str], named: _Sets) -> List[Rule]:
+    """A rule for each element, with a test for each field of it."""
+    dots = [place for place, word in enumerate(words) if word == "."]
+    begin = max(dots[0] - (1 if words[dots[0] - 1] in _INTERFACES else 2), 0)
+    end = dots[-1] + (
+        2 if words[dots[-1] + 1 : dots[-1] + 2] in ([name] for name in _INTERFACES) else 3
+    )
+    fields = " ".join(words[begin:end]).split(" . ")
+    is_map = words[end : end + 1] == ["vmap"]
+    values = words[end + is_map : end + is_map + 1]
+    elements = _elements(values[0], named.maps if is_map else named.sets) if values else []
+    unread = Rule((Test(NOT_READ, text=words[begin]),), "jump", "")
+    if not values or values[0] in ("!=", "==") or len(elements) > _MOST_ELEMENTS:
+        return [unread]
+    rules = []
+    for element in elements:
+        key, _colon, verdict = element.rpartition(":") if is_map else (element, "", "")
+        parts = key.split(" . ")
+        if len(parts) != len(fields):
+            return [unread]
+        tests = [f"{field} {part.split()[0]}" for field, part in zip(fields, parts)]
+        rest = verdict.split() if is_map else words[end + 1 :]
+        rules.append(_rule([*words[:begin], *" ".join(tests).split(), *rest], named))
     return rules
 
 
@@ -328,6 +361,18 @@ def _rule(words: List[str], named: _Sets) -> Rule:
             while len(words) > 1 and words[0] in _LOG:
                 has_family = words[0] == "flags" and words[1] in ("tcp", "ip")
                 del words[: 3 if has_family else 2]
+            continue
+        if word in ("add", "update", "delete") and words[:1] and words[0][0] == "@":
+            # A packet that makes an element of a set; one above its limit is met by the rule.
+            limit = " ".join(words[1:2])
+            del words[:2]
+            if "limit" in limit or "ct count" in limit:
+                is_over = "over" in limit
+                tests.append(Test(OVER_LIMIT if is_over else LIMIT, text=limit[:60]))
+            continue
+        if word in ("meta", "ct") and words[1:2] == ["set"]:
+            # It marks the packet.
+            del words[:3]
             continue
         if word in _PASSIVE:
             while words and words[0] not in _VERDICTS and re.fullmatch(_PASSIVE[word], words[0]):
@@ -361,6 +406,10 @@ def _test(word: str, words: List[str], named: _Sets) -> Test:
         return _limit(words)
     if word == "tcp" and words[:1] == ["flags"]:
         return _of_flags(words)
+    if word == "fib" and words[:1] == ["saddr"] and "missing" in words:
+        # The packets of a client come on the interface that leads to it.
+        del words[: words.index("missing") + 1]
+        return Test(NEVER)
     if word == "fib" and words[:2] == ["daddr", "type"]:
         del words[:2]
         word = "pkttype"
@@ -392,8 +441,7 @@ def _of_values(word: str, kind: str, values: List[str], negated: bool) -> Option
     names = frozenset(values)
     if kind in (PORT, SOURCE_PORT):
         ranges = port_ranges(values)
-        # The rule is for one protocol: the other one has no such ports.
-        if ranges is None or (negated and word != "th"):
+        if ranges is None:
             return None
         return Test(kind, frozenset({word} - {"th"}), ranges, negated)
     if word in _OF_FAMILY:

@@ -3,6 +3,7 @@
 """The file of the unit nftables, with the files that it includes (nft(8), "Including files")."""
 
 import fnmatch
+import posixpath
 import re
 from typing import List
 
@@ -14,7 +15,7 @@ from ..parsers.packets import Tables
 
 #: nft takes a path that is not absolute from here.
 _FOLDER = "/etc/"
-_PATH = re.compile(r"/etc/(?!.*\.\./)[\w./*?@+\[\]-]{1,200}\Z")
+_PATH = re.compile(r"/etc/[\w./*?@+\[\]-]{1,200}\Z")
 _MOST_FILES = 100
 
 
@@ -32,21 +33,28 @@ def read(host: Host, path: str, text: str) -> Tables:
 
 
 def _matching(host: Host, path: str, name: str) -> List[str]:
-    name = name if name.startswith("/") else _FOLDER + name
-    if not _PATH.match(name):
+    # One that begins with a dot is sought in the working directory.
+    is_elsewhere = name.startswith(".")
+    name = posixpath.normpath(name if name.startswith("/") else _FOLDER + name)
+    if is_elsewhere or not _PATH.match(name):
         raise Unanswered("file:" + path, f"{path} includes a file that is not below {_FOLDER}")
-    folder, _slash, last = name.rpartition("/")
-    if not re.search(r"[*?\[]", name):
-        return [name]
-    if re.search(r"[*?\[]", folder):
-        raise Unanswered("file:" + path, f"{path} includes files of several directories")
-    names = unless_absent(attempt(host.list_dir, folder), [])
-    # A pattern matches no name that begins with a dot.
-    return [
-        f"{folder}/{each}"
-        for each in sorted(names)
-        if fnmatch.fnmatchcase(each, last) and not each.startswith(".")
-    ]
+    found = [""]
+    has_pattern = False
+    for part in name.split("/")[1:]:
+        has_pattern = has_pattern or bool(re.search(r"[*?\[]", part))
+        if not has_pattern:
+            found = [f"{folder}/{part}" for folder in found]
+            continue
+        # A pattern matches no name that begins with a dot.
+        found = [
+            f"{folder}/{each}"
+            for folder in found
+            for each in sorted(unless_absent(attempt(host.list_dir, folder), []))
+            if fnmatch.fnmatchcase(each, part) and each.startswith(".") == part.startswith(".")
+        ]
+        if len(found) > _MOST_FILES:
+            raise Unanswered("file:" + path, f"{path} includes more than {_MOST_FILES} files")
+    return found
 
 
 def _text_of(host: Host, path: str, included: str) -> str:

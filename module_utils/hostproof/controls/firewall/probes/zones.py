@@ -19,6 +19,7 @@ from ..parsers.packets import (
     DROP,
     FROM,
     INTERFACE,
+    NEVER,
     NOT_READ,
     STATE,
     Chain,
@@ -165,7 +166,9 @@ def _of_set(host: Host, test: Test) -> Test:
     entries = firewalld_zone.parse_ipset(_file(host, "ipsets", name))
     if entries is None:
         return test
-    # Nothing is in an empty set.
+    if not entries and not test.negated:
+        return Test(NEVER)
+    # No packet comes from this address.
     return test._replace(values=frozenset(entries or ["255.255.255.255"]))
 
 
