@@ -104,7 +104,7 @@ def repository(folder):
     return f"git+file://{folder}"
 
 
-@pytest.fixture(scope="module", params=["file", "git"])
+@pytest.fixture(scope="module")
 def project(request, built, tmp_path_factory):
     folder = tmp_path_factory.mktemp("project")
     (folder / "home").mkdir()
@@ -124,6 +124,7 @@ def project(request, built, tmp_path_factory):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("project", ["file"], indirect=True)
 def test_a_foreign_project_audits_with_it(project):
     """By the payload. Without pipelining, the default, modules are sent: the next test."""
     done = run(
@@ -150,12 +151,14 @@ def test_a_foreign_project_audits_with_it(project):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("project", ["git"], indirect=True)
 def test_its_roles_modules_and_filters_work_in_tasks_of_others(project):
     done = run("ansible-playbook", "-i", "hosts.yml", "own.yml", cwd=project, home=project / "home")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"here +: ok=6 .* failed=0", done.stdout)
 
 
+@pytest.mark.parametrize("project", ["file", "git"], indirect=True)
 def test_nothing_is_written_to_what_is_installed(project):
     installed = project / "collections/ansible_collections/hostproof/hostproof"
     names = {path.name for path in installed.rglob("*")}

@@ -22,15 +22,8 @@ from ansible.module_utils.hostproof.evaluate import audit
 from default_policies import default_policy
 from hostproof_controller import policies
 from hostproof_controller.commands import is_from_host
+from recorded_packs import EXAMPLES, PACKS, controls_of
 
-ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = sorted((ROOT / "docs/examples/evidence").glob("*.json"))
-RECORDED = sorted(
-    path
-    for path in (ROOT / "tests/fixtures").rglob("*.json")
-    if b'"readings"' in path.read_bytes()[:100_000]
-)
-PACKS = EXAMPLES + RECORDED
 BASH = shutil.which("bash") or "/bin/bash"
 
 #: What hosts name themselves, and what a hostile host may name it instead: each would run a builtin
@@ -50,12 +43,12 @@ def every_policy() -> dict[str, dict[str, Any]]:
     return {name: default_policy(name, secrets=True) for name in policies.controls()}
 
 
-def commands_of(readings: dict[str, Any]) -> list[tuple[str, str]]:
+def commands_of(path: Path, readings: dict[str, Any]) -> list[tuple[str, str]]:
     """(check, command) of each finding; what a control cannot take of it is another test's."""
     commands = []
-    for name, policy in every_policy().items():
+    for name in controls_of(path):
         try:
-            judged = audit.judge_host(RecordedHost(readings), {name: policy})
+            judged = audit.judge_host(RecordedHost(readings), {name: every_policy()[name]})
         except HostproofError:
             continue
         commands += [(finding.check, line) for finding in judged for line in finding.commands]
@@ -77,7 +70,7 @@ def run_nothing(line: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("path", PACKS, ids=lambda path: path.stem)
 def test_every_command_is_one_line_that_sh_takes(path):
-    for check, line in commands_of(evidence.open_pack(str(path))[0]):
+    for check, line in commands_of(path, evidence.open_pack(str(path))[0]):
         assert line.isprintable() and line.strip() == line, (check, line)
         done = subprocess.run(["sh", "-n", "-c", line], capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, ""), (check, line)
@@ -102,7 +95,8 @@ def hostile(readings: dict[str, Any], word: str) -> dict[str, Any]:
 def test_no_name_of_a_host_runs_anything(kind):
     tried = 0
     for path in PACKS:
-        for check, line in commands_of(hostile(evidence.open_pack(str(path))[0], HOSTILE[kind])):
+        readings = hostile(evidence.open_pack(str(path))[0], HOSTILE[kind])
+        for check, line in commands_of(path, readings):
             if HOSTILE[kind].strip(";'\"") not in line:
                 continue
             tried += 1

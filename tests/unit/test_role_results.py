@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sys.executable).parent
 PLAYS = ROOT / "tests/fixtures/foreign_plays"
 PACK = ROOT / "docs/examples/evidence/db02.example.com.json"
+CONFIG = str(ROOT / "ansible.cfg")
 
 pytestmark = pytest.mark.skipif(
     not (PROGRAMS / "ansible-galaxy").exists(), reason="ansible-galaxy is not beside this Python"
@@ -122,7 +123,8 @@ def ansible(folder, program, *words, **settings):
 def play(request, project, tmp_path):
     """Runs the plays in this way in; (its output, the results of the role)."""
     prefix = "hostproof.hostproof." if request.param == "collection" else ""
-    config = {} if prefix else {"ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")}
+    # Without it, Ansible takes many seconds to send a module: test_collection.py has that.
+    config = {"ANSIBLE_PIPELINING": "true"} if prefix else {"ANSIBLE_CONFIG": CONFIG}
 
     def run(make, *words, **settings):
         (tmp_path / "play.yml").write_text(yaml.safe_dump(make(prefix)))
@@ -146,9 +148,8 @@ CALLBACKS = (
 @pytest.mark.parametrize("callback", CALLBACKS)
 def test_findings_are_printed_and_returned(play, callback):
     is_ours = callback == "hostproof_progress"
-    output, results = play(
-        verify_play, **({} if is_ours else {"ANSIBLE_STDOUT_CALLBACK": callback})
-    )
+    settings = {} if is_ours else {"ANSIBLE_STDOUT_CALLBACK": callback}
+    output, results = play(verify_play, **settings)
     output = output.replace("\\n", "\n")
     # The object, the required and the actual value, and the fix.
     assert "required: at least 1; actual: " in output
@@ -314,7 +315,7 @@ def test_a_failing_result_without_a_host_of_the_play_fails_the_run(project, tmp_
     words = ["-i", str(ROOT / "inventories/evidence.py"), str(ROOT / "playbooks/audit.yml")]
     variables = {"hostproof_evidence_folder": str(tmp_path), "ansible_connection": "local"}
     settings = {
-        "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
+        "ANSIBLE_CONFIG": CONFIG,
         "HOSTPROOF_EVIDENCE": str(tmp_path),
     }
     done = ansible(project, "ansible-playbook", *words, "-e", json.dumps(variables), **settings)

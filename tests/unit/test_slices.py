@@ -284,10 +284,13 @@ def check_one_run(found: Audit, validate_line: Callable[[dict[str, Any]], None])
 
 @pytest.mark.long
 class TestAudits:
-    @pytest.mark.parametrize("cut", [("--slices", "2"), ("--slice-nodes", "node1-node2")])
+    @pytest.mark.parametrize(
+        "cut", [("--slices", "auto", "--forks", "3"), ("--slice-nodes", "node1-node2")]
+    )
     def test_slices_together_are_the_audit_in_one_piece(self, audit, plain, cut, validate_line):
         result = audit(cut[1], *cut)
         check_one_run(result, validate_line)
+        assert re.search(r"slice 2 of 2.*: 3 hosts", result.output)
         assert result.judged == plain.judged
         assert result.code == plain.code
         assert "(cluster rac1)" in result.judged
@@ -404,12 +407,6 @@ class TestAuto:
     def test_more_than_can_be_made_is_refused(self, monkeypatch):
         with pytest.raises(Refused, match=r"3000 hosts, 2 at a time, would be 1500 slices"):
             self.slicing(monkeypatch, 3000, forks=2).jobs()
-
-    def test_it_is_the_audit_in_one_piece(self, audit, plain, validate_line):
-        result = audit("auto", "--slices", "auto", "--forks", "3")
-        check_one_run(result, validate_line)
-        assert result.judged == plain.judged
-        assert "slice 2 of 2: 3 hosts" in result.output
 
 
 class TestRefusals:

@@ -55,7 +55,7 @@ PLAY = [
 ]
 
 
-def judged(folder: Path, *, requiretty: bool, pipelining: bool, password: str = PASSWORD) -> dict:
+def judged(folder: Path, *, requiretty: bool, password: str = PASSWORD) -> dict:
     """The report's line of a host behind that sudo, and what the sudo was started with."""
     folder.mkdir()
     sudo = folder / "sudo"
@@ -78,7 +78,7 @@ def judged(folder: Path, *, requiretty: bool, pipelining: bool, password: str = 
         env={
             **{name: value for name, value in os.environ.items() if "HOSTPROOF" not in name},
             "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
-            "ANSIBLE_PIPELINING": str(pipelining),
+            "ANSIBLE_PIPELINING": "True",
             # Where the tests run as root too.
             "ANSIBLE_BECOME_ALLOW_SAME_USER": "True",
             "HOSTPROOF_REPORTS": str(folder / "reports"),
@@ -99,7 +99,7 @@ def verdicts(line: dict) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def by_payload(tmp_path_factory):
-    return judged(tmp_path_factory.mktemp("sudo") / "a", requiretty=False, pipelining=True)
+    return judged(tmp_path_factory.mktemp("sudo") / "a", requiretty=False)
 
 
 def test_a_password_is_given_and_the_payload_runs(by_payload):
@@ -111,20 +111,14 @@ def test_a_password_is_given_and_the_payload_runs(by_payload):
 
 @pytest.mark.long
 def test_where_a_terminal_is_wanted_the_module_is_sent(by_payload, tmp_path):
-    line = judged(tmp_path / "a", requiretty=True, pipelining=True)
+    line = judged(tmp_path / "a", requiretty=True)
     assert line["outcome"] == "judged", (line["message"], line["log"])
     assert "terminal: /dev/pts/" in line["log"]
     assert verdicts(line) == verdicts(by_payload)
 
 
-@pytest.mark.long
-def test_without_pipelining_it_is_the_same(by_payload, tmp_path):
-    line = judged(tmp_path / "a", requiretty=True, pipelining=False)
-    assert verdicts(line) == verdicts(by_payload)
-
-
 def test_a_wrong_password_is_said(tmp_path):
-    line = judged(tmp_path / "a", requiretty=False, pipelining=True, password="scott")
+    line = judged(tmp_path / "a", requiretty=False, password="scott")
     assert line["outcome"] == "unreachable"
     assert line["message"].startswith("sudo requires a password: enter it with --ask-become-pass")
     # The report has it, and no trace or result of Ansible is printed before.

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 
 import example_packs
-import packs
 from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.registry import NAMES
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import FAIL, PASS, WARN, Finding
 from default_policies import default_policy
+from recorded_packs import EXAMPLES, PACKS, controls_of
 
 #: A limit with its number ("at least 4 GiB"), a number with its unit ("2.0 MiB", "x8"), or what it
 #: is of ("maxpout=33").
@@ -33,12 +33,10 @@ NOT_AMOUNTS = {
 
 def findings() -> Iterator[Finding]:
     defaults = {name: default_policy(name, secrets=True) for name in NAMES}
-    for folder in (packs.ROOT / "tests/fixtures", example_packs.FOLDER):
-        policies = example_packs.policies() if folder == example_packs.FOLDER else defaults
-        for path in sorted(folder.rglob("*.json")):
-            if '"readings"' in path.read_text():
-                host = RecordedHost(*evidence.open_pack(str(path)))
-                yield from audit.judge_host(host, policies)
+    for path in PACKS:
+        policies = example_packs.policies() if path in EXAMPLES else defaults
+        chosen = {name: policies[name] for name in controls_of(path) if name in policies}
+        yield from audit.judge_host(RecordedHost(*evidence.open_pack(str(path))), chosen)
 
 
 def compares_a_number(finding: Finding) -> bool:
