@@ -192,7 +192,7 @@ def measure(params, check_mode):
     params["most_bytes"] = check(params)
     params["seconds"] = params["seconds"] or MOST_SECONDS
     if check_mode:
-        return window_table.result([], [], msg=said(params), first_pass=[])
+        return window_table.result([], [], msg=check_mode_text(params), first_pass=[])
     if params["mode"] == "passive":
         measured = series.of_counters(LiveHost(), params)
     else:
@@ -201,7 +201,7 @@ def measure(params, check_mode):
     return window_table.result(measured.windows, measured.remarks, first_pass=first_pass)
 
 
-def said(params):
+def check_mode_text(params):
     counters = params["mode"] == "passive"
     return (
         "would read " + ("the counters of the disks" if counters else "") + (params["path"] or "")

@@ -162,7 +162,7 @@ def read(params, _check_mode):
         text = report_file.read(params["path"], params["most_bytes"])
         report = reports.read(text, params["kind"], params["release"], params["multitenant"])
     except (HostproofError, OSError, ValueError) as problem:
-        raise ValueError("{0}: {1}".format(params["path"], said(problem))) from None
+        raise ValueError("{0}: {1}".format(params["path"], problem_text(problem))) from None
     windows, missing = chosen(report.windows, params["events"])
     remarks = report.remarks + missing
     return window_table.result(windows, remarks, kind=report.kind, figures=report.figures)
@@ -179,7 +179,7 @@ def chosen(windows, events):
     return kept, [f"the report has no event {event!r}" for event in absent]
 
 
-def said(problem):
+def problem_text(problem):
     if isinstance(problem, report_file.TooLong):
         return f"{problem}: see most_bytes"
     return problem.strerror if isinstance(problem, OSError) and problem.strerror else problem

@@ -135,11 +135,11 @@ def measure(params, check_mode):
     if not probes:
         raise ValueError("probes names none: name at least one, such as {probe: disk}")
     if check_mode:
-        return window_table.result([], [], msg=said(probes, rounds))
+        return window_table.result([], [], msg=check_mode_text(probes, rounds))
     return window_table.windows_of(measuring.measure(LiveHost(), probes, *rounds))
 
 
-def said(probes, rounds):
+def check_mode_text(probes, rounds):
     return "would measure {0} windows of {1:g} s, {2:g} s apart, of {3}".format(
         *rounds + (", ".join(probe.name for probe in probes),)
     )

@@ -86,7 +86,7 @@ def check(params):
     return [whole_packets.address_of_another(peer) for peer in params["peers"]]
 
 
-def told(address, way):
+def path_to_json(address, way):
     if isinstance(way, HostproofError):
         return {"address": address, "error": str(way)}
     return dict(way._asdict(), address=address)
@@ -101,7 +101,7 @@ def main():
     if module.check_mode:
         module.exit_json(changed=False, skipped=True, msg="check mode: nothing is sent")
     results = whole_packets.probe_routes(LiveHost(), dict.fromkeys(peers, module.params["mtu"]))
-    ways = [told(address, way) for address, way in results.items()]
+    ways = [path_to_json(address, way) for address, way in results.items()]
     passed = all(way.get("passed") and way["pieces"] == 0 for way in ways)
     module.exit_json(changed=False, passed=passed, ways=ways)
 

@@ -130,11 +130,11 @@ def measure(params, check_mode):
     probes = probe_list.check_probes([dict({key: params[key] for key in POOL}, probe="pool")])
     measuring.check_rounds(*rounds)
     if check_mode:
-        return window_table.result([], [], msg=said(params))
+        return window_table.result([], [], msg=check_mode_text(params))
     return window_table.windows_of(measuring.measure(LiveHost(), probes, *rounds))
 
 
-def said(params):
+def check_mode_text(params):
     return "would measure {windows} windows of {samples} checkouts of {data_source}".format(
         **params
     )

@@ -251,7 +251,7 @@ def catalogue_from(params):
     return storage_match.catalogue_of(named("definitions", read, params["definitions"] or []))
 
 
-def look(host, oracle, catalogue, target):
+def identify(host, oracle, catalogue, target):
     began = time.time()
     record = storage_agent.identify_agent(host, target, oracle, catalogue).as_dict()
     return dict(record, seconds=round(time.time() - began, 3))
@@ -300,7 +300,7 @@ def main():
         targets = targets_from(host, params, credentials)
         began = time.time()
         records = storage_agent.in_parallel(
-            lambda target: look(host, oracle, catalogue, target), targets, params["concurrency"]
+            lambda target: identify(host, oracle, catalogue, target), targets, params["concurrency"]
         )
     except (HostproofError, ValueError) as problem:
         module.fail_json(msg=str(problem), invocation=invocation)

@@ -168,7 +168,7 @@ def kind_of(path: str) -> str | None:
 def figures_of(report: Report) -> list[str]:
     """The figures of a report as lines."""
     lines = [_line(window) for window in report.windows]
-    lines += [reading.text() for reading in readings.told(report.figures)]
+    lines += [reading.text() for reading in readings.readings_in(report.figures)]
     if lines:
         return lines
     lines = [

@@ -118,7 +118,7 @@ def _patterns(name: str, value: object) -> tuple[str, ...]:
     for word in _words(name, value):
         pattern = f"{word}.*" if word in NAMES else word if "*" in word else current(word)
         if not _has_match(pattern):
-            raise BadPolicy(f"{name}: there is no check {word!r}{_meant(word)}")
+            raise BadPolicy(f"{name}: there is no check {word!r}{_suggestion_for(word)}")
         patterns.append(pattern)
     return tuple(patterns)
 
@@ -136,7 +136,7 @@ def _ids() -> frozenset[str]:
     return check_ids()
 
 
-def _meant(word: str) -> str:
+def _suggestion_for(word: str) -> str:
     from ansible.module_utils.hostproof.controls.registry import NAMES
 
     near = difflib.get_close_matches(word, [*_ids(), *NAMES], 1, 0.6)

@@ -31,7 +31,6 @@ from hostproof_controller.latency.verdict import (  # noqa: E402
     MARGINS,
     SLOWER,
     UNCHANGED,
-    WINDOWS,
     compare,
     ratio_interval,
 )
@@ -41,6 +40,8 @@ PAGE = ROOT / "docs/latency_rates.md"
 MARKS = ("<!-- rates: begin -->\n", "<!-- rates: end -->\n")
 
 SIMULATIONS = 400
+#: Windows on each side of a comparison.
+WINDOWS = 10
 #: Standard deviation of a window's logarithm, and correlation of neighbours.
 SPREADS = (0.02, 0.05, 0.10)
 NEIGHBOURS = (0.0, 0.3, 0.6, 0.9)

@@ -265,7 +265,7 @@ class TestProcesses:
         monkeypatch.setattr(process_files, "read_trusted", {"/proc/7/stat": stat}.__getitem__)
         monkeypatch.setattr(os, "stat", lambda path: os.stat_result(range(10)))
         monkeypatch.setattr(process_files.identity, "unit_of", lambda _pid: "")
-        process = process_files._look_at_process(7, re.compile("pmon"), 1.0, ANYBODY)
+        process = process_files._read_process(7, re.compile("pmon"), 1.0, ANYBODY)
         assert process == Process(7, 4, 5, 22.0, "asm_pmon_+ASM1", unit="")
 
 

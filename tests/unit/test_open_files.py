@@ -106,13 +106,13 @@ class TestLive:
         for text in stat.values():
             monkeypatch.setattr(process_files, "_first_argument", {"/proc/9": ""}.__getitem__)
             monkeypatch.setattr(process_files, "read_trusted", {"/proc/9/stat": text}.__getitem__)
-            assert process_files._look_at_open_files(9, re.compile(""), ["/"], ANYBODY) is None
+            assert process_files._read_open_files(9, re.compile(""), ["/"], ANYBODY) is None
 
     def test_a_process_that_hid_its_arguments_is_looked_at(self, monkeypatch, tmp_path):
         """A program may clear its arguments: it holds a mount busy nevertheless."""
         with (tmp_path / "held").open("w"):
             monkeypatch.setattr(process_files, "_first_argument", lambda _folder: "")
-            process = process_files._look_at_open_files(
+            process = process_files._read_open_files(
                 os.getpid(), re.compile(""), [str(tmp_path)], ANYBODY
             )
         assert process == OpenFiles(os.getpid(), os.getuid(), "", (f"{tmp_path}/held",))

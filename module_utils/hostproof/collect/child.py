@@ -65,7 +65,7 @@ def call(
     return _result(answer, what)
 
 
-def become(uid: int, groups: bool = True, gid: Optional[int] = None) -> None:
+def become(uid: int, gid: Optional[int] = None) -> None:
     """Be that account for good, with its groups, or with ``gid`` as its only group."""
     if gid is not None:
         os.setgroups([])
@@ -79,8 +79,7 @@ def become(uid: int, groups: bool = True, gid: Optional[int] = None) -> None:
         os.setgid(_NO_GROUP)
         os.setuid(uid)
         return
-    if groups:
-        os.initgroups(account.pw_name, account.pw_gid)
+    os.initgroups(account.pw_name, account.pw_gid)
     os.setgid(account.pw_gid)
     os.setuid(uid)
 

@@ -305,7 +305,7 @@ def _as_reader(
     if reader.gid is not None:
         group = guarded.installing_group()
         trusted = frozenset((_ROOT,)) | (group[1] if group is not None else frozenset())
-    work = partial(_alone, path, step, reader.uid, trusted)
+    work = partial(_answer_of_child, path, step, reader.uid, trusted)
     answer = child.call(work, SECONDS, path, reader.uid, reader.gid)
     if "belongs" in answer:
         raise guarded.Belongs(int(answer["belongs"]))
@@ -317,7 +317,9 @@ def _as_reader(
     return answer["value"]
 
 
-def _alone(path: str, step: Callable[[Found], object], uid: int, trusted: object) -> Dict[str, Any]:
+def _answer_of_child(
+    path: str, step: Callable[[Found], object], uid: int, trusted: object
+) -> Dict[str, Any]:
     """In the child, as JSON holds it."""
     try:
         return {"value": _walk(path, step, uid, trusted)}

@@ -227,7 +227,6 @@ def read_host(
     host: Host,
     controls: Dict[str, Any],
     secrets: Optional[Dict[str, str]] = None,
-    seconds: Tuple[float, float] = (CONTROL_SECONDS, HOST_SECONDS),
 ) -> List[str]:
     """Read what the controls would check; the answers are the host's evidence.
 
@@ -235,7 +234,9 @@ def read_host(
     """
     bad: List[LeftOut] = []
     policies = policies_from(controls, secrets, bad)
-    read_all(host, policies, partial(_guarded, _Clock(host, seconds), secrets))
+    read_all(
+        host, policies, partial(_guarded, _Clock(host, (CONTROL_SECONDS, HOST_SECONDS)), secrets)
+    )
     return [omission.text for omission in bad]
 
 

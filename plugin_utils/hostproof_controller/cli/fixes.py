@@ -59,7 +59,8 @@ def write(results: Results, directory: str) -> int:
         raise Refused(f"{directory}: {problem.strerror}") from problem
     for state in results.hosts:
         steps = [
-            step._replace(again=_again(state, step.checks)) for step in steps_of(state.findings)
+            step._replace(again=_command_to_check_again(state, step.checks))
+            for step in steps_of(state.findings)
         ]
         if not is_host_name(state.name):
             complain(
@@ -77,7 +78,7 @@ def write(results: Results, directory: str) -> int:
     return 0
 
 
-def _again(state: HostState, checks: Iterable[str]) -> str:
+def _command_to_check_again(state: HostState, checks: Iterable[str]) -> str:
     controls = sorted({check.partition(".")[0] for check in checks} & {*NAMES})
     words = ["./hostproof audit", f"--tags {','.join(controls)}" if controls else ""]
     return " ".join(filter(None, [*words, options_of(state.findings), limit_of([state.name])]))

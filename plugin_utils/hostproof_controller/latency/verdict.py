@@ -27,9 +27,6 @@ ALPHA = 0.05
 #: The share that does not matter. The tail of a distribution is less steady than its middle.
 MARGINS = {"p50": 0.05, "p90": 0.10, "p99": 0.10, "mean": 0.10}
 
-#: Windows on each side that a baseline takes unless it is told otherwise.
-WINDOWS = 10
-
 #: Beyond that many windows a verdict is out of reach, and no number of them is named.
 _MOST_WINDOWS = 500
 
@@ -230,10 +227,10 @@ def _mann_whitney(first: int, second: int) -> list[int]:
     return counts
 
 
-def sentence(comparison: Comparison, unit: str = "us") -> str:
+def sentence(comparison: Comparison) -> str:
     """The comparison in one line, as a person reads it."""
     interval = comparison.interval
-    text = f"{_figure(comparison.before)} -> {_figure(comparison.after)} {unit}"
+    text = f"{_figure(comparison.before)} -> {_figure(comparison.after)} us"
     if math.isinf(interval.high):
         text += ", too few windows for an interval"
     else:

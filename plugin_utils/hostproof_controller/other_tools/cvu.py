@@ -409,7 +409,7 @@ def _together(old: _Task | None, new: _Task) -> _Task:
 
 class _Shown(NamedTuple):
     """What a task shows of each host. ``failed`` are the hosts that it failed on, and
-    ``is_explained``: a message or an excluded node says why."""
+    ``is_explained``: a message or an excluded node gives the reason."""
 
     task: _Task
     rows: dict[str, _Row]

@@ -285,7 +285,7 @@ class _Known:
         self.hosts.append(name)
         self.options = self.options or options
 
-    def told(self, *, recorded: bool = False) -> Action:
+    def as_action(self, *, recorded: bool = False) -> Action:
         bounds = sorted({min(self.effects), max(self.effects)})
         effects = [TAKES_EFFECT[bound] for bound in bounds]
         what, heading, problem, check = self.texts
@@ -421,7 +421,7 @@ class First:
                 max(action.effects),
             )
         )
-        return best[0], [action.told(recorded=self._recorded) for action in actions]
+        return best[0], [action.as_action(recorded=self._recorded) for action in actions]
 
     def by_hosts(self) -> list[Action]:
         """Every action, those that most hosts need first: what a fleet lacks, cause by cause."""
@@ -429,7 +429,7 @@ class First:
             self._known.items(),
             key=lambda item: (-len(item[1].hosts), min(item[1].effects), item[0]),
         )
-        return [action.told(recorded=self._recorded) for _, action in known]
+        return [action.as_action(recorded=self._recorded) for _, action in known]
 
 
 def effect_of(first: First, ready: int, shown: int) -> str:

@@ -251,7 +251,7 @@ def _of_clusters(results: Results) -> str:
     return f"; {len(bad)} of {len(results.clusters)} clusters are not ready or undetermined"
 
 
-def _of_hosts(count: int, total: int, verb: str | None = None) -> str:
+def _of_hosts(count: int, total: int) -> str:
     if total == 1:
         subject, linking = "The host", "is"
     elif count == total:
@@ -259,7 +259,7 @@ def _of_hosts(count: int, total: int, verb: str | None = None) -> str:
     else:
         subject = f"{count} of {total} hosts"
         linking = "is" if count == 1 else "are"
-    return subject if verb == "" else f"{subject} {linking}"
+    return f"{subject} {linking}"
 
 
 def _several(texts: list[str]) -> str:

@@ -55,11 +55,11 @@ def process_ids() -> List[int]:
 def find_processes(pattern: str, kind: identity.Kind) -> List[Process]:
     regex = re.compile(pattern)
     ticks = float(os.sysconf("SC_CLK_TCK"))
-    looked_at = (_look_at_process(pid, regex, ticks, kind) for pid in process_ids())
+    looked_at = (_read_process(pid, regex, ticks, kind) for pid in process_ids())
     return [process for process in looked_at if process is not None]
 
 
-def _look_at_process(pid: int, regex: Any, ticks: float, kind: identity.Kind) -> Optional[Process]:
+def _read_process(pid: int, regex: Any, ticks: float, kind: identity.Kind) -> Optional[Process]:
     folder = f"/proc/{pid}"
     try:
         argv0 = _first_argument(folder)
@@ -126,11 +126,11 @@ _KERNEL_THREAD = 0x00200000
 
 def find_open_files(pattern: str, under: List[str], kind: identity.Kind) -> List[OpenFiles]:
     regex = re.compile(pattern)
-    looked_at = (_look_at_open_files(pid, regex, under, kind) for pid in process_ids())
+    looked_at = (_read_open_files(pid, regex, under, kind) for pid in process_ids())
     return [process for process in looked_at if process is not None]
 
 
-def _look_at_open_files(
+def _read_open_files(
     pid: int, regex: Any, under: List[str], kind: identity.Kind
 ) -> Optional[OpenFiles]:
     folder = f"/proc/{pid}"

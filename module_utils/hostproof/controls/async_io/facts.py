@@ -165,7 +165,7 @@ def _read_subjects(host: Host, policy: Policy, linux: Optional[Linux]) -> List[S
     if linux is not None:
         writers = attempt(_read_writers, host, linux)
     return [
-        _look_at(
+        _read_database(
             host,
             policy,
             linux,
@@ -180,7 +180,7 @@ def _read_subjects(host: Host, policy: Policy, linux: Optional[Linux]) -> List[S
 def _listed(host: Host, policy: Policy, running: Dict[str, Instance]) -> Dict[str, WantedInstance]:
     if policy.instances is not None:
         return {instance.sid: instance for instance in policy.instances}
-    homes = next_start.listed_in_oratab(host, _asking(policy), running)
+    homes = next_start.listed_in_oratab(host, _query_for(policy), running)
     return {sid: WantedInstance(sid, home, None) for sid, home in homes.items()}
 
 
@@ -191,12 +191,12 @@ def _read_writers(host: Host, linux: Linux) -> Dict[str, List[Writer]]:
     return io_writers.writers(host, holders, io_writers.machine_of(host))
 
 
-def _asking(policy: Policy) -> next_start.Asking:
+def _query_for(policy: Policy) -> next_start.Asking:
     forbidden = None if policy.query_instances else "async_io_query_instances"
     return next_start.Asking(float(policy.sqlplus_timeout), forbidden)
 
 
-def _look_at(
+def _read_database(
     host: Host,
     policy: Policy,
     linux: Optional[Linux],
@@ -205,7 +205,7 @@ def _look_at(
     writers: Answer[Dict[str, List[Writer]]],
 ) -> Subject:
     sid = listed.sid
-    database = next_start.read_database(host, _asking(policy), sid, running, listed.home)
+    database = next_start.read_database(host, _query_for(policy), sid, running, listed.home)
     is_down = Absent(PMON_KEY, f"{sid} does not run")
     if linux is None:
         return Subject(database, *(5 * [is_down]))

@@ -30,7 +30,6 @@ from .policy import NAME, Policy
 rules: Rules[Facts, Policy] = Rules(NAME)
 
 LATER = "Nodes are compared when the run has ended: see the cluster."
-WHY = "A node that differs from its peers behaves differently when work moves to it."
 #: The uid of root, before its gid.
 _ROOT = "0:"
 _MOST_NAMED = 8

@@ -76,7 +76,7 @@ def read(host: Host, policy: Policy) -> Facts:
         name: platform.read_nic(name, interfaces.roles_of(name), _rule_of(name, policy, interfaces))
         for name in _that_matter(policy, interfaces)
     }
-    frames = _look_at_frames(host, interfaces) if system == LINUX else {}
+    frames = _read_frames(host, interfaces) if system == LINUX else {}
     targets = _Asked(policy)
     agents, filers, unused = _match_filers(host, policy, interfaces)
     for address, agent in agents.items():
@@ -125,7 +125,7 @@ class _Asked:
         return target._replace(patience=patience)
 
 
-def _look_at_frames(host: Host, interfaces: Interfaces) -> Dict[str, Answer[LargeFrames]]:
+def _read_frames(host: Host, interfaces: Interfaces) -> Dict[str, Answer[LargeFrames]]:
     return {
         path.address: attempt(large_frames.ping_full_mtu, host, path.address, path.mtu)
         for path in interfaces.paths

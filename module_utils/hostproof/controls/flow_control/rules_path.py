@@ -197,9 +197,9 @@ def path_mtu(subject: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
     if path.mtu is None:
         raise Skip(f"The MTU of {path.device} is not known.")
     way = _PathMtus([(f"device {path.device}", path.mtu)], [], [], [])
-    _look_at_host(path, path.mtu, facts, way)
+    _judge_host(path, path.mtu, facts, way)
     filer = _filer(path, facts)
-    _look_at_far_end(path, path.mtu, filer, facts, way)
+    _judge_filer(path, path.mtu, filer, facts, way)
     text = ", ".join("{0} {1}".format(*hop) for hop in way.hops)
     evidence = path.evidence + (() if filer is None else filer.evidence)
     frames = if_known(facts.large_frames.get(path.address), None)
@@ -247,17 +247,17 @@ def _ports(filer: Optional[Filer]) -> Sequence[FilerPort]:
     return () if filer is None else filer.ports
 
 
-def _look_at_host(path: Path, mtu: int, facts: Facts, way: _PathMtus) -> None:
+def _judge_host(path: Path, mtu: int, facts: Facts, way: _PathMtus) -> None:
     """Add the host's interfaces and their switch ports."""
     for nic in _nics(path, facts):
         if nic.nic.mtu is not None and nic.name != path.device:
             way.hops.append((nic.name, nic.nic.mtu))
             if nic.nic.mtu < mtu:
                 way.wrong.append(f"{nic.name} has only {nic.nic.mtu}")
-        _look_at_ports(ports_of(nic, facts), nic.name, mtu, facts, way)
+        _judge_ports(ports_of(nic, facts), nic.name, mtu, facts, way)
 
 
-def _look_at_far_end(
+def _judge_filer(
     path: Path, mtu: int, filer: Optional[Filer], facts: Facts, way: _PathMtus
 ) -> None:
     """Add the far end: a router, or the filer and its switch port."""
@@ -275,10 +275,10 @@ def _look_at_far_end(
         way.unknown.append(path.address or "the other nodes")
     if path.address:
         macs = sorted({port.mac for port in _ports(filer) if port.mac} or {path.mac or ""})
-        _look_at_ports(ports_that_learned(facts, macs).ports, path.address, mtu, facts, way)
+        _judge_ports(ports_that_learned(facts, macs).ports, path.address, mtu, facts, way)
 
 
-def _look_at_ports(
+def _judge_ports(
     ports: Sequence[SwitchPort], end: str, mtu: int, facts: Facts, way: _PathMtus
 ) -> None:
     """Add the switch ports of ``end``."""

@@ -317,7 +317,7 @@ def single_source(facts: Facts, policy: Policy) -> Verdict:
         WARN if at_boot.losers else PASS,
         why=f"{count} places set the pool; {at_boot.place or 'none'} is effective.",
         fix=_fix_of_owners(at_boot, if_known(attempt(need, facts, policy), None)),
-        commands=_look_at(at_boot.losers),
+        commands=_show_losers(at_boot.losers),
         desired="at most one place",
         persisted=at_boot.text(),
         running="tuned profile " + " ".join(profile) if profile else "no tuned profile",
@@ -342,7 +342,7 @@ def _fix_of_owners(at_boot: PoolAtBoot, needed: Optional[Need]) -> str:
     return "remove the setting from: " + losers
 
 
-def _look_at(losers: List[str]) -> List[str]:
+def _show_losers(losers: List[str]) -> List[str]:
     """Commands that show the setting in the files of the overridden places."""
     paths: List[str] = []
     for loser in losers:

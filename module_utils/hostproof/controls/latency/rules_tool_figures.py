@@ -42,11 +42,11 @@ def tool_figures(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     limits = list(dict.fromkeys(one.limit for one in worst or readings))
     return Verdict(
         status,
-        why="{0}: {1}.".format(subject.path, "; ".join(_told(worst))) if bad else None,
+        why="{0}: {1}.".format(subject.path, "; ".join(_reading_texts(worst))) if bad else None,
         fix="; ".join(LIMITS[name].fix for name in limits) if bad else None,
         of=subject.path,
         desired="; ".join(_limit(one) for one in _one_of_each(worst or readings)),
-        in_use="; ".join(_told(bad + [one for one in readings if one not in bad])),
+        in_use="; ".join(_reading_texts(bad + [one for one in readings if one not in bad])),
         values={f"{one.subject} {one.words} {one.unit}".strip(): one.value for one in readings},
         evidence=(subject.key,),
         reference="; limit: ".join(
@@ -62,7 +62,7 @@ def _status(reading: Reading) -> str:
     return WARN if reading.value > limit.warn else PASS
 
 
-def _told(readings: List[Reading]) -> List[str]:
+def _reading_texts(readings: List[Reading]) -> List[str]:
     more = len(readings) - _SHOWN
     texts = [one.text() for one in readings[:_SHOWN]]
     return texts + ([f"{more} more"] if more > 0 else [])

@@ -17,8 +17,6 @@ from .subjects import LISTENERS, NETRF, Subject, file_keys, running, with_file
 
 rules: Rules[Facts, Policy] = Rules(NAME)
 
-#: The default of QUEUESIZE on Linux (Net Services Administrator's Guide 23, 9.4.2).
-DEFAULT_QUEUE = 128
 #: The port of a listener that Grid Infrastructure configures.
 DEFAULT_PORT = 1521
 

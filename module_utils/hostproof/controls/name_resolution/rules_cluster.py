@@ -131,7 +131,7 @@ def _ipv4(lookup: Found) -> Set[str]:
 def _scan_problems(
     facts: Facts, lookup: Found, lines: List[Entry], replies: Dict[str, Any], expected: int
 ) -> List[str]:
-    """What is wrong with the replies of the servers, and with what this host resolves."""
+    """The problems of the replies of the servers, and of the addresses that this host resolves."""
     ipv4 = _ipv4(lookup)
     is_ipv6 = bool(lookup.addresses) and not ipv4
     problems = [] if asks_dns(facts) else ["DNS is not asked"]

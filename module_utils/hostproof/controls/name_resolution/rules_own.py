@@ -49,7 +49,7 @@ def _faults(name: str) -> List[str]:
 
 
 def _faults_of_host(own: str, later: str, cluster: Cluster) -> Tuple[List[str], List[str]]:
-    """What is wrong with the present name of the host, and with that after a reboot."""
+    """The faults of the present name of the host, and of that after a reboot."""
     members = {short(member) for member in cluster.members}
     is_known_later = short(later) in members and short(own) not in members
     now = [f"{own[:80]}: {fault}" for fault in _faults(own)]
@@ -63,7 +63,7 @@ def _faults_of_host(own: str, later: str, cluster: Cluster) -> Tuple[List[str], 
 
 
 def _faults_of_cluster(cluster: Cluster, own: Tuple[str, ...]) -> List[str]:
-    """What is wrong with the names of SCAN, of nodes other than ``own``, and of the cluster."""
+    """The faults of the names of SCAN, of nodes other than ``own``, and of the cluster."""
     faults = [
         f"{host[:80]}: {fault}"
         for host in dict.fromkeys((*cluster.scan, *cluster.members))

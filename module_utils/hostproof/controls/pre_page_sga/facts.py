@@ -65,23 +65,23 @@ def _read_subjects(host: Host, policy: Policy) -> List[Subject]:
     running = next_start.running_databases(instances_probe.find_instances(host))
     listed = _listed(host, policy, running)
     sids = sorted(set(running) | set(listed))
-    return [_look_at(host, policy, sid, running.get(sid), listed.get(sid)) for sid in sids]
+    return [_read_database(host, policy, sid, running.get(sid), listed.get(sid)) for sid in sids]
 
 
 def _listed(host: Host, policy: Policy, running: Dict[str, Instance]) -> Dict[str, WantedInstance]:
     """Instances of the policy. With "auto" those in oratab whose home exists."""
     if policy.instances is not None:
         return {instance.sid: instance for instance in policy.instances}
-    homes = next_start.listed_in_oratab(host, _asking(policy), running)
+    homes = next_start.listed_in_oratab(host, _query_for(policy), running)
     return {sid: WantedInstance(sid, home, None, None) for sid, home in homes.items()}
 
 
-def _asking(policy: Policy) -> next_start.Asking:
+def _query_for(policy: Policy) -> next_start.Asking:
     forbidden_by = None if policy.query_instances else "pre_page_sga_query_instances"
     return next_start.Asking(float(policy.sqlplus_timeout), forbidden_by)
 
 
-def _look_at(
+def _read_database(
     host: Host,
     policy: Policy,
     sid: str,
@@ -91,7 +91,7 @@ def _look_at(
     known_home = None if listed is None else listed.home
     known_version = None if listed is None else listed.version
     database = next_start.read_database(
-        host, _asking(policy), sid, running, known_home, known_version
+        host, _query_for(policy), sid, running, known_home, known_version
     )
     log_path = None if listed is None else listed.alert_log
     alert_log = attempt(alert_logs.find, host, database, log_path, "pre_page_sga_instances")

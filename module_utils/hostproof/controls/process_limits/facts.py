@@ -168,10 +168,10 @@ def _accounts(
 
 
 def _read_running(host: Host) -> List[Running]:
-    return [_look_at(host, program) for program in processes.read(host)]
+    return [_read_process(host, program) for program in processes.read(host)]
 
 
-def _look_at(host: Host, program: processes.Named) -> Running:
+def _read_process(host: Host, program: processes.Named) -> Running:
     folder = f"/proc/{program.process.pid}"
     return Running(
         process=program.process,

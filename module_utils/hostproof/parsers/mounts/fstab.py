@@ -92,12 +92,12 @@ def _ends_well(line: _Line) -> bool:
     return True
 
 
-def with_options(text: str, path: str, options: str, line: int = 0) -> str:
-    """The text with other options in the first entry for a path, or in that on a given line.
+def with_options(text: str, path: str, options: str) -> str:
+    """The text with other options in the first entry for a path.
 
     Raises ParseError if there is no such entry.
     """
-    row = _line_of(text, path, line)
+    row = _line_of(text, path)
     if _entry(row).options == options:
         return text
     new = encode(options or "defaults")
@@ -107,12 +107,12 @@ def with_options(text: str, path: str, options: str, line: int = 0) -> str:
     return text[: at + len(last)] + " " + new + text[at + len(last) :]
 
 
-def with_source(text: str, path: str, source: str, line: int = 0) -> str:
-    """The text with another source in the first entry for a path, or in that on a given line.
+def with_source(text: str, path: str, source: str) -> str:
+    """The text with another source in the first entry for a path.
 
     Raises ParseError if there is no such entry.
     """
-    return _with_field(text, _line_of(text, path, line), _SOURCE, encode(source))
+    return _with_field(text, _line_of(text, path), _SOURCE, encode(source))
 
 
 def with_entry(text: str, source: str, path: str, fstype: str, options: str) -> str:
@@ -139,14 +139,12 @@ def decode(field: str) -> str:
     return _ESCAPE.sub(lambda match: chr(integer(match.group(1), 8)), field)
 
 
-def _line_of(text: str, path: str, number: int) -> _Line:
-    """The line of the first entry for a path, or that of a number if it is for the path."""
+def _line_of(text: str, path: str) -> _Line:
+    """The line of the first entry for a path."""
     for row in _lines(text):
-        if len(row.fields) <= _FSTYPE or (number and row.number != number):
-            continue
-        if _entry(row).path == clean_path(path):
+        if len(row.fields) > _FSTYPE and _entry(row).path == clean_path(path):
             return row
-    raise ParseError(_WHAT, f"it has no entry for {path}", number)
+    raise ParseError(_WHAT, f"it has no entry for {path}", 0)
 
 
 def _with_field(text: str, line: _Line, number: int, new: str) -> str:

@@ -156,18 +156,18 @@ def _mounts(words: List[str], number: int) -> Iterator[MapMount]:
     """key [-options] [[/offset] [-options] location...]..."""
     key, rest = words[0], deque(words[1:])
 
-    def taken(test: Callable[[str], bool]) -> List[str]:
+    def take_options(test: Callable[[str], bool]) -> List[str]:
         result = []
         while rest and test(rest[0]):
             result.append(rest.popleft())
         return result
 
-    common = _options(taken(_is_option))
+    common = _options(take_options(_is_option))
     while rest:
         offset = rest.popleft().rstrip("/") if rest[0].startswith("/") else ""
-        own = _options(taken(_is_option))
+        own = _options(take_options(_is_option))
         options = ",".join(part for part in (common, own) if part)
-        places = taken(lambda word: not word.startswith("/"))
+        places = take_options(lambda word: not word.startswith("/"))
         yield MapMount(key, offset, options, " ".join(places), number)
 
 

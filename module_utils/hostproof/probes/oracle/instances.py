@@ -44,7 +44,8 @@ class Instance(NamedTuple):
 def find_instances(host: Host) -> List[Instance]:
     """Every running instance by SID. Segments need root or the instance's own user."""
     return sorted(
-        (_look_at(host, process) for process in monitors(host)), key=lambda instance: instance.sid
+        (_read_instance(host, process) for process in monitors(host)),
+        key=lambda instance: instance.sid,
     )
 
 
@@ -76,7 +77,7 @@ def sga_pages(segments: List[Segment], page: int) -> SgaPages:
     )
 
 
-def _look_at(host: Host, process: Process) -> Instance:
+def _read_instance(host: Host, process: Process) -> Instance:
     folder = f"/proc/{process.pid}"
     return Instance(
         sid=process.argv0.split("_pmon_", 1)[1],

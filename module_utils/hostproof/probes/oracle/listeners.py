@@ -130,12 +130,14 @@ def read_listeners(host: Host) -> List[Listener]:
     """Every running listener, by name and home; files and environments need root or the owner."""
     processes = host.processes("tnslsnr", TNSLSNR, identity.ORACLE)
     listeners = [
-        _look_at(host, process) for process in processes if process.runs(_TNSLSNR) is not False
+        _read_listener(host, process)
+        for process in processes
+        if process.runs(_TNSLSNR) is not False
     ]
     return sorted(listeners, key=lambda listener: (listener.name, listener.home, listener.pid))
 
 
-def look_at_stopped(
+def read_stopped(
     host: Host, name: str, home: str, user: Answer[str], environment: Dict[str, str]
 ) -> Listener:
     """A listener that does not run, with the file that its next start reads."""
@@ -256,7 +258,7 @@ def log_path(host: Host, listener: Listener) -> str:
 # -- one listener ----------------------------------------------------------------------------------
 
 
-def _look_at(host: Host, process: Process) -> Listener:
+def _read_listener(host: Host, process: Process) -> Listener:
     folder = f"/proc/{process.pid}"
     environment = attempt(host.environment, process.pid, ENVIRONMENT)
     home = _home_of(host, process, environment)

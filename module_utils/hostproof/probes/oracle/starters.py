@@ -27,7 +27,6 @@ from . import oracle_homes, oracle_parameters
 NAME = "oracle_starters"
 KEY = "lines:" + NAME
 CRON_NAME = "oracle_cron"
-CRON_KEY = "lines:" + CRON_NAME
 BOOTED = "/run/systemd/system"
 #: The software that a unit can start.
 DATABASE, LISTENER, CLUSTERWARE = "database", "listener", "clusterware"

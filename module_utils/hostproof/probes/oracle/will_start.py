@@ -225,7 +225,7 @@ def read_stopped_listener(host: Host, name: str, home: str, tns_admin: str = "")
     if home:
         user = attempt(oracle_parameters.owner_of, host, home)
     environment = {"TNS_ADMIN": tns_admin} if tns_admin else {}
-    return listeners.look_at_stopped(host, name, home, user, environment)
+    return listeners.read_stopped(host, name, home, user, environment)
 
 
 def _starters_of(host: Host, starts: Answer[Starts], listener: Listener) -> List[By]:

@@ -81,14 +81,14 @@ def read_filer(host: Host, target: Target, address: str, mac: str = "") -> Filer
 
 def read_again(host: Host, target: Target, filer: Filer) -> Filer:
     """The filer with a second reading of its counters. If the reading fails, they are unknown."""
-    ports = [_again(host, target, filer_port) for filer_port in filer.ports]
+    ports = [_read_second_time(host, target, filer_port) for filer_port in filer.ports]
     evidence = filer.evidence + tuple(
         key for filer_port in ports for key in filer_port.port.evidence
     )
     return filer._replace(ports=tuple(ports), evidence=tuple(dict.fromkeys(evidence)))
 
 
-def _again(host: Host, target: Target, filer_port: FilerPort) -> FilerPort:
+def _read_second_time(host: Host, target: Target, filer_port: FilerPort) -> FilerPort:
     if filer_port.how == INTERFACES:
         port = attempt(ethernet_port.read_again, host, target, filer_port.port)
         return filer_port._replace(port=if_known(port, filer_port.port._replace(unread=True)))

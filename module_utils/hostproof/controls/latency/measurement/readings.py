@@ -147,7 +147,7 @@ def kept(readings: Iterable[Reading]) -> List[List[Union[str, float]]]:
     return [list(reading) for reading in list(readings)[:MOST]]
 
 
-def told(report_figures: Dict[str, Any]) -> List[Reading]:
+def readings_in(report_figures: Dict[str, Any]) -> List[Reading]:
     """The readings that ``kept`` put into the figures of a report."""
     return [Reading(*reading) for reading in report_figures.get("readings", [])]
 
@@ -156,7 +156,7 @@ def figures(report_figures: Dict[str, Any]) -> Figures:
     """The readings as figures of a measurement, a text each."""
     return {
         f"{READING}{number}": json.dumps(list(reading))
-        for number, reading in enumerate(told(report_figures), 1)
+        for number, reading in enumerate(readings_in(report_figures), 1)
     }
 
 

@@ -138,7 +138,7 @@ def _has_counters(connection: Connection) -> bool:
 def _works(
     before: Dict[_End, Connection], after: Dict[_End, Connection], port: int
 ) -> Tuple[List[_Work], int]:
-    """What the connections with requests did, and the number of those that began or ended."""
+    """The work of the connections with requests, and the number of those that began or ended."""
     works: List[_Work] = []
     changed = len(set(before) ^ set(after))
     for ends in set(before) & set(after):

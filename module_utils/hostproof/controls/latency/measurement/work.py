@@ -142,7 +142,7 @@ def _of_windows(report: Report) -> Iterator[Tuple[str, float]]:
                 name = "round trip"
             words = " in the queue" if entry.layer == "host" else ""
             yield f"{name}{words} {LESS_IS_BETTER}", value / 1000.0
-    for reading in readings.told(report.figures)[:MOST]:
+    for reading in readings.readings_in(report.figures)[:MOST]:
         yield f"{reading.subject} {reading.words} {NEUTRAL}{reading.unit}", reading.value
 
 

@@ -96,7 +96,7 @@ def _refusal(word: str, release: Optional[Release]) -> Optional[Refusal]:
     if option is None and name.startswith("no"):
         option, is_no = _OPTIONS.get(name[2:]), True
     if option is None or (is_no and not option.no):
-        why = f"{_shown(name)} is not an option of NFS{_meant(name)}"
+        why = f"{_shown(name)} is not an option of NFS{_suggestion_for(name)}"
         return Refusal(word, why, passed_over=True)
     if option.since > (2, 6):
         late = _too_late(word, name, option.since, release)
@@ -138,7 +138,7 @@ def _shown(name: str) -> str:
     return repr(name) if known else name_or_kind(name)
 
 
-def _meant(name: str) -> str:
+def _suggestion_for(name: str) -> str:
     """The meaning of an option of another system, or the probable option behind a typo."""
     if name in _ELSEWHERE:
         return f" on Linux (it is one of {_ELSEWHERE[name]})"

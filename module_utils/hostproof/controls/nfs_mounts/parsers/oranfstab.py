@@ -88,7 +88,7 @@ def parse(text: str) -> Parsed:
     for number, line in enumerate(text.split("\n"), 1):
         reader.take(line, number)
     for server in reader.servers:
-        reader.look_at(server)
+        reader.check_server(server)
     reader.compare(reader.servers)
     return Parsed(reader.servers, sorted(reader.mistakes))
 
@@ -249,7 +249,7 @@ class _Reader:
 
     # -- a server, and all of them
 
-    def look_at(self, server: Server) -> None:
+    def check_server(self, server: Server) -> None:
         for key, names in (("path", server.paths), ("local", server.locals)):
             if len(names) > MOST_PATHS:
                 self.wrong(

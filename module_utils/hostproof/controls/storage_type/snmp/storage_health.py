@@ -351,11 +351,11 @@ def read_first(host: Host, target: Target, product: str, parts: Sequence[Part] =
 
 
 def read_again(host: Host, target: Target, product: str, health: Health) -> Health:
-    def again() -> Counters:
+    def read_second_time() -> Counters:
         known(health.before)
-        return read_counters(host, target, product, "discards again")
+        return read_counters(host, target, product, "discards read_second_time")
 
-    return health._replace(after=attempt(again))
+    return health._replace(after=attempt(read_second_time))
 
 
 def _number(value: Optional[Value]) -> Optional[int]:
