@@ -275,6 +275,38 @@ LOW, ENOUGH = "LimitMEMLOCK=64K", "LimitMEMLOCK=infinity"
         # The manager's default is 64 KiB.
         ("db", f"User=oracle\nExecStart={HOME}/bin/dbstart {HOME}", "Y", "fail"),
         ("db", f"ExecStart=/bin/sh -c 'ulimit -l unlimited; {HOME}/bin/dbstart'", "Y", "pass"),
+        ("db", f"ExecStart=/usr/bin/prlimit --memlock=unlimited {HOME}/bin/dbstart", "Y", "pass"),
+        (
+            "db",
+            f"ExecStart=/usr/bin/prlimit --nofile=65536 -lunlimited:unlimited {HOME}/bin/dbstart",
+            "Y",
+            "pass",
+        ),
+        (
+            "db",
+            f"ExecStart=/usr/bin/prlimit --memlock=65536:unlimited {HOME}/bin/dbstart",
+            "Y",
+            "fail",
+        ),
+        (
+            "db",
+            f"ExecStart=/bin/sh -c 'prlimit --pid $$ --memlock=8589934592 && {HOME}/bin/dbstart'",
+            "Y",
+            "pass",
+        ),
+        ("db", f"ExecStart=/usr/bin/prlimit --memlock=$SIZE {HOME}/bin/dbstart", "Y", "error"),
+        (
+            "db",
+            f"{ENOUGH}\nExecStart=/usr/bin/prlimit --memlock=65536 {HOME}/bin/dbstart",
+            "Y",
+            "fail",
+        ),
+        (
+            "db",
+            f"User=oracle\n{LOW}\nExecStart=prlimit --memlock=unlimited {HOME}/bin/dbstart",
+            "Y",
+            "fail",
+        ),
         (
             "db",
             f"User=oracle\n{LOW}\nExecStart=/bin/sh -c 'ulimit -l unlimited; dbstart'",
@@ -341,6 +373,45 @@ def test_databases_that_units_name_start_together(unit, service, pages):
         machine.evidence.clear()
         shmall(machine, amount)
         assert judged(machine, "kernel_parameters")[key].status == status
+
+
+@pytest.mark.parametrize(
+    ("body", "flags", "enough"),
+    [
+        # The argument of a script, and loops over oratab, name no database.
+        ("ORACLE_SID=$1; export ORACLE_SID\nsqlplus / as sysdba @up", "NN", "error"),
+        ("export ORACLE_SID=${1}\nsqlplus -s / as sysdba @up", "NN", "error"),
+        (
+            "for SID in $(cut -d: -f1 /etc/oratab); do\nORACLE_SID=$SID sqlplus / @up\ndone",
+            "NN",
+            "error",
+        ),
+        ("for ORACLE_SID in `cat /etc/sids`; do\nsqlplus / @up\ndone", "NN", "error"),
+        (
+            "while IFS=: read ORACLE_SID home flag; do\nsqlplus / @up\ndone < /etc/oratab",
+            "NN",
+            "error",
+        ),
+        # All of them start anyway, or one of them is known not to be among those that are open.
+        ("ORACLE_SID=$1\nsqlplus / as sysdba @up", "YY", "pass"),
+        ("ORACLE_SID=$1\nsqlplus / as sysdba @up", "YN", "pass"),
+        ("dbstart $ORACLE_HOME\nsqlplus / as sysdba @pdbs", "NN", "pass"),
+        ("srvctl start database -d $1", "NN", "pass"),
+    ],
+)
+def test_databases_that_a_script_does_not_name(body, flags, enough):
+    machine = kernel_packs.stock().folder("/run/systemd/system")
+    machine.file(f"{HOME}/up.sh", f"#!/bin/sh\n{body}\n", mode=0o755)
+    unit = f"[Service]\nUser=oracle\nExecStart={HOME}/up.sh A\n"
+    limit_packs.starter(machine, "db.service", unit).file("/etc/oratab", "")
+    for sid, flag, size in zip("AB", flags, ("8G", "28G"), strict=True):
+        down(machine, sid, flag=flag, sga_target=size)
+    key = "kernel.shmall kernel_parameters.shared_memory"
+    for pages, status in ((36 * GIB // 4096, enough), (27 * GIB // 4096, "fail")):
+        machine.evidence.clear()
+        shmall(machine, pages)
+        finding = judged(machine, "kernel_parameters")[key]
+        assert finding.status == status, finding.why
 
 
 @pytest.mark.parametrize(

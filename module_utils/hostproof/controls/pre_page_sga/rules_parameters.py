@@ -107,7 +107,7 @@ def _judge_deprecated(
 ) -> Verdict:
     """Since 19.22 the parameter should not be set at all."""
     version = known(subject.version)
-    why = "Deprecated since 19.22 and in 23ai: it has little benefit and can cause problems."
+    why = f"Deprecated in {release(version)}: it has little benefit and can cause problems."
     fix = []
     if own:
         fix.append(change_of_parameter(subject.database, "pre_page_sga", None))

@@ -85,6 +85,13 @@ _CRON = ("/etc/crontab", "/etc/cron.d/*")
 _CRON_UNITS = ("crond.service", "cron.service")
 _ULIMIT = re.compile(r"(?:^|[\s;&|(\"'])ulimit((?:\s+-[HS]*[a-z]\s+[\w$]+)+)")
 _OPTION = re.compile(r"-([HS]*)([a-z])\s+([\w$]+)")
+#: prlimit(1) before a command, or for a process; its sizes are in bytes.
+_PRLIMIT = re.compile(r"(?<![\w.-])prlimit((?:\s+(?:(?:--pid|-p)\s+[\w$]+|-[\w:$={}-]+))+)")
+_OF_PRLIMIT = re.compile(
+    r"\s(?:--(memlock|nofile|nproc|stack)=|-([lnus]))([\w${}]*)(:?)([\w${}]*)(?=\s|$)"
+)
+_LETTERS = {"memlock": "l", "nofile": "n", "nproc": "u", "stack": "s"}
+_IN_KILOBYTES = ("l", "s")
 #: A unit that a script starts.
 _STARTS_UNIT = re.compile(
     r"(?<![\w.-])(?:systemctl\s+(?:-\S+\s+){0,4}(?:start|restart|enable\s+--now)\s+(?:-\S+\s+){0,4}"
@@ -110,6 +117,7 @@ _PATTERN = "|".join(
             _OWN_COMMAND,
             r"^[ \t]*User[ \t]*=",
             r"(?:^|[\s;&|(\"'])ulimit\s+-",
+            _PRLIMIT.pattern,
             r"\b(?:ORACLE_SID|TNS_ADMIN)[ \t]*=",
             _LOOP.pattern,
         ),
@@ -122,7 +130,8 @@ _PATTERN = "|".join(
 
 
 class Changed(NamedTuple):
-    """A limit that a script changes (ulimit): the sides "H" and "S", the option, the value."""
+    """A limit that a script changes (ulimit, prlimit): the sides "H" and "S", the option, the
+    value in the unit of ulimit."""
 
     sides: str
     option: str
@@ -277,7 +286,7 @@ def changed(
         elif change.value not in ("unlimited", "hard"):
             raise Unanswered(
                 "file:" + change.place.rpartition(":")[0],
-                f"{change.place} sets a limit (ulimit -{option}) to a value that is not known",
+                f"{change.place} sets a limit (-{option}) to a value that is not known",
             )
         is_more = hard != unlimited and (amount == unlimited or (amount or 0) > (hard or 0))
         if is_more and not is_root:
@@ -317,6 +326,7 @@ def _reading(homes: Sequence[str], line: str) -> object:
         re.search(_ORACLE, line) is not None,
         re.search(_ORACLE_IN_UNIT, line) is not None,
         _ULIMIT.findall(line),
+        [_OF_PRLIMIT.findall(options) for options in _PRLIMIT.findall(line)],
         _STARTS_UNIT.findall(line),
         _SID.findall(line),
         _LOOP.findall(line),
@@ -585,12 +595,30 @@ def _starter(
 
 
 def _changed_limits(told: Sequence[_Line]) -> Tuple[Changed, ...]:
-    return tuple(
-        Changed(match.group(1), match.group(2), match.group(3), f"{line.path}:{line.number}")
-        for line in told
-        for command in _ULIMIT.finditer(line.text)
-        for match in _OPTION.finditer(command.group(1))
-    )
+    changes = []
+    for line in told:
+        place = f"{line.path}:{line.number}"
+        changes += [
+            Changed(match.group(1), match.group(2), match.group(3), place)
+            for command in _ULIMIT.finditer(line.text)
+            for match in _OPTION.finditer(command.group(1))
+        ]
+        changes += [
+            Changed(sides, option, _of_ulimit(option, value), place)
+            for command in _PRLIMIT.finditer(line.text)
+            for name, letter, soft, colon, hard in _OF_PRLIMIT.findall(command.group(1))
+            for option in [_LETTERS.get(name, letter)]
+            for sides, value in ((("H", hard), ("S", soft)) if colon else (("", soft),))
+            if value
+        ]
+    return tuple(changes)
+
+
+def _of_ulimit(option: str, value: str) -> str:
+    """A value of prlimit in the unit of ulimit."""
+    if option in _IN_KILOBYTES and value.isdecimal():
+        return str(clipped(value) // 1024)
+    return value
 
 
 def _sids(unit: str, told: Sequence[_Line]) -> Tuple[str, ...]:

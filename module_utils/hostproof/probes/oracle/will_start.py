@@ -12,7 +12,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import Host
-from ...errors import Absent, HostproofError, NotRecorded, ParseError, kind_of
+from ...errors import Absent, HostproofError, NotRecorded, ParseError, Unanswered, kind_of
 from ...parsers.oracle import oratab
 from ...parsers.systemd import systemd_unit
 from ..systemd import conf_files, unit_files, unit_limits
@@ -77,7 +77,9 @@ def _has_no_file(database: Database, listed: List[str]) -> bool:
 
 
 def at_boot(host: Host, stopped: Answer[List[Database]]) -> List[str]:
-    """The databases that start together: marked in oratab, or named by a unit or by cron."""
+    """The databases that start together: marked in oratab, or named by a unit or by cron.
+
+    Raises Unanswered where the one that starts databases does not show which."""
     entries = next_start.entries_of_oratab(host)
     marked = [entry.sid for entry in entries if entry.starts]
     others = [one.sid for one in if_known(stopped, []) if one.sid not in marked]
@@ -85,7 +87,12 @@ def at_boot(host: Host, stopped: Answer[List[Database]]) -> List[str]:
     if starts is None or isinstance(starts, NotRecorded):
         return marked
     for starter in known(starts).starters:
-        marked += [sid for sid in _named(starter, entries) or () if sid in others]
+        named = _named(starter, entries)
+        marked += [sid for sid in named or () if sid in others]
+        is_open = DATABASE in starter.starts and not {"dbstart", "srvctl"} & set(starter.programs)
+        if named is None and is_open:
+            why = f"{starter.why} starts databases, and which of {', '.join(others)} is not known"
+            raise Unanswered(starters.KEY, why)
     return marked
 
 
