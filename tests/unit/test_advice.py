@@ -94,6 +94,18 @@ def test_what_takes_effect_now_waits_for_nothing():
     assert judged("now", persisted=layer(PASS), running=layer(FAIL)).commands == (COMMAND,)
 
 
+def test_a_finding_takes_effect_at_the_last_event_of_its_fix():
+    """A parameter that only a reboot sets, of a check whose others take effect at once: the run of
+    apply ended with exit code 2 instead of "waiting for: reboot"."""
+    advice = Advice([Apply("swappiness"), Wait("reboot")], running=[Wait("login"), Wait("reboot")])
+    layers = {"persisted": layer(PASS), "running": layer(FAIL)}
+    assert judged("now", advice=advice, **layers).takes_effect == "reboot"
+    assert (
+        judged("reboot", advice=Advice(running=[Wait("login")]), **layers).takes_effect == "login"
+    )
+    assert judged("remount", advice=Advice([Ask("ask")]), **layers).takes_effect == "remount"
+
+
 def test_a_layer_that_is_changed_elsewhere():
     advice = ADVICE._replace(elsewhere=[Ask("change it in the TuneD profile")])
     for running in (PASS, FAIL):

@@ -28,7 +28,7 @@ from typing import AbstractSet, Any, Callable, Iterable, List, NamedTuple, Optio
 from ..collect.answer import Answer, known
 from ..collect.shell import line, line_as
 from ..errors import HostproofError
-from .finding import Finding
+from .finding import TAKES_EFFECT, Finding
 
 #: Where an event does not name what it is about.
 _EVENTS = {
@@ -158,6 +158,12 @@ def chosen(
     if "in_use" in wrong:
         steps = [*steps, *(advice.in_use or (event if not outer else ()))]
     return steps or advice.both
+
+
+def latest_event(steps: Iterable[Step]) -> Optional[str]:
+    """The last event that the steps wait for, in the order of TAKES_EFFECT; None for no event."""
+    events = [step.event for step in steps if isinstance(step, Wait)]
+    return max(events, key=TAKES_EFFECT.index, default=None)
 
 
 #: Gives the plan of the control, once, or the error in its place.

@@ -45,7 +45,7 @@ from typing import (
 
 from ..collect.answer import Answer
 from ..errors import Absent, Denied, HostError, HostproofError, NotRecorded
-from .advice import Advice, Planned, chosen, rendered
+from .advice import Advice, Planned, chosen, latest_event, rendered
 from .finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, make_finding, worst
 from .tools import install_hint
 
@@ -472,10 +472,11 @@ class _Loop(Generic[F, P]):
             name, evidence = each.name(subject), each.evidence(subject)
         name = name if verdict.of is None else verdict.of
         title = verdict.title or check.title
-        fix, commands = verdict.fix, verdict.commands
+        fix, commands, effect = verdict.fix, verdict.commands, check.takes_effect
         if verdict.advice is not None and verdict.status in (FAIL, WARN, ERROR):
             steps = chosen(verdict.advice, verdict.wrong, verdict.right, check.takes_effect)
             fix, commands = rendered(steps, self._planned)
+            effect = latest_event(steps) or effect
         finding = make_finding(
             check,
             verdict.status,
@@ -492,6 +493,7 @@ class _Loop(Generic[F, P]):
             running=verdict.running,
             in_use=verdict.in_use,
         )
+        finding = finding._replace(takes_effect=effect)
         if verdict.reference is not None:
             finding = finding._replace(reference=verdict.reference)
         if verdict.unknown is not None:

@@ -16,7 +16,7 @@ from ansible.module_utils.hostproof.errors import PolicyError, Unanswered
 from ansible.module_utils.hostproof.evaluate import audit, comparing
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from default_policies import default_policy
-from kernel_packs import policy_of, proc, sets, stock, with_home
+from kernel_packs import after, plan_of, policy_of, proc, sets, stock, with_home
 
 GIB = 1 << 30
 
@@ -209,6 +209,13 @@ class TestFormulas:
         amount = getattr(formulas, formula)(figures(**given))
         assert amount.value == (value,)
         assert how in amount.how
+
+    def test_after_apply_only_a_reboot_is_missing(self, judge):
+        """apply does not raise vm.min_free_kbytes on a running host."""
+        machine = after(stock(), plan_of(stock(), profile="rac_nfs"))
+        memory = judge(machine, profile="rac_nfs")["vm.min_free_kbytes"]
+        assert (memory.status, memory.fix, memory.commands) == ("fail", "reboot the host", ())
+        assert memory.takes_effect == "reboot"
 
     def test_an_unknown_figure_is_an_unknown_demand(self, judge):
         findings = judge(with_home(stock().command("getconf PAGESIZE", "", 1)))
