@@ -49,6 +49,24 @@ PROBE = """<script>(async () => {
   form.reset();
   form.elements.control.value = 'host';
   said.control = await output();
+  const only = (status) => form.querySelectorAll('input[name=status]')
+    .forEach((box) => { box.checked = box.value === status; });
+  form.reset();
+  only('S');
+  said.skips = await output();
+  said.lines = Array.from(document.querySelectorAll('dl.q>dd'))
+    .filter((one) => one.checkVisibility()).length;
+  form.elements.host.value = 'db05';
+  said.skipsOfHost = await output();
+  form.reset();
+  form.elements.check.value = 'hugepages.pool_persisted';
+  only('P');
+  said.check = await output();
+  said.heads = Array.from(new Set(Array.from(document.querySelectorAll('dl.q>dt'))
+    .filter((one) => one.checkVisibility()).map((one) => one.textContent.replace(/ \\(.*/, ''))));
+  form.reset();
+  form.elements.control.value = 'host';
+  await output();
   said.columns = document.querySelectorAll('.m thead th:not([hidden])').length;
   const told = document.createElement('p');
   told.id = 'said';
@@ -87,6 +105,19 @@ def test_the_script_does_what_it_says(page, tmp_path):
     assert result["failing"] == "FFFFFF"
     assert result["control"] == "1 findings on 1 of 12 hosts shown"
     assert result["columns"] == 3
+    findings = [
+        (line["host"], one) for line in fleet(12, 11, evidence=True) for one in line["findings"]
+    ]
+    skips = [host for host, one in findings if one["status"] == "skip"]
+    hosts = len(set(skips))
+    assert result["skips"] == f"{len(skips)} findings on {hosts} of 12 hosts shown"
+    assert 0 < result["lines"] <= len(skips)
+    of_host = sum(host.startswith("db05") for host in skips)
+    assert result["skipsOfHost"].startswith(f"{of_host} findings on ")
+    passed = [one for _, one in findings if one["status"] == "pass"]
+    count = sum(one["check"].startswith("hugepages.pool_persisted") for one in passed)
+    assert result["check"].startswith(f"{count} findings on ") and count
+    assert result["heads"] == ["✓ pass hugepages"]
 
 
 def test_the_page_keeps_to_its_own_policy(page, tmp_path):

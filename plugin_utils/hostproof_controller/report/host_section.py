@@ -34,6 +34,8 @@ from .verdict import (
 
 #: Maximum number of dependent findings that the closed element of their cause lists.
 _RESTS_NAMED = 6
+#: Hosts that a group of skipped checks names.
+_HOSTS_NAMED = 8
 
 
 class _Shown(NamedTuple):
@@ -50,14 +52,54 @@ class _Shown(NamedTuple):
     elsewhere: set[str]
 
 
+#: Lines below a heading: a control, or a reason.
+_Group = tuple[str, tuple[tuple[str, ...], ...]]
+
 _NOTHING = _Shown("", {}, {}, {}, set())
 
 
-def host_section(state: HostState, several_runs: bool) -> str:
+class Skipped:
+    """The skipped checks of all hosts of a page, by reason.
+
+    Hosts have most of them in common, so that a page shows each group once, with its hosts.
+    """
+
+    def __init__(self) -> None:
+        self._groups: dict[_Group, list[tuple[int, str]]] = {}
+        self._hosts = 0
+
+    def add(self, name: str, groups: Iterable[_Group]) -> None:
+        """Add the groups of the next host of the page."""
+        for group in groups:
+            self._groups.setdefault(group, []).append((self._hosts, name))
+        self._hosts += 1
+
+    def section(self) -> Any:
+        """The groups, folded; those of most hosts first."""
+        if not self._groups:
+            return ""
+        ordered = sorted(self._groups.items(), key=lambda item: -len(item[1]))
+        count = sum(len(lines) * len(hosts) for (_, lines), hosts in ordered)
+        shared = [
+            (reason, lines, " ".join(str(number) for number, _ in hosts), self._names(hosts))
+            for (reason, lines), hosts in ordered
+        ]
+        return parts().skipped_of_hosts(count, shared)
+
+    def _names(self, hosts: list[tuple[int, str]]) -> str:
+        if len(hosts) == self._hosts:
+            return f"all {self._hosts} hosts"
+        names = ", ".join(one_line(name) for _, name in hosts[:_HOSTS_NAMED])
+        more = len(hosts) - _HOSTS_NAMED
+        return f"{names} and {more} more" if more > 0 else names
+
+
+def host_section(state: HostState, several_runs: bool, skipped: Skipped | None = None) -> str:
     """Findings that need attention, then passed and skipped findings, folded, then evidence.
 
-    A passed or skipped finding is one line, and hosts with the same lines share their markup. The
-    rest of it, and its evidence, is in findings.jsonl. Only one with a chart is whole.
+    A passed or skipped finding is one line: passed ones below their control, skipped ones below
+    their reason. The rest of it, and its evidence, is in findings.jsonl. Only one with a chart is
+    whole. ``skipped`` takes the skipped ones of a page of several hosts.
     """
     section = host_anchor(state.name)
     ordered = by_urgency(state.findings)
@@ -81,8 +123,14 @@ def host_section(state: HostState, several_runs: bool) -> str:
     pieces = [_heading(state, ordered, section, several_runs)]
     if groups:
         pieces.append(_table(_group(group, shown) for group in groups))
+    if skipped is not None:
+        apart = [one for one in quiet if one["status"] == SKIP and id(one) not in figures]
+        skipped.add(state.name, _by_reason(apart))
+        quiet = [one for one in quiet if one["status"] == PASS or id(one) in figures]
     if quiet:
         pieces.append(_folded(quiet, shown))
+    if skipped is not None and apart:
+        pieces.append(parts().skipped_elsewhere(len(apart)))
     if readings:
         listed = [(shown.readings[key], key, *reading) for key, reading in readings.items()]
         pieces.append(parts().evidence(listed))
@@ -109,32 +157,38 @@ def _folded(quiet: list[dict[str, Any]], shown: _Shown) -> Any:
     )
     drawn = [finding for finding in quiet if id(finding) in shown.figures]
     lines = [finding for finding in quiet if id(finding) not in shown.figures]
-    rows = [_finding(finding, shown) for finding in drawn]
-    return parts().quiet(label, _table([*rows, _lines(tuple(map(_line_of, lines)))]))
+    tables = [_table(_finding(finding, shown) for finding in drawn)] if drawn else []
+    groups = (_by_control(lines), _by_reason(lines))
+    return parts().quiet(label, Markup("").join([*tables, Markup(_lists(*groups))]))
 
 
-def _line_of(finding: dict[str, Any]) -> tuple[str, ...]:
-    """Texts of a passed or skipped finding: its value, or the reason where it has none."""
-    values = [finding[layer] for layer in reversed(LAYERS) if finding[layer] is not None]
-    return (
-        finding["status"],
-        heading_of(finding),
-        finding["check"],
-        finding["severity"],
-        values[0] if values and finding["status"] == PASS else finding["why"],
-    )
+def _by_control(findings: Iterable[dict[str, Any]]) -> tuple[_Group, ...]:
+    """Passed findings: title, check without its control, severity, and value or reason."""
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for finding in findings:
+        if finding["status"] == PASS:
+            control, _, check = finding["check"].partition(".")
+            values = [finding[layer] for layer in reversed(LAYERS) if finding[layer] is not None]
+            value = values[0] if values else finding["why"]
+            line = (heading_of(finding), check, finding["severity"], value)
+            groups.setdefault(control, []).append(line)
+    return tuple((control, tuple(lines)) for control, lines in groups.items())
+
+
+def _by_reason(findings: Iterable[dict[str, Any]]) -> tuple[_Group, ...]:
+    """Skipped findings: title, check and severity."""
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for finding in findings:
+        if finding["status"] == SKIP:
+            line = (heading_of(finding), finding["check"], finding["severity"])
+            groups.setdefault(finding["why"], []).append(line)
+    return tuple((reason, tuple(lines)) for reason, lines in groups.items())
 
 
 @lru_cache(maxsize=64)
-def _lines(rows: tuple[tuple[str, ...], ...]) -> str:
+def _lists(passed: tuple[_Group, ...], skipped: tuple[_Group, ...]) -> str:
     """The markup of these lines: most hosts of a fleet have the same."""
-    return "".join(map(_line, rows))
-
-
-@lru_cache(maxsize=4096)
-def _line(row: tuple[str, ...]) -> str:
-    status = row[0]
-    return str(parts().line(STATUS_CLASSES[status], STATUS_GLYPHS[status], *row))
+    return str(parts().lists(passed, skipped))
 
 
 def when_recorded(state: HostState) -> str:

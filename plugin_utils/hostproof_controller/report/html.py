@@ -16,7 +16,7 @@ from ansible.module_utils.hostproof.evaluate.finding import PASS, SEVERITIES, SK
 
 from .anchors import host_anchor
 from .causes import Action, First, effect_of
-from .host_section import host_section, plain_table
+from .host_section import Skipped, host_section, plain_table
 from .host_state import HostState
 from .store import RUN_HOST, Results, cluster_name, is_cluster
 from .templating import digest, moment, parts, script, stylesheet
@@ -91,8 +91,11 @@ def one_page(report: Report) -> Iterator[str]:
     yield "<section id=findings>"
     if order:
         yield "<h2>Findings by host</h2>"
+        skipped = Skipped() if len(order) > 1 else None
         for place in order:
-            yield host_section(results.hosts[place], len(results.runs) > 1)
+            yield host_section(results.hosts[place], len(results.runs) > 1, skipped)
+        if skipped is not None:
+            yield skipped.section()
     yield "</section></main>"
     yield page_end("report.js")
 

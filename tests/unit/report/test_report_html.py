@@ -63,9 +63,12 @@ def test_a_small_report_holds_everything_in_line():
     page = page_of(lines)
     for line in lines:
         for item in line["findings"]:
-            # A passed check is one line.
-            loud = ("why", "fix", "reference", "desired", "running")
-            for name in ("title", "check", *(() if item["status"] in ("pass", "skip") else loud)):
+            # A passed or skipped check is one line, the first below its control.
+            loud = ("check", "why", "fix", "reference", "desired", "running")
+            quiet = {"pass": (), "skip": ("check", "why")}
+            if item["status"] == "pass":
+                assert item["check"].partition(".")[2] in page.text
+            for name in ("title", *quiet.get(item["status"], loud)):
                 assert " ".join((item[name] or "").split()) in page.text
     assert "MemTotal: 131915804 kB" in page.text
     assert "2026-11-21T03:15:20Z, exit code 0" in page.text
@@ -150,9 +153,14 @@ def test_waived_findings_are_listed_with_owner_reason_and_date():
 def test_status_is_never_told_by_colour_alone():
     text = render_html(merge(fleet(12, 11)), NOW)
     marked = re.findall(r"<tbody class=([FEWVSP])[ >][^<]*<tr><th scope=row><b>(. \w+)</b>", text)
-    assert len(marked) == 122
-    assert {("F", "✗ fail"), ("E", "? error"), ("P", "✓ pass")} <= set(marked)
-    assert len(set(marked)) == 6
+    assert {("F", "✗ fail"), ("E", "? error")} < set(marked) and len(set(marked)) == 4
+    lists = re.findall('<dl class="q ([PS])".*?>(.*?)</dl>', text)
+    listed = [
+        (kind, word) for kind, inner in lists for word in re.findall("<dt.*?><b>(.*?)</b>", inner)
+    ]
+    assert set(listed) == {("P", "✓ pass"), ("S", "– skip")}
+    counts = re.findall(r"\((\d+)\)(?: <small>on [^<]*</small>)?<dd>", text)
+    assert len(counts) == len(listed) == sum(inner.count("<dt") for _, inner in lists)
 
 
 def test_the_page_is_self_contained_and_its_policy_lets_nothing_else_run():
@@ -266,10 +274,20 @@ def test_what_passed_or_was_skipped_is_one_line_and_shared_by_hosts():
     assert "it is other" not in page.text
     assert "it is good" not in page.text
     assert "Because" not in page.text
-    first, second = re.findall("<details class=o>.*?</details>", text)
+    first, second, skipped = re.findall("<details class=o>.*?</details>", text)
     assert first == second
-    rows = re.findall("<tbody class=([PS])><tr>.*?<td colspan=5 class=n>([^<]*)", first)
-    assert sorted(rows) == [("P", "7"), ("S", "No pool is needed.")]
+    title = finding()["title"]
+    assert f"<dt><b>✓ pass</b> hugepages (1)<dd>{title} <i>c · critical</i> 7</dl>" in first
+    head = "</b> No pool is needed. (1) <small>on all 2 hosts</small>"
+    assert (
+        f'<dt data-h="0 1"><b>– skip{head}<dd>{title} <i>hugepages.b · critical</i></dl>' in skipped
+    )
+    assert text.count('<a href="#skips">– 1 not applicable</a>') == 2
+    # On a page of one host the reasons are with its other findings.
+    (only,) = re.findall(
+        "<details class=o>.*?</details>", render_html(merge([make_line("db01", findings)]), NOW)
+    )
+    assert f"No pool is needed. (1)<dd>{title} <i>hugepages.b" in only
 
 
 def test_the_commands_of_a_fix_stand_apart_from_its_prose():
