@@ -287,7 +287,7 @@ class TestWhatIsRun:
         ]
         # The exit code is that of the report, so that no task fails the hosts.
         assert rest[-4:] == [
-            *("--skip-tags", "verdicts_of_hosts"),
+            *("--skip-tags", "verdicts_of_hosts,outside_command"),
             *("-e", '{"hostproof_strict": true}'),
         ]
         # In the order of Ansible's own parser, which is another in another ansible-core.

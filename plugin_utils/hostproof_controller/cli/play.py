@@ -34,8 +34,9 @@ from .suggestions import did_you_mean, quoted
 #: What checks: its report decides the exit code.
 WITH_REPORT = ("audit", "verify", "apply", "compare")
 
-#: The tag of the task in playbooks/tasks/report.yml that fails hosts by their verdict.
-FAILS_HOSTS = "verdicts_of_hosts"
+#: Tags of tasks in playbooks/tasks/report.yml that a run of the command does not need: the task
+#: that fails hosts by their verdict, and those for AWX and for other callbacks.
+NOT_NEEDED = "verdicts_of_hosts,outside_command"
 
 #: Tags that Ansible gives a meaning.
 SPECIAL_TAGS = ("all", "always", "never", "tagged", "untagged")
@@ -254,10 +255,10 @@ class Play:
         """The options of ansible-playbook, with the variables that Hostproof adds."""
         variables = ({name: value} for name, value in self.variables.items())
         # The exit code comes from the report, so that no task must fail the hosts.
-        fails_no_host = ["--skip-tags", FAILS_HOSTS] if self.command in WITH_REPORT else []
+        not_needed = ["--skip-tags", NOT_NEEDED] if self.command in WITH_REPORT else []
         return [
             *self.ansible.words(),
-            *fails_no_host,
+            *not_needed,
             *(word for variable in variables for word in ("-e", json.dumps(variable))),
         ]
 
