@@ -42,13 +42,21 @@ def needed_words(line: str, reading: Callable[[str], object]) -> str:
     if len(line) > _LONGEST:
         return line
     wanted = reading(line)
+    # Most of the texts of a round are those of the round before.
+    known = {line: True}
+
+    def is_same(text: str) -> bool:
+        if text not in known:
+            known[text] = bool(reading(text) == wanted)
+        return known[text]
+
     before = None
     while before != line:
         before = line
         for pattern in (_WORD, _PART):
-            line = _without_words(line, pattern, lambda text: bool(reading(text) == wanted))
+            line = _without_words(line, pattern, is_same)
         squeezed = _LEFT_OUT_WORDS.sub(LEFT_OUT, line)
-        line = squeezed if reading(squeezed) == wanted else line
+        line = squeezed if is_same(squeezed) else line
     return line
 
 
