@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import io
+import os
 import re
 import tokenize
 from collections import Counter
@@ -60,19 +61,33 @@ def read_sources(root: Path, library: Path) -> dict[str, tuple[Path, bytes]]:
     directory of the modules, ``library``, has another name.
     """
     paths = {}
-    for path in sorted((root / "module_utils/hostproof").rglob("*.py")):
-        parts = list(path.relative_to(root / "module_utils").with_suffix("").parts)
+    below = str(root / "module_utils")
+    # Every run reads these hundreds of files; pathlib takes longer.
+    for names in sorted(_files_below(below, ("hostproof",))):
+        parts = [*names[:-1], names[-1].removesuffix(".py")]
         if parts[-1] == "__init__":
             parts.pop()
-        paths[".".join(["ansible.module_utils", *parts])] = (path.relative_to(root), path)
+        place = Path("module_utils", *names)
+        paths[".".join(["ansible.module_utils", *parts])] = (place, os.path.join(below, *names))
     for path in sorted(library.glob("*.py")):
-        paths[f"{MODULES}.{path.stem}"] = (Path(MODULES, path.name), path)
+        paths[f"{MODULES}.{path.stem}"] = (Path(MODULES, path.name), str(path))
     return {name: (place, _as_checkout(path)) for name, (place, path) in paths.items()}
 
 
-def _as_checkout(path: Path) -> bytes:
+def _files_below(root: str, folder: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The parts of the paths of the Python files in a folder and those below it."""
+    with os.scandir(os.path.join(root, *folder)) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                yield (*folder, entry.name)
+            elif entry.is_dir(follow_symlinks=False):
+                yield from _files_below(root, (*folder, entry.name))
+
+
+def _as_checkout(path: str) -> bytes:
     """The source; modules of the collection import what travels by the collection's name."""
-    return path.read_bytes().replace(OF_COLLECTION.encode(), b"ansible.module_utils.")
+    with open(path, "rb") as file:
+        return file.read().replace(OF_COLLECTION.encode(), b"ansible.module_utils.")
 
 
 def prepare(name: str, path: Path, content: bytes) -> Source:
