@@ -74,12 +74,8 @@ DISTINCT = (removed, denied, garbled, emptied)
 
 
 def cases(hosts: Iterable[str], spoils: Iterable[Any]) -> list[tuple[str, Any]]:
-    """Each host with each way to spoil a reading, and after the first host only with the distinct
-    ones."""
-    first, *rest = hosts
-    spoils = list(spoils)
-    distinct = [spoil for spoil in spoils if spoil in DISTINCT]
-    return [(first, spoil) for spoil in spoils] + list(itertools.product(rest, distinct))
+    """Each host with each distinct way to spoil a reading."""
+    return list(itertools.product(hosts, [spoil for spoil in spoils if spoil in DISTINCT]))
 
 
 def spoilt_recordings(

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -75,31 +76,21 @@ def cases() -> dict[str, dict[str, Any]]:
     }
 
 
-def tasks(kept: Path) -> list[dict[str, Any]]:
+def played(folder: Path, names: Iterable[str], pipelining: bool) -> dict[str, dict[str, Any]]:
+    """The answers to the tasks of these cases, in one play."""
     tasks: list[dict[str, Any]] = [
-        {"register": name, "ignore_errors": True, "check_mode": True, "diff": True, **module}
-        for name, module in cases().items()
+        {"register": name, "ignore_errors": True, "check_mode": True, "diff": True, **cases()[name]}
+        for name in names
     ]
-    answers = ", ".join(f"'{name}': {name}" for name in cases())
+    answers = ", ".join(f"'{name}': {name}" for name in names)
+    kept = folder / "answers.json"
     keep = {"content": f"{{{{ {{{answers}}} | to_json }}}}", "dest": str(kept)}
-    return [*tasks, {"ansible.builtin.copy": keep}]
-
-
-#: Ansible packs each module and the host compiles all of it for each task: a minute of CPU time.
-#: test_sent_modules.py sends fewer modules in this way, with the newest ansible-core too.
-AS_MODULES = pytest.param("false", marks=[pytest.mark.two_cores, pytest.mark.long], id="module")
-
-
-@pytest.fixture(scope="module", params=[pytest.param("true", id="payload"), AS_MODULES])
-def answers(request, tmp_path_factory) -> dict[str, dict[str, Any]]:
-    """As one payload, and as Ansible sends any module where it may not pipe: the same answers."""
-    folder = tmp_path_factory.mktemp("modules")
     play = {
         "hosts": "localhost",
         "gather_facts": False,
         "connection": "local",
         "vars": {"ansible_python_interpreter": sys.executable},
-        "tasks": tasks(folder / "answers.json"),
+        "tasks": [*tasks, {"ansible.builtin.copy": keep}],
     }
     (folder / "play.yml").write_text(yaml.safe_dump([play], sort_keys=False))
     program = Path(sys.executable).with_name("ansible-playbook")
@@ -108,7 +99,7 @@ def answers(request, tmp_path_factory) -> dict[str, dict[str, Any]]:
         "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
         "ANSIBLE_STDOUT_CALLBACK": "default",
         "ANSIBLE_HOME": str(folder / "home"),
-        "ANSIBLE_PIPELINING": request.param,
+        "ANSIBLE_PIPELINING": str(pipelining),
         "HOSTPROOF_REPORTS": str(folder / "reports"),
         "HOSTPROOF_RECORDS": str(folder / "records"),
     }
@@ -121,8 +112,26 @@ def answers(request, tmp_path_factory) -> dict[str, dict[str, Any]]:
         text=True,
         timeout=600,
     )
-    assert (folder / "answers.json").exists(), ran.stdout + ran.stderr
-    return json.loads((folder / "answers.json").read_text())
+    assert kept.exists(), ran.stdout + ran.stderr
+    return json.loads(kept.read_text())
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory) -> dict[str, dict[str, Any]]:
+    """As one payload."""
+    return played(tmp_path_factory.mktemp("modules"), cases(), pipelining=True)
+
+
+#: Ansible packs each module and the host compiles all of it for each task: seconds for each case.
+SENT = ("fail", "apply_refused")
+
+
+@pytest.mark.long
+@pytest.mark.two_cores
+def test_as_modules_where_ansible_may_not_pipe_they_answer_the_same(answers, tmp_path):
+    for name, answer in played(tmp_path, SENT, pipelining=False).items():
+        for field in ("changed", "failed", "msg", "failing", "findings", "diff", "pending"):
+            assert answer.get(field) == answers[name].get(field), (name, field)
 
 
 def statuses(answer: dict[str, Any]) -> dict[str, str]:
