@@ -22,7 +22,7 @@ from hostproof_controller.gate import gate_steps, gating
 
 
 class ActionModule(ControllerAction):
-    said = "compare_latency"
+    error_prefix = "compare_latency"
 
     def answer(self, params: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
         changed = [host for host in params["hosts"] if host not in params["unchanged"]]

@@ -27,7 +27,7 @@ MEASURED = ("probes", "rounds", "seconds", "pause", "windows")
 
 
 class ActionModule(ControllerAction):
-    said = "latency_baseline"
+    error_prefix = "latency_baseline"
     required_if = (("state", "present", MEASURED),)
 
     def answer(self, params: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class ActionModule(ControllerAction):
             "rounds": kept.rounds,
             "seconds": kept.seconds,
             "pause": kept.pause,
-            "lines": told(kept) if present else [],
+            "lines": described(kept) if present else [],
         }
 
 
@@ -65,7 +65,7 @@ def taken(params: dict[str, Any]) -> baseline.Baseline:
     )
 
 
-def told(kept: baseline.Baseline) -> list[str]:
+def described(kept: baseline.Baseline) -> list[str]:
     """The summary of a baseline for the user, with missing series and unstable values.
 
     The user must see these before the change, because the baseline cannot be repeated later.

@@ -27,7 +27,7 @@ OF_A_BATCH = ("measuring", "changing", "decided", "reverted")
 
 
 class ActionModule(ControllerAction):
-    said = "gate"
+    error_prefix = "gate"
     required_if = tuple(("state", state, ("batch",)) for state in OF_A_BATCH)
 
     def answer(self, params: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:

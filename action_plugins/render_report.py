@@ -34,7 +34,7 @@ _NAMED = 5
 
 
 class ActionModule(ControllerAction):
-    said = "the report could not be rendered"
+    error_prefix = "the report could not be rendered"
 
     def answer(self, params: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
         directory = params["folder"] or str(runs.report_folder())

@@ -22,7 +22,7 @@ from hostproof_controller.report.role_result import lines_of, sentence_of
 
 
 class ActionModule(ControllerAction):
-    said = "the findings could not be shown"
+    error_prefix = "the findings could not be shown"
 
     def answer(self, params: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
         result = params["result"]

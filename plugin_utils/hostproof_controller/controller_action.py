@@ -27,9 +27,9 @@ runs.name_folders()
 
 
 class ControllerAction(Task):
-    """One task. ``said`` begins the message of an error; ``required_if`` is as for a module."""
+    """One task. ``error_prefix`` begins an error message; ``required_if`` is as for a module."""
 
-    said: ClassVar[str]
+    error_prefix: ClassVar[str]
     required_if: ClassVar[Sequence[tuple[str, str, Sequence[str]]]] = ()
     requires_connection = False
 
@@ -42,7 +42,7 @@ class ControllerAction(Task):
         except Failed as problem:
             answer = {**problem.answer, "failed": True, "msg": str(problem)}
         except (HostproofError, OSError, ValueError) as problem:
-            answer = {"failed": True, "msg": f"{self.said}: {problem}"}
+            answer = {"failed": True, "msg": f"{self.error_prefix}: {problem}"}
         # An argument of the task may be marked as a template, and come back in the answer.
         return dict(as_data({"changed": False, **answer}))
 

@@ -65,7 +65,7 @@ Result: Kernel version check failed
 
 
 def statuses_text(run, name):
-    return " ".join(entry.told for entry in run.foreign if entry.name == name)
+    return " ".join(entry.message for entry in run.foreign if entry.name == name)
 
 
 def statuses(run):
@@ -85,7 +85,7 @@ class TestCvu:
         assert results["n1", "User Equivalence"] == "pass"
         assert results["n1", "ORAchk checks"] == "skip"
         (memory,) = [entry for entry in run.foreign if (entry.host, entry.status) == ("n1", "fail")]
-        assert memory.told.endswith('on node "n1" [Required = 8GB ; Found = 4GB]')
+        assert memory.message.endswith('on node "n1" [Required = 8GB ; Found = 4GB]')
         assert memory.number == "PRVF-7530"
 
     def test_what_did_not_run_and_what_is_not_known_is_no_pass(self):
@@ -167,7 +167,7 @@ class TestCvu:
             mine = [entry for entry in run.foreign if entry.host == "rac01"]
             assert [entry.name for entry in mine if entry.status == "fail"] == ["User Equivalence"]
             assert {entry.status for entry in mine} == {"fail", "error"}
-            assert "Not checked: CVU excluded this node" in mine[3].told
+            assert "Not checked: CVU excluded this node" in mine[3].message
             other = [entry for entry in run.foreign if entry.host == "rac02"]
             assert sum(entry.status == "pass" for entry in other) == 71
             assert {entry.name for entry in other if entry.status == "fail"} == {
@@ -481,10 +481,10 @@ def test_only_regular_files_are_read(tmp_path, capsys, kind):
     if kind in targets:
         path.symlink_to(targets[kind])
     code = command.main(["import-results", "--from", "cvu", "--host", "db1", str(path)])
-    told = capsys.readouterr().err
+    message = capsys.readouterr().err
     assert code != 0
-    assert str(path) in told
-    assert "Traceback" not in told
+    assert str(path) in message
+    assert "Traceback" not in message
 
 
 @pytest.mark.parametrize(
@@ -518,7 +518,7 @@ def test_our_check_for_a_requirement(name, subject, numbers, check):
 
 
 @pytest.mark.parametrize(
-    ("tool", "told", "required", "fix"),
+    ("tool", "message", "required", "fix"),
     [
         ("cvu", "PRVF-5157 : voting disk", "", "correct the reason; then run CVU again"),
         ("cvu", "", "", "find the reason: run the same command of CVU with -verbose"),
@@ -531,6 +531,6 @@ def test_our_check_for_a_requirement(name, subject, numbers, check):
         ("orachk", "x", "", "correct the reason; then run ORAchk again"),
     ],
 )
-def test_a_failure_without_a_check_of_ours_names_the_next_step(tool, told, required, fix):
-    foreign = Foreign("n1", "Voting Disk", "", "fail", "medium", told, required=required)
+def test_a_failure_without_a_check_of_ours_names_the_next_step(tool, message, required, fix):
+    foreign = Foreign("n1", "Voting Disk", "", "fail", "medium", message, required=required)
     assert as_findings(tool, "a tool", [foreign])["n1"][0]["fix"] == fix

@@ -34,14 +34,14 @@ class NotUnderstood(HostproofError):
 
 class Foreign(NamedTuple):
     """``subject`` is what the check is about besides the host: a path, a database; "" for none.
-    ``told`` is the message of the tool, ``our_check`` that of Hostproof for the same value."""
+    ``message`` is the message of the tool, ``our_check`` that of Hostproof for the same value."""
 
     host: str
     name: str
     subject: str
     status: str
     severity: str
-    told: str
+    message: str
     number: str = ""
     required: str = ""
     actual: str = ""
@@ -68,7 +68,7 @@ def as_findings(
 def _as_finding(tool: str, source: str, finding: Foreign) -> dict[str, Any]:
     name = _short(finding.name, 200)
     title = f"{_short(finding.subject, 200)}: {name}" if finding.subject else name
-    why = _short(finding.told, _LONGEST) or f"{source} reports this as {finding.status}."
+    why = _short(finding.message, _LONGEST) or f"{source} reports this as {finding.status}."
     if finding.required and finding.required not in why:
         why = _short(
             f"{why} Required: {finding.required}; found: {finding.actual or 'unknown'}.", _LONGEST
@@ -101,7 +101,7 @@ def _as_finding(tool: str, source: str, finding: Foreign) -> dict[str, Any]:
 def _fix(tool: str, finding: Foreign) -> str:
     if finding.our_check:
         return f"audit the host: the finding {finding.our_check} names the fix"
-    if not finding.told and not finding.required:
+    if not finding.message and not finding.required:
         return _WITHOUT_REASON[tool]
     wanted = f": {finding.required}" if finding.required else ""
     verb = "set what the message names to the required value" if wanted else "correct the reason"

@@ -58,7 +58,7 @@ class _Cell(NamedTuple):
 
     columns: int
     kind: str = ""
-    told: str = ""
+    caption: str = ""
     text: str = ""
 
 

@@ -29,7 +29,7 @@ class _Cell(NamedTuple):
     columns: int
     kind: str
     name: str
-    told: str
+    caption: str
 
 
 def memory_bars(finding: dict[str, Any]) -> str:

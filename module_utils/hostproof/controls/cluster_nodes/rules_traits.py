@@ -215,11 +215,11 @@ def _login_steps(results: Dict[Tuple[str, str], Optional[str]], has_no_scp: bool
         ("output", "prints text", "remove the output from the profile of {0} on {1}"),
         ("key", "", "add the public key of {0} to its authorized_keys on {1}"),
     )
-    told: Set[Tuple[str, str]] = set()
+    shown_pairs: Set[Tuple[str, str]] = set()
     for _kind, sign, text in kinds:
         pairs = [pair for pair, problem in results.items() if problem and sign in problem]
-        pairs = [pair for pair in pairs if pair not in told]
-        told.update(pairs)
+        pairs = [pair for pair in pairs if pair not in shown_pairs]
+        shown_pairs.update(pairs)
         for account in sorted({pair[0] for pair in pairs}):
             on = ", ".join(pair[1] for pair in pairs if pair[0] == account)
             steps.append(Ask(text.format(account, on)))

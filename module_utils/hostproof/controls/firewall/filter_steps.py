@@ -19,7 +19,7 @@ from .parsers.packets import (
     reach,
 )
 from .policy import Port
-from .rule_outcomes import Way
+from .rule_outcomes import Interface
 
 _FIREWALLD = ("firewalld", "zones")
 _SHOW = "nft list ruleset or iptables-save shows it"
@@ -47,7 +47,7 @@ def remove(what: str) -> List[Step]:
     return [Ask(f"remove the rule that {what} where it was added manually: {_SHOW}")]
 
 
-def open_port(port: Port, way: Way, facts: Facts, is_reply: bool) -> List[Step]:
+def open_port(port: Port, way: Interface, facts: Facts, is_reply: bool) -> List[Step]:
     """The steps in the files of each service that drops the port."""
     packet = Packet(port.protocol, port.port, port.direction, way.name, (), way.own)
     if port.sources:
@@ -80,7 +80,7 @@ def open_port(port: Port, way: Way, facts: Facts, is_reply: bool) -> List[Step]:
     return _in_files(facts, packet, steps)
 
 
-def open_interface(way: Way, facts: Facts) -> List[Step]:
+def open_interface(way: Interface, facts: Facts) -> List[Step]:
     """The steps in the files of each service that drops packets of the interconnect."""
     name = way.name
     if not name:
@@ -164,7 +164,7 @@ def _replies(unit: str, path: str, chain: Optional[Chain]) -> Step:
     return Ask(f"accept established connections in the {hook} rules of {unit} before it drops")
 
 
-def _of_zone(port: Port, facts: Facts, way: Way) -> List[Step]:
+def _of_zone(port: Port, facts: Facts, way: Interface) -> List[Step]:
     """A port of the zone opens it, unless a rich rule or a policy drops it before."""
     persisted = if_known(facts.persisted, None)
     chains = persisted.of_unit["firewalld"][_FIREWALLD] if persisted is not None else {}

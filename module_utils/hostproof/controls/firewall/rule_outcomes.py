@@ -37,7 +37,7 @@ _MOST_PORTS = 64
 _RUNNING = "command:" + " ".join(NFT)
 
 
-class Way(NamedTuple):
+class Interface(NamedTuple):
     """An interface with the networks of the other ends and the addresses of this host.
 
     ``name`` is "" and the others are () if the interfaces are not known."""
@@ -59,7 +59,7 @@ class Outcome(NamedTuple):
     is_reply: bool
 
 
-def ways(port: Port, facts: Facts) -> List[Way]:
+def ways(port: Port, facts: Facts) -> List[Interface]:
     """The interfaces through which the port must be reached."""
     private = if_known(facts.private, [])
     by_name = _by_name(if_known(facts.addresses, []))
@@ -67,25 +67,25 @@ def ways(port: Port, facts: Facts) -> List[Way]:
     if port in PRIVATE and inside:
         return inside
     outside = [way for way in by_name if way.name not in private]
-    return outside or [Way("")]
+    return outside or [Interface("")]
 
 
-def private_ways(facts: Facts) -> List[Way]:
+def private_interfaces(facts: Facts) -> List[Interface]:
     """The interfaces of the interconnect; none if they are not known."""
     addresses = if_known(facts.addresses, [])
     found = {way.name: way for way in _by_name(addresses, is_private=True)}
-    return [found.get(name, Way(name)) for name in if_known(facts.private, [])]
+    return [found.get(name, Interface(name)) for name in if_known(facts.private, [])]
 
 
-def _by_name(addresses: Sequence[Address], is_private: bool = False) -> List[Way]:
+def _by_name(addresses: Sequence[Address], is_private: bool = False) -> List[Interface]:
     """IPv4 only. Clusterware sends between link-local addresses too (HAIP)."""
-    ways: Dict[str, Way] = {}
+    ways: Dict[str, Interface] = {}
     for address in addresses:
         name = address.interface.partition("@")[0]
         network = address.network
         skipped = network.is_loopback or (network.is_link_local and not is_private)
         if network.version == 4 and not skipped:
-            way = ways.setdefault(name, Way(name))
+            way = ways.setdefault(name, Interface(name))
             own = ipaddress.ip_network(address.address)
             ways[name] = way._replace(
                 networks=tuple(dict.fromkeys((*way.networks, network))), own=(*way.own, own)
@@ -95,7 +95,7 @@ def _by_name(addresses: Sequence[Address], is_private: bool = False) -> List[Way
 
 def outcome_of(port: Port, facts: Facts, tables: Tables, what: str) -> Outcome:
     """Raises Unanswered if a condition that is not read decides."""
-    inside = [network for way in private_ways(facts) for network in way.networks]
+    inside = [network for way in private_interfaces(facts) for network in way.networks]
     found = [
         (way, _without_nodes(_reach(port, way, tables), way, inside)) for way in ways(port, facts)
     ]
@@ -121,7 +121,7 @@ def outcome_of(port: Port, facts: Facts, tables: Tables, what: str) -> Outcome:
 
 
 def _require_clear(
-    found: List[Tuple[Way, Reach]], states: Set[str], facts: Facts, what: str
+    found: List[Tuple[Interface, Reach]], states: Set[str], facts: Facts, what: str
 ) -> None:
     """Raise where something that is not known decides."""
     if UNCLEAR in states and not states & {OPEN, PARTLY}:
@@ -138,7 +138,7 @@ def _require_clear(
         known(facts.addresses)
 
 
-def _without_nodes(result: Reach, way: Way, inside: List[Network]) -> Reach:
+def _without_nodes(result: Reach, way: Interface, inside: List[Network]) -> Reach:
     """Blocked, if only sources of the interconnect are accepted: they come on no other interface.
 
     ``inside`` are the networks of the interconnect."""
@@ -179,7 +179,7 @@ def _plain(condition: str) -> str:
 
 
 def _text(
-    state: str, found: List[Tuple[Way, Reach]], conditions: Tuple[str, ...], is_reply: bool
+    state: str, found: List[Tuple[Interface, Reach]], conditions: Tuple[str, ...], is_reply: bool
 ) -> str:
     if state == BLOCKED:
         return "replies are dropped" if is_reply else "dropped or rejected"
@@ -191,7 +191,7 @@ def _text(
     return text + (f", not on {', '.join(closed)}" if closed else "")
 
 
-def _reach(port: Port, way: Way, tables: Tables, remote: Tuple[Network, ...] = ()) -> Reach:
+def _reach(port: Port, way: Interface, tables: Tables, remote: Tuple[Network, ...] = ()) -> Reach:
     sources = tuple(ipaddress.ip_network(text) for text in port.sources)
     packet = Packet(port.protocol, port.port, port.direction, way.name, remote or sources, way.own)
     return reach(tables, packet)
@@ -209,7 +209,7 @@ class Traffic(NamedTuple):
     sources: Tuple[str, ...]
 
 
-def traffic_of(way: Way, facts: Facts, tables: Tables) -> Traffic:
+def traffic_of(way: Interface, facts: Facts, tables: Tables) -> Traffic:
     """As ``traffic``; without the name of the interconnect, of all interfaces that it may be.
 
     Before Clusterware is installed one interface that accepts all packets is enough."""
@@ -226,7 +226,7 @@ def traffic_of(way: Way, facts: Facts, tables: Tables) -> Traffic:
     return next(result for result in found.values() if not result.dropped)
 
 
-def traffic(way: Way, tables: Tables) -> Traffic:
+def traffic(way: Interface, tables: Tables) -> Traffic:
     """Raises Unanswered if a condition that is not read, or the interface, decides."""
     dropped: List[str] = []
     sources: List[str] = []

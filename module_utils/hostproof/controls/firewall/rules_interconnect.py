@@ -12,7 +12,7 @@ from ...evaluate.finding import FAIL, PASS, WARN
 from . import filter_steps
 from .facts import Facts
 from .policy import NAME, Policy
-from .rule_outcomes import Traffic, Way, running_tables, traffic_of
+from .rule_outcomes import Interface, Traffic, running_tables, traffic_of
 from .subjects import WAYS, services_at_boot
 
 rules: Rules[Facts, Policy] = Rules(NAME)
@@ -30,7 +30,7 @@ rules: Rules[Facts, Policy] = Rules(NAME)
     "(dynamic ports) and Private Network (no firewall between the nodes)",
     each=WAYS,
 )
-def interconnect(way: Way, facts: Facts, _policy: Policy) -> Verdict:
+def interconnect(way: Interface, facts: Facts, _policy: Policy) -> Verdict:
     now = attempt(lambda: traffic_of(way, facts, running_tables(facts)))
     later = attempt(_of_files, way, facts)
     name = way.name or "the private interfaces"
@@ -61,7 +61,7 @@ def interconnect(way: Way, facts: Facts, _policy: Policy) -> Verdict:
     )
 
 
-def _of_files(way: Way, facts: Facts) -> Traffic:
+def _of_files(way: Interface, facts: Facts) -> Traffic:
     persisted = known(facts.persisted)
     found = attempt(traffic_of, way, facts, persisted.tables)
     if persisted.gaps and not (isinstance(found, Traffic) and found.dropped):

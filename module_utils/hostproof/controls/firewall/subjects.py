@@ -11,7 +11,7 @@ from .facts import KERNEL, NFT, Facts
 from .parsers.sockets import ARGV
 from .policy import Policy, Port, wanted
 from .probes.loaders import SHOW
-from .rule_outcomes import Way, known_cluster, private_ways
+from .rule_outcomes import Interface, known_cluster, private_interfaces
 
 SOCKETS = "command:" + " ".join(ARGV)
 RULES = ("command:" + " ".join(NFT), "command:" + " ".join(SHOW))
@@ -59,15 +59,15 @@ PORTS = Subjects(
 )
 
 
-def _ways(facts: Facts, policy: Policy) -> List[Way]:
+def _private_interfaces(facts: Facts, policy: Policy) -> List[Interface]:
     announced = policy.profile is not None and policy.profile.cluster
     if not announced and not known_cluster(facts):
         raise Skip("No Clusterware was found here, and the profile is not one of a cluster.")
-    return list(private_ways(facts)) or [Way("")]
+    return list(private_interfaces(facts)) or [Interface("")]
 
 
 WAYS = Subjects(
-    _ways,
+    _private_interfaces,
     name=lambda way: way.name,
     evidence=lambda _one: RULES,
     unknown="private interface",

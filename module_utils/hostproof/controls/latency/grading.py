@@ -14,7 +14,7 @@ from .thresholds import FIGURES, Subject, Threshold, choose, grade
 
 
 class Graded(NamedTuple):
-    """One figure: ``told`` is its text, ``limit`` its limit or None.
+    """One figure: ``figure_text`` is its text, ``limit`` its limit or None.
 
     ``status`` is SKIP if there is no limit or the window does not have the figure. It is ERROR if
     there are too few samples, or if all requests ended within one tick and a tick is longer than
@@ -24,7 +24,7 @@ class Graded(NamedTuple):
 
     status: str
     label: str
-    told: str
+    figure_text: str
     limit: Optional[Threshold]
     value: Optional[Tuple[str, float]] = None
 
@@ -122,8 +122,8 @@ def verdict_of(
 ) -> Verdict:
     """The verdict on one subject: a disk, a mount, a target, a report."""
     status = status_of(graded)
-    bad = [item.told for item in graded if item.status == status]
-    texts = bad + [item.told for item in graded if item.status != status]
+    bad = [item.figure_text for item in graded if item.status == status]
+    texts = bad + [item.figure_text for item in graded if item.status != status]
     why: Optional[str] = None
     if status == ERROR:
         why = undetermined(HostproofError("{0}: {1}".format(name, ", ".join(bad)))).why
@@ -148,11 +148,14 @@ def verdict_of(
 
 def _beyond(graded: Sequence[Graded], status: str) -> str:
     """The text of the defects: first figures above their limit, then lost responses."""
-    above = [item.told for item in graded if item.status == status and item.limit is not None]
+    above = [
+        item.figure_text for item in graded if item.status == status and item.limit is not None
+    ]
     wholly = "wholly above" if status == FAIL else "above"
     parts = ["{0}, {1} the limit".format(", ".join(above), wholly)] if above else []
     return "; ".join(
-        parts + [item.told for item in graded if item.status == status and item.limit is None]
+        parts
+        + [item.figure_text for item in graded if item.status == status and item.limit is None]
     )
 
 

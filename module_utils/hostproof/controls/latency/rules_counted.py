@@ -195,7 +195,8 @@ def _within(
         if not isinstance(kind, HostproofError):
             evidence += [key for key in kind.evidence if key not in evidence]
     texts = [
-        "{0}: {1}".format(name, ", ".join(item.told for item in graded)) for name, graded in ones
+        "{0}: {1}".format(name, ", ".join(item.figure_text for item in graded))
+        for name, graded in ones
     ]
     more = "" if len(texts) <= _SHOWN else f"; and {len(texts) - _SHOWN} more"
     return Verdict(

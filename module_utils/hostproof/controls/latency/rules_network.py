@@ -68,7 +68,7 @@ def tcp(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         for remark in measured.remarks
         if remark.startswith(TCP) and NOT_COUNTED not in remark and ENDED_AFTER not in remark
     ]
-    remarks += [item.told for item in lost if item.status != status_of(graded)]
+    remarks += [item.figure_text for item in lost if item.status != status_of(graded)]
     verdict = verdict_of(
         tcp.check,
         graded,

@@ -25,7 +25,7 @@ class Hazards(NamedTuple):
     """The dangers of the background, and the settings against them. ``is_fatal``: a connection that
     failed is never let go."""
 
-    told: List[str]
+    dangers: List[str]
     to_set: List[str]
     is_fatal: bool = False
 

@@ -205,8 +205,8 @@ def ctss(facts: Facts, policy: Policy) -> Verdict:
             "after the other: it observes if it finds a daemon when it starts"
         )
     elif mode == "Active":
-        status, said = ctss_alone(facts, policy)
-        why = f"It keeps the clocks alike by itself. {said}"
+        status, sentence = ctss_alone(facts, policy)
+        why = f"It keeps the clocks alike by itself. {sentence}"
         fix = f"configure chronyd on all nodes, and start it {_ALONE}"
     return Verdict(
         status,

@@ -46,8 +46,8 @@ def one_daemon(facts: Facts, policy: Policy) -> Verdict:
     why = _fault(running, enabled, policy)
     status = FAIL if why else PASS
     if not running and not enabled and if_known(facts.ctss, None) == "Active":
-        status, said = ctss_alone(facts, policy)
-        why = f"Only Clusterware's own service (CTSS) keeps the clocks alike. {said}"
+        status, sentence = ctss_alone(facts, policy)
+        why = f"Only Clusterware's own service (CTSS) keeps the clocks alike. {sentence}"
     return layered(
         persisted=Layer(
             ", ".join(unit.id for unit in units) or "no unit is enabled",

@@ -59,7 +59,7 @@ def in_cluster(host: Host, announced: Optional[bool] = None) -> Optional[bool]:
     raised if no other one has a sign of a cluster.
     """
     unknown: List[HostproofError] = []
-    said = [announced]
+    answers = [announced]
     for name, pattern, program in (
         ("clusterware", _DAEMONS, ""),
         ("rac_instances", _OF_RAC, "oracle"),
@@ -67,15 +67,15 @@ def in_cluster(host: Host, announced: Optional[bool] = None) -> Optional[bool]:
         processes = attempt(host.processes, name, pattern, identity.ORACLE)
         runs = _unless_unknown(unless_newer, processes, [], unknown)
         if any(not program or process.runs(program) is not False for process in runs):
-            said.append(True)
+            answers.append(True)
     for path in FILES:
         text = _unless_unknown(unless_absent, attempt(host.read_text, path), "", unknown)
-        said += [value.lower() == "false" for value in _LOCAL_ONLY.findall(text)]
-    if True in said:
+        answers += [value.lower() == "false" for value in _LOCAL_ONLY.findall(text)]
+    if True in answers:
         return True
     if unknown:
         raise unknown[0]
-    return False if False in said else None
+    return False if False in answers else None
 
 
 def _unless_unknown(

@@ -207,10 +207,10 @@ def read(host: Host) -> List[Starter]:
             starters += [] if starter is None else [starter]
     for unit, path in sorted(scripts.items()):
         called = [path] + [script for script, first in found.callers.items() if first == path]
-        told = [line for script in called for line in lines.get(script, [])]
-        hits = [line for line in told if _names_oracle(line.text, homes)]
+        all_lines = [line for script in called for line in lines.get(script, [])]
+        hits = [line for line in all_lines if _names_oracle(line.text, homes)]
         if hits:
-            starters.append(_starter(unit, "", hits, told, tuple(called), ""))
+            starters.append(_starter(unit, "", hits, all_lines, tuple(called), ""))
     return starters
 
 
@@ -258,10 +258,10 @@ def _of_cron(
         account, _, command = command.partition(" ")
     called = [path for path in re.findall(r"/[\w./+@%-]+", command) if path in lines]
     own = line._replace(text=command)
-    told = [own] + [each for path in called for each in lines[path]]
-    hits = [each for each in told if _names_oracle(each.text, homes)]
+    all_lines = [own] + [each for path in called for each in lines[path]]
+    hits = [each for each in all_lines if _names_oracle(each.text, homes)]
     session = f"{unit.partition('.')[0]} ({line.path}:{line.number})"
-    return _starter(unit, account, hits, told, tuple(called), session) if hits else None
+    return _starter(unit, account, hits, all_lines, tuple(called), session) if hits else None
 
 
 def changed(
@@ -469,13 +469,13 @@ def _of_unit(
     """None where nothing tells that it starts software of Oracle."""
     called = [path for path, first in found.callers.items() if first in paths]
     called += _shared(paths, found, lines)
-    told, own = _lines_of(called, lines), _lines_of(paths, lines)
-    hits = [line for line in told if _names_oracle(line.text, homes)]
+    all_lines, own = _lines_of(called, lines), _lines_of(paths, lines)
+    hits = [line for line in all_lines if _names_oracle(line.text, homes)]
     if not hits and not any(_is_about(host, line.text, unit, homes) for line in own):
         return None
     texts = [systemd_unit.parse(conf_files.text_of_link(host, path) or "", path) for path in paths]
     commands = _settings(texts, unit, _COMMANDS)
-    told += _settings(texts, unit, ("Environment",))
+    all_lines += _settings(texts, unit, ("Environment",))
     account = systemd_unit.last(texts, "Service", "User")
     user = "" if account is None else _user(host, account.value, unit)
     pam = systemd_unit.last(texts, "Service", "PAMName")
@@ -486,7 +486,7 @@ def _of_unit(
     if not direct and not hits and not owned:
         return None
     session = "" if pam is None else f"PAMName={pam.value}"
-    starter = _starter(unit, user, direct + hits, commands + told, tuple(called), session)
+    starter = _starter(unit, user, direct + hits, commands + all_lines, tuple(called), session)
     if account is not None and not direct and not hits:
         why = f"User={user}, who owns {owned[0]} ({account.path}:{account.line})"
         return starter._replace(why=why)
@@ -563,27 +563,27 @@ def _starter(
     unit: str,
     user: str,
     hits: Sequence[_Line],
-    told: Sequence[_Line],
+    all_lines: Sequence[_Line],
     scripts: Tuple[str, ...],
     session: str,
 ) -> Starter:
-    """``hits`` name what is started; ``told`` are all lines of the unit and of its scripts."""
+    """``hits`` name what is started; ``all_lines`` are all lines of the unit and of its scripts."""
     sure = [line for line in hits if _what(line.text)] or list(hits)
-    opened = [_session_of(line, told) for line in sure]
+    opened = [_session_of(line, all_lines) for line in sure]
     if not session and opened and all(opened):
         session = opened[0]
     what = {name for line in sure for name in _what(line.text)}
     first = sure[0] if sure else None
-    admins = [name for line in told for name in _TNS_ADMIN.findall(line.text)]
+    admins = [name for line in all_lines for name in _TNS_ADMIN.findall(line.text)]
     return Starter(
         unit=unit,
         why="" if first is None else f"'{first.text[:160]}' ({first.path}:{first.number})",
         user=user,
         starts=tuple(name for name, _pattern in _PROGRAMS if name in what),
         session=session,
-        changed=_changed_limits(told),
+        changed=_changed_limits(all_lines),
         scripts=scripts,
-        sids=_sids(unit, told),
+        sids=_sids(unit, all_lines),
         programs=tuple(
             sorted(
                 {match.group() for line in sure for match in _STARTS_DATABASES.finditer(line.text)}
@@ -594,9 +594,9 @@ def _starter(
     )
 
 
-def _changed_limits(told: Sequence[_Line]) -> Tuple[Changed, ...]:
+def _changed_limits(all_lines: Sequence[_Line]) -> Tuple[Changed, ...]:
     changes = []
-    for line in told:
+    for line in all_lines:
         place = f"{line.path}:{line.number}"
         changes += [
             Changed(match.group(1), match.group(2), match.group(3), place)
@@ -621,11 +621,11 @@ def _of_ulimit(option: str, value: str) -> str:
     return value
 
 
-def _sids(unit: str, told: Sequence[_Line]) -> Tuple[str, ...]:
+def _sids(unit: str, all_lines: Sequence[_Line]) -> Tuple[str, ...]:
     """Every ORACLE_SID that the lines set; none if one of them is not a name."""
-    loops = {name: words.split() for line in told for name, words in _LOOP.findall(line.text)}
+    loops = {name: words.split() for line in all_lines for name, words in _LOOP.findall(line.text)}
     sids = list(loops.get("ORACLE_SID", []))
-    for name in (name for line in told for name in _SID.findall(_expanded(line.text, unit))):
+    for name in (name for line in all_lines for name in _SID.findall(_expanded(line.text, unit))):
         sids += loops.get(name.strip("${}"), [name]) if name.startswith("$") else [name]
     return tuple(sorted(set(sids))) if all(map(_IS_SID.match, sids)) else ()
 
@@ -639,14 +639,14 @@ def _listeners(text: str) -> List[Tuple[str, str]]:
     return found
 
 
-def _session_of(line: _Line, told: Sequence[_Line]) -> str:
+def _session_of(line: _Line, all_lines: Sequence[_Line]) -> str:
     """The command that opens a session for what a line starts: before it on the line, before a here
     document that the line is in, or before the call of its script."""
     name = re.compile(re.escape(line.path) + r"(?![\w.-])")
     ends = [
         match.start() for _what, pattern in _PROGRAMS for match in re.finditer(pattern, line.text)
     ]
-    for other in told:
+    for other in all_lines:
         match = _BY_PAM.search(other.text)
         if match is None:
             continue

@@ -74,8 +74,8 @@ def _by_name(rows: List[cpu_tables.Row]) -> Dict[str, List[Dict[str, float]]]:
 
 def _mean(columns: List[Dict[str, float]], *names: str) -> Optional[float]:
     """The mean of the sum of the columns that the table has; None if it has none of them."""
-    told = [[each[name] for name in names if name in each] for each in columns]
-    sums = [sum(values) for values in told if values]
+    present = [[each[name] for name in names if name in each] for each in columns]
+    sums = [sum(values) for values in present if values]
     return sum(sums) / len(sums) if sums else None
 
 
@@ -122,12 +122,17 @@ def _of_partition(columns: List[Dict[str, float]]) -> List[Reading]:
 def _busiest(cpus: Dict[str, List[Dict[str, float]]]) -> Optional[Reading]:
     """The CPU that spends most of its time with interrupts."""
     times = {name: _mean(columns, "%irq", "%soft") for name, columns in cpus.items()}
-    told = {name: value for name, value in times.items() if value is not None}
-    if not told:
+    present = {name: value for name, value in times.items() if value is not None}
+    if not present:
         return None
-    name = max(told, key=lambda each: told[each])
+    name = max(present, key=lambda each: present[each])
     return Reading(
-        "cpu_interrupts", f"CPU {name}", "in interrupts", round(told[name], 2), "%", "(most of all)"
+        "cpu_interrupts",
+        f"CPU {name}",
+        "in interrupts",
+        round(present[name], 2),
+        "%",
+        "(most of all)",
     )
 
 
@@ -183,8 +188,8 @@ def from_vmstat(text: str) -> Report:
 
     def mean(name: str) -> Optional[float]:
         values = [getattr(each, name) for each in intervals]
-        told = [value for value in values if value is not None]
-        return sum(told) / len(told) if told else None
+        present = [value for value in values if value is not None]
+        return sum(present) / len(present) if present else None
 
     idle, entitled = (mean("idle") or 0.0) + (mean("wait") or 0.0), mean("entitled")
     readings = [cpu_readings("CPUs", idle, of)]
@@ -296,8 +301,8 @@ def from_charbench(text: str) -> Report:
         words = "failed transactions"
         readings.append(Reading("failed", "charbench", words, run.failed, ""))
     work = {"TPS": run.tps, "TPM": run.tpm, "response ms": run.response}
-    told = {name: value for name, value in work.items() if value is not None}
-    return Report("charbench", [], {"readings": kept(readings), "work": told}, [])
+    present = {name: value for name, value in work.items() if value is not None}
+    return Report("charbench", [], {"readings": kept(readings), "work": present}, [])
 
 
 def from_sysconfig(text: str) -> Report:
