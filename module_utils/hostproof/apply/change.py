@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A plan: what to change on a host, decided from facts and policy, before anything is written."""
 
-from typing import Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 
+from ..collect.answer import attempt
 from ..collect.command import Command
+from ..errors import HostproofError
 
 
 class FileChange(NamedTuple):
@@ -132,6 +134,41 @@ class Plan(NamedTuple):
 def idle(reason: str) -> Plan:
     """The plan of a control that changes nothing on this host by its policy, with the reason."""
     return Plan([], [], [reason], [], True)
+
+
+def independent(parts: Iterable[Tuple[str, Callable[[], Plan]]]) -> Plan:
+    """The plan of independent parts, each with its name.
+
+    A part that is rejected, or that is not known, leaves out its own changes only. Raises the
+    error if no part is known.
+    """
+    plans: List[Tuple[str, Plan]] = []
+    problems: List[HostproofError] = []
+    for name, planned in parts:
+        plan = attempt(planned)
+        if isinstance(plan, HostproofError):
+            problems.append(plan)
+            plan = Plan([], [not_known(name, plan)], [], [])
+        plans.append((name, plan))
+    if problems and len(problems) == len(plans):
+        raise problems[0]
+    made = [plan for _name, plan in plans if not plan.refusals]
+    refusals: List[Refusal] = []
+    for name, plan in plans:
+        for refusal in plan.refusals:
+            if refusal._replace(part=name) not in refusals:
+                refusals.append(refusal._replace(part=name))
+    return Plan(
+        [change for plan in made for change in plan.changes],
+        refusals,
+        [sentence for plan in made for sentence in plan.pending],
+        [value for plan in made for value in plan.at_boot],
+    )
+
+
+def not_known(part: str, problem: HostproofError) -> Refusal:
+    """The rejection of a part that cannot be planned."""
+    return Refusal(f"{part}: apply cannot plan it: {problem}", None, part)
 
 
 def encode(text: str) -> bytes:

@@ -10,7 +10,7 @@ error is raised.
 import base64
 import errno
 import os
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple, TypeVar
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple, TypeVar
 
 from ..collect import command, guarded
 from ..collect.answer import attempt
@@ -82,26 +82,29 @@ def refuse(plan: Plan, prefix: str, journal: Optional[Journal] = None) -> None:
     reasons += mounting.obstacles(
         [change for change in plan.changes if isinstance(change, MountChange)]
     )
-    reasons += [
-        _reason_of(refusal, prefix)
-        for refusal in plan.refusals
-        if not (refusal.part and plan.changes)
-    ]
+    reasons += _reasons(
+        (refusal for refusal in plan.refusals if not (refusal.part and plan.changes)), prefix
+    )
     if reasons:
         raise Refused("rejected, nothing was changed: " + "; ".join(reasons))
 
 
 def left_out(plan: Plan, prefix: str) -> List[str]:
     """Why parts of the plan are not carried out, a sentence for each."""
-    return [
-        f"Not changed: {_reason_of(refusal, prefix)}." for refusal in plan.refusals if refusal.part
-    ]
+    parts = (refusal for refusal in plan.refusals if refusal.part)
+    return [f"Not changed: {reason}." for reason in _reasons(parts, prefix)]
 
 
-def _reason_of(refusal: Refusal, prefix: str) -> str:
-    override = refusal.override
-    accept = "" if override is None else f" (or accept that: {prefix}_{override}: true)"
-    return refusal.reason.rstrip(".") + accept
+def _reasons(refusals: Iterable[Refusal], prefix: str) -> List[str]:
+    """Each reason once: it can speak against several parts."""
+    reasons: List[str] = []
+    for refusal in refusals:
+        override = refusal.override
+        accept = "" if override is None else f" (or accept that: {prefix}_{override}: true)"
+        reason = refusal.reason.rstrip(".") + accept
+        if reason not in reasons:
+            reasons.append(reason)
+    return reasons
 
 
 def _unreplaceable_targets(plan: Plan, journal: Journal) -> List[str]:

@@ -28,7 +28,7 @@ from typing import AbstractSet, Any, Callable, Iterable, List, NamedTuple, Optio
 from ..collect.answer import Answer, known
 from ..collect.shell import line, line_as
 from ..errors import HostproofError
-from .finding import TAKES_EFFECT, Finding
+from .finding import TAKES_EFFECT
 
 #: Where an event does not name what it is about.
 _EVENTS = {
@@ -234,24 +234,20 @@ def once(plan: Planned) -> Planned:
     return planned
 
 
-def by_plan(findings: List[Finding], control: str, planned: Planned) -> List[Finding]:
-    """The findings of rules that give ``fix`` and ``commands`` as texts.
+def by_plan(
+    fix: Optional[str], commands: Sequence[str], control: str, part: str, planned: Planned
+) -> Tuple[Optional[str], Sequence[str]]:
+    """(fix, commands) of a rule that gives them as texts.
 
-    The plan is made only if one of them names apply.
+    ``part`` is the part of the plan that corrects the finding. The plan is made only if the
+    commands apply the control.
     """
-    command = apply_line(control)
-    if not any(command in finding.commands for finding in findings):
-        return findings
-    reason = _why_not(planned())
-    if reason is None:
-        return findings
-    return [
-        # The other commands would make a change that apply rejects, or depend on it.
-        finding._replace(fix=_with_reason(finding.fix, reason), commands=())
-        if command in finding.commands
-        else finding
-        for finding in findings
-    ]
+    if apply_line(control) not in commands:
+        return fix, commands
+    plan = planned()
+    reason = None if plan is None else _why_not(plan, part)
+    # The other commands would make a change that apply rejects, or depend on it.
+    return (fix, commands) if reason is None else (_with_reason(fix, reason), ())
 
 
 def nothing_to_apply(pending: Iterable[str]) -> str:

@@ -45,7 +45,7 @@ from typing import (
 
 from ..collect.answer import Answer
 from ..errors import Absent, Denied, HostError, HostproofError, NotRecorded
-from .advice import Advice, Planned, chosen, latest_event, rendered
+from .advice import Advice, Planned, by_plan, chosen, latest_event, rendered
 from .finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, make_finding, worst
 from .tools import install_hint
 
@@ -73,9 +73,9 @@ class Verdict(NamedTuple):
     ``of`` is the name that precedes the title: None for the name of the rule's subject, "" for no
     name. ``reference`` and ``severity`` replace those of the check. ``unknown`` is a sentence after
     the why: the layers that are not known. ``failing_layer`` is needed only if there are several
-    layers. ``advice`` replaces ``fix`` and ``commands``: the steps for the layers that are
-    ``wrong``. A verdict over several layers is made by ``layered``. The other fields are those of a
-    finding (finding.py).
+    layers. ``part`` is the part of the plan (Refusal.part) that corrects the finding. ``advice``
+    replaces ``fix`` and ``commands``: the steps for the layers that are ``wrong``. A verdict over
+    several layers is made by ``layered``. The other fields are those of a finding (finding.py).
     """
 
     status: str
@@ -95,6 +95,7 @@ class Verdict(NamedTuple):
     severity: Optional[str] = None
     unknown: Optional[str] = None
     failing_layer: Optional[str] = None
+    part: str = ""
     advice: Optional[Advice] = None
     wrong: AbstractSet[str] = frozenset()
     right: AbstractSet[str] = frozenset()
@@ -477,6 +478,9 @@ class _Loop(Generic[F, P]):
             steps = chosen(verdict.advice, verdict.wrong, verdict.right, check.takes_effect)
             fix, commands = rendered(steps, self._planned)
             effect = latest_event(steps) or effect
+        else:
+            control = check.id.partition(".")[0]
+            fix, commands = by_plan(fix, commands, control, verdict.part, self._planned)
         finding = make_finding(
             check,
             verdict.status,

@@ -20,7 +20,7 @@ from typing import (
 from ..collect.answer import attempt
 from ..collect.host import Host
 from ..errors import HostproofError
-from .advice import by_plan, once
+from .advice import once
 from .checking import Crashed, F, P, Rule, Rules, judge_rules
 from .finding import Check, Finding
 
@@ -73,8 +73,7 @@ class Control(Generic[F, P]):
     def judge(self, facts: F, policy: P, crashed: Optional[Crashed] = None) -> List[Finding]:
         """At least one finding for each check (checking.judge_rules)."""
         planned = once(partial(attempt, self._planned, facts, policy, crashed))
-        findings = judge_rules(self.rules, self._applies, facts, policy, crashed, planned)
-        return findings if self.plan is None else by_plan(findings, self.name, planned)
+        return judge_rules(self.rules, self._applies, facts, policy, crashed, planned)
 
     def _planned(self, facts: F, policy: P, crashed: Optional[Crashed]) -> object:
         """The plan. An unexpected exception is an unknown plan, and keeps the findings."""

@@ -32,6 +32,7 @@ from ..host_names import pattern_of
 from .host_state import HostState
 from .policy_entry import entry_of
 from .store import recorded_apart
+from .store.run_findings import AUDITED, REACHABLE, ask_silent
 from .text import as_typed, heading_of, one_line, printable, shorten
 from .verdict import NOT_READY, UNDETERMINED, UNREACHABLE, host_verdict
 
@@ -49,6 +50,9 @@ _CONTROLS_NAMED = 3
 
 #: Advice for a value without a known way to determine it.
 _NO_ADVICE = "none"
+
+#: The kind of an action for hosts that gave no answer, while hosts are read.
+_SILENT = "silent"
 
 #: Begins the fix of a reading whose program is missing (tools.py).
 _INSTALL = "install the package "
@@ -199,10 +203,11 @@ class Action(NamedTuple):
 
     ``what`` is the advice from one host, or the command for all hosts. ``check`` is the most severe
     cause, and ``takes_effect`` is the earliest and the latest time. ``caption`` is a sentence about
-    all ``findings``. ``kind`` is "command" or "check", or "unknown" for an error. ``hosts`` are the
-    names of the ``on`` hosts. ``again`` is the command that checks the result; empty where ``what``
-    is a command. ``entry`` is the entry of the policy that ``what`` requires, as YAML. ``commands``
-    are those of ``what``, where they are the same on all hosts.
+    all ``findings``; without a full stop, the names of the hosts continue it. ``kind`` is "command"
+    or "check", or "unknown" for an error. ``hosts`` are the names of the ``on`` hosts. ``again`` is
+    the command that checks the result; empty where ``what`` is a command. ``entry`` is the entry of
+    the policy that ``what`` requires, as YAML. ``commands`` are those of ``what``, where they are
+    the same on all hosts.
     """
 
     what: str
@@ -291,7 +296,9 @@ class _Known:
         what, heading, problem, check = self.texts
         options = " ".join(filter(None, (self.options, limit_of(self.hosts))))
         kind, again = self.kind, ""
-        if self.command is not None:
+        if kind == _SILENT:
+            kind, what = "command", ask_silent(check, limited_to(self.hosts))
+        elif self.command is not None:
             what = f"{self.command} {limit_of(self.hosts)}"
         elif what == DENIED:
             verb = "record" if recorded else "audit"
@@ -316,6 +323,11 @@ class _Known:
 
     def _caption(self, heading: str, problem: str, check: str) -> str:
         """A sentence that is true of every finding of this action."""
+        if self.kind == _SILENT:
+            hosts = f"{len(self.hosts)} host" + ("" if len(self.hosts) == 1 else "s")
+            if check == AUDITED.id:
+                return f"No control answered on {hosts}"
+            return f"{hosts} gave no answer"
         number = f"{self.findings} finding" + ("" if self.findings == 1 else "s")
         if not self.changes:
             of = _names(self.controls)
@@ -342,9 +354,14 @@ def _names(controls: Iterable[str]) -> str:
 
 
 def limit_of(hosts: list[str]) -> str:
+    return f"--limit {limited_to(hosts)}"
+
+
+def limited_to(hosts: list[str]) -> str:
+    """The value of --limit for these hosts."""
     if len(hosts) > LIMIT_HOSTS:
-        return "--limit HOSTS"
-    return f"--limit {shlex.quote(printable(','.join(map(pattern_of, hosts))))}"
+        return "HOSTS"
+    return shlex.quote(printable(",".join(map(pattern_of, hosts))))
 
 
 class First:
@@ -469,6 +486,8 @@ def shown_advice(cause: Record, command: str | None = None) -> str:
 
 def action_key(cause: Record) -> tuple[tuple[str, str], str | None]:
     """The key that equal fixes of several hosts share, and the command for all these hosts."""
+    if cause["check"] in (REACHABLE.id, AUDITED.id):
+        return (_SILENT, cause["check"]), None
     for line in cause["commands"]:
         if is_own(line):
             command = without_limit(line)

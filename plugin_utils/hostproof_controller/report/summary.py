@@ -476,7 +476,8 @@ def _action_lines(action: Action, width: int) -> list[str]:
     if action.again:
         entry = [f"    {line}" for line in (*action.entry.splitlines(), *_shown(action.commands))]
         lines = [*_wrapped(one_line(action.what), width, 4), *entry, f"then: {action.again}"]
-    return lines + _wrapped(f"{action.caption} Hosts: {named}.", width, 5)
+    of = " Hosts" if action.caption.endswith(".") else ""
+    return lines + _wrapped(f"{action.caption}{of}: {named}.", width, 5)
 
 
 def _subject(title: str) -> tuple[str, str]:

@@ -139,9 +139,10 @@ def test_what_would_validate_nothing_is_refused(plan, wanted, said):
     ]
 
 
-def test_one_bad_pool_keeps_the_batch_of_its_server_back(plan):
+def test_one_bad_pool_keeps_no_other_pool_of_its_server_back(plan):
     planned = plan(FRONT, {**FRONT, "pool": "NONE"})
-    assert planned.changes == [] and len(planned.refusals) == 1
+    (change,), (refusal,) = planned.changes, planned.refusals
+    assert "NONE" not in str(change) and refusal.part == "shop NONE"
 
 
 def test_others_changes_are_not_brought_by_a_reload(plan):

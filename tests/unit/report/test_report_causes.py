@@ -337,3 +337,31 @@ def test_every_cause_is_listed_by_how_many_hosts_have_it(monkeypatch):
 def test_what_the_actions_tell_already_is_not_listed_again():
     lines = [make_line(f"db{n}", [told(x) for x in "abc"]) for n in range(2)]
     assert " causes by number of hosts" not in render_html(merge(lines), "2026-11-21T04:00:00Z")
+
+
+def test_hosts_that_gave_no_answer_are_one_action():
+    lost = [f"db{number:02}" for number in range(5)]
+    lines = [
+        make_line(name, [], outcome="unreachable", message=f"{name}: refused") for name in lost
+    ]
+    lines += [make_line(f"ok{number:02}", [told("a")]) for number in range(15)]
+    results = merge(lines)
+    first = First()
+    for state in results.states:
+        first.add(state)
+    ready, actions = first.actions()
+    assert ready == 15
+    (action,) = [action for action in actions if "db00" in action.what]
+    assert action.what == (
+        f"./hostproof audit -i INVENTORY --limit {','.join(lost)} -vvv   # shows how it connects"
+    )
+    assert (action.hosts, action.caption) == (lost, "5 hosts gave no answer")
+    summary = Summary(results)
+    for state in results.states:
+        summary.add(state)
+    text = summary.text()
+    assert "5 hosts gave no answer: db00, db01, db02" in " ".join(text.split())
+    first = First()
+    for state in merge(lines[:5]).states:
+        first.add(state)
+    assert first.actions()[0] == 0

@@ -3,9 +3,10 @@
 """Create missing groups and accounts, and add accounts to groups. A uid is never changed."""
 
 import re
-from typing import List
+from functools import partial
+from typing import Dict, List
 
-from ...apply.change import CommandChange, Plan, Refusal, idle
+from ...apply.change import Change, CommandChange, Plan, Refusal, idle, independent
 from ...collect.answer import known
 from ...collect.command import Command
 from ...errors import Absent
@@ -21,80 +22,96 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         applies(facts, policy)
     except Skip as reason:
         return idle(reason.why)
-    changes: List[CommandChange] = []
-    refusals: List[Refusal] = []
-    pending: List[str] = []
-    for group in policy.groups:
-        _plan_group(group, facts, changes, refusals)
-    listed = {entry.name for entry in policy.groups}
+    against = _against_groups(facts, policy)
     owners = {owner.name: owner for owner in known(facts.owners)}
-    absent = [name for name in absent_groups(policy.accounts or (), facts) if name not in listed]
-    if absent:
-        many = len(absent) > 1
-        refusals.append(
-            Refusal(
-                f"The {'groups' if many else 'group'} {', '.join(absent)} "
-                f"{'do' if many else 'does'} not exist: add {'them' if many else 'it'} to "
-                "accounts_groups.",
-                None,
-            )
-        )
-    for account in policy.accounts or ():
-        for name in (account.group, *account.groups):
-            if name not in listed and name not in absent:
-                known(facts.groups[name])
-        _plan_account(account, owners[account.name], facts, changes, refusals, pending)
+    decided = independent(
+        [
+            *(
+                (f"group {group.name}", partial(_plan_group, group, facts, against))
+                for group in policy.groups
+            ),
+            *(
+                (account.name, partial(_plan_account, account, owners, facts, against))
+                for account in policy.accounts or ()
+            ),
+        ]
+    )
     if policy.accounts is None and wanted(policy):
-        pending.append("A profile creates no account: list the accounts in accounts_accounts.")
-    return Plan(list(changes), refusals, pending, [])
+        decided.pending.append(
+            "A profile creates no account: list the accounts in accounts_accounts."
+        )
+    return decided
 
 
-def _plan_group(
-    group: Group, facts: Facts, changes: List[CommandChange], refusals: List[Refusal]
-) -> None:
+def _against_groups(facts: Facts, policy: Policy) -> Dict[str, List[Refusal]]:
+    """What speaks against each group: an account that needs it is not changed either."""
+    against: Dict[str, List[Refusal]] = {}
+    listed = {group.name for group in policy.groups}
+    absent = [name for name in absent_groups(policy.accounts or (), facts) if name not in listed]
+    many = len(absent) > 1
+    reason = (
+        f"The {'groups' if many else 'group'} {', '.join(absent)} {'do' if many else 'does'} not "
+        f"exist: add {'them' if many else 'it'} to accounts_groups."
+    )
+    for name in absent:
+        against[name] = [Refusal(reason, None)]
+    for group in policy.groups:
+        against[group.name] = _against_group(group, facts)
+    return against
+
+
+def _against_group(group: Group, facts: Facts) -> List[Refusal]:
     answer = facts.groups[group.name]
     if not isinstance(answer, Absent):
         gid = known(answer).gid
-        if group.gid is not None and gid != group.gid:
-            refusals.append(
-                Refusal(
-                    f"The group {group.name} has gid {gid}, the policy requires {group.gid}. "
-                    "A gid is never changed: correct the policy, or the group and its files.",
-                    None,
-                )
-            )
-        return
-    number = [] if group.gid is None else ["-g", str(group.gid)]
-    if group.gid is not None:
-        holder = facts.group_of_gid[group.gid]
-        if not isinstance(holder, Absent):
-            refusals.append(Refusal(f"gid {group.gid} belongs to the group {known(holder)}.", None))
-    changes.append(
-        CommandChange(
-            f"group {group.name}",
-            "",
-            None if group.gid is None else str(group.gid),
-            Command(
-                f"look up the group {group.name}",
-                ("getent", "group", group.name),
-                expected=rf"\A(?:{re.escape(group.name)}:[^:\n]*:)?(\d*)",
-                codes=(0, 2),
-            ),
-            (Command(f"create the group {group.name}", ("groupadd", *number, group.name)),),
-            (Command(f"remove the group {group.name}", ("groupdel", group.name)),),
-            atomic=True,
+        if group.gid is None or gid == group.gid:
+            return []
+        reason = (
+            f"The group {group.name} has gid {gid}, the policy requires {group.gid}. A gid is "
+            "never changed: correct the policy, or the group and its files."
         )
+        return [Refusal(reason, None)]
+    if group.gid is None:
+        return []
+    holder = facts.group_of_gid[group.gid]
+    if isinstance(holder, Absent):
+        return []
+    return [Refusal(f"gid {group.gid} belongs to the group {known(holder)}.", None)]
+
+
+def _plan_group(group: Group, facts: Facts, against: Dict[str, List[Refusal]]) -> Plan:
+    if not isinstance(facts.groups[group.name], Absent):
+        return Plan([], against[group.name], [], [])
+    number = [] if group.gid is None else ["-g", str(group.gid)]
+    creation = CommandChange(
+        f"group {group.name}",
+        "",
+        None if group.gid is None else str(group.gid),
+        Command(
+            f"look up the group {group.name}",
+            ("getent", "group", group.name),
+            expected=rf"\A(?:{re.escape(group.name)}:[^:\n]*:)?(\d*)",
+            codes=(0, 2),
+        ),
+        (Command(f"create the group {group.name}", ("groupadd", *number, group.name)),),
+        (Command(f"remove the group {group.name}", ("groupdel", group.name)),),
+        atomic=True,
     )
+    return Plan([creation], against[group.name], [], [])
 
 
 def _plan_account(
-    account: Account,
-    owner: Owner,
-    facts: Facts,
-    changes: List[CommandChange],
-    refusals: List[Refusal],
-    pending: List[str],
-) -> None:
+    account: Account, owners: Dict[str, Owner], facts: Facts, against: Dict[str, List[Refusal]]
+) -> Plan:
+    changes: List[Change] = []
+    refusals: List[Refusal] = []
+    pending: List[str] = []
+    owner = owners[account.name]
+    for name in (account.group, *account.groups):
+        if name in against:
+            refusals.extend(against[name])
+        else:
+            known(facts.groups[name])
     if isinstance(owner.entry, Absent):
         if account.uid is not None:
             holder = facts.account_of_uid[account.uid]
@@ -109,7 +126,7 @@ def _plan_account(
             )
             refusals.append(Refusal(reason, None))
         changes.append(_creation(account))
-        return
+        return Plan(changes, refusals, pending, [])
     entry = known(owner.entry)
     if account.uid is not None and entry.passwd.uid != account.uid:
         refusals.append(
@@ -129,6 +146,7 @@ def _plan_account(
     changes.extend(_membership(account.name, group) for group in added)
     if added:
         pending.append(f"Sessions and instances of {account.name} get new groups at a new login.")
+    return Plan(changes, refusals, pending, [])
 
 
 def _creation(account: Account) -> CommandChange:

@@ -87,7 +87,7 @@ def exists(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
 
 def _missing(owner: Owner, facts: Facts, policy: Policy, desired: str) -> Verdict:
     """An account without an entry. With an instance of an unknown uid the name service is down."""
-    steps: List[Step] = [Apply(NAME)] if policy.accounts is not None else []
+    steps: List[Step] = [Apply(NAME, owner.name)] if policy.accounts is not None else []
     why = "The account does not exist."
     orphans = orphaned(facts)
     if orphans:
@@ -228,7 +228,7 @@ def groups(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
         + ", and apply the control"
     )
     if policy.accounts is not None:
-        add = Apply(NAME)
+        add = Apply(NAME, owner.name)
     again = Ask(
         f"start the instances of {owner.name} again from a new login in a maintenance window"
     )

@@ -6,9 +6,10 @@ The control kernel_parameters sets fs.aio-max-nr: the same key in two files woul
 """
 
 import math
+from functools import partial
 from typing import List
 
-from ...apply.change import Change, Plan, Refusal, idle
+from ...apply.change import Change, Plan, Refusal, idle, independent
 from ...apply.parameter_change import stored_change
 from ...collect.answer import attempt, if_known, known
 from ...parsers.oracle import pfile
@@ -47,53 +48,49 @@ def requests_of_databases(facts: Facts) -> int:
 def plan(facts: Facts, policy: Policy) -> Plan:
     """The changes that make the host match the policy. Raises if required facts are unknown."""
     known(facts.system)
-    changes: List[Change] = []
-    refusals: List[Refusal] = []
-    pending: List[str] = []
     if facts.linux is None:
         return idle("On this system nothing is set: the findings contain the commands.")
     if not known(facts.subjects):
         return idle("The host has no instance that needs it. Nothing is changed.")
-    if policy.filesystemio_options is not None:
-        for subject in known(facts.subjects):
-            _plan_one(subject, facts.linux, policy, changes, refusals, pending)
-    return Plan(changes, refusals, pending, [])
+    if policy.filesystemio_options is None:
+        return Plan([], [], [], [])
+    return independent(
+        (subject.sid, partial(_plan_one, subject, facts.linux, policy))
+        for subject in known(facts.subjects)
+    )
 
 
-def _plan_one(
-    subject: Subject,
-    linux: Linux,
-    policy: Policy,
-    changes: List[Change],
-    refusals: List[Refusal],
-    pending: List[str],
-) -> None:
-    """Plan the spfile entry of a running instance, if the policy allows it."""
+def _plan_one(subject: Subject, linux: Linux, policy: Policy) -> Plan:
+    """The spfile entry of a running instance, if the policy allows it."""
     sid, required = subject.sid, str(policy.filesystemio_options)
+    changes: List[Change] = []
+    refusals: List[Refusal] = []
+    pending: List[str] = []
+    plan = Plan(changes, refusals, pending, [])
     if subject.database.running is None:
         pending.append(f"{sid} is down, and only the running instance can change its spfile.")
-        return
+        return plan
     if not policy.set_filesystemio_options:
         pending.append(
             f"{OPTIONS} of {sid} is not changed, because "
             "async_io_set_filesystemio_options is false."
         )
-        return
+        return plan
     if not is_governed(places(subject, linux)):
-        return
+        return plan
     now = running(subject, OPTIONS)
     then, _layer = persisted(subject, OPTIONS)
     if now != required:
         pending.append(f"{sid} runs with {OPTIONS} {now} until it is restarted.")
     if then == required:
-        return
+        return plan
     refusals.extend(_guard_cache(subject, linux, policy, now, required, pending))
     answer = known(subject.database.asked)
     if answer.spfile is None:
         place = next_place(subject.database)
         reason = f"{sid} was started with a text file: write '*.{OPTIONS}={required}' into {place}"
         refusals.append(Refusal(reason + " manually", None))
-        return
+        return plan
     before = entries_of(
         [(entry.sid, entry.name, entry.value) for entry in answer.stored], OPTIONS, sid
     )
@@ -103,6 +100,7 @@ def _plan_one(
             known(subject.database.target), OPTIONS, before, after, float(policy.sqlplus_timeout)
         )
     )
+    return plan
 
 
 def _guard_cache(

@@ -74,6 +74,7 @@ def filesystemio_options(subject: Subject, facts: Facts, policy: Policy) -> Verd
             _RESTART if now != required else "",
         ),
         commands=[apply_line(NAME)] if then != required else [],
+        part=subject.sid,
         desired=required,
         persisted=layer,
         running=now,

@@ -45,13 +45,14 @@ class Step(NamedTuple):
     """Changes for a disk or device node: a rule of the rules file, values now and after reboot, and
     for a node the states before and after.
 
-    ``refusals`` are the reasons to reject the changes.
+    ``node`` has the persistent path of the node before its states. ``refusals`` are the reasons to
+    reject the changes.
     """
 
     rule: Optional[str]
     values: Tuple[ValueChange, ...]
     later: Tuple[ValueChange, ...]
-    node: Optional[Tuple[str, str]]
+    node: Optional[Tuple[str, str, str]]
     refusals: Tuple[Refusal, ...]
 
 
@@ -95,13 +96,13 @@ def step_of_target(target: Target, facts: Facts, policy: Policy) -> Step:
     when_added: List[Tuple[str, str]] = []
     values: List[ValueChange] = []
     later: List[ValueChange] = []
-    refusals: List[Refusal] = []
+    not_offered: List[Wanted] = []
     for want in settings(target):
         now = value_of(disk, want.key)
         coming = value_at_boot(disk, want.key, facts, others)
         value = _value(target, want, now, None if coming is None else coming.value)
         if value is None:
-            refusals.append(refused(_not_offered(target, want)))
+            not_offered.append(want)
             continue
         # A map keeps the request size that its paths had when it was created.
         live = not (want.key == disks.SECTORS and target.path_of is not None)
@@ -111,11 +112,13 @@ def step_of_target(target: Target, facts: Facts, policy: Policy) -> Step:
             change = ValueChange(disk.file(want.key), value, now)
             (values if live and policy.activation == "now" else later).append(change)
     rule = None
+    refusals = [refused(_not_offered(target, want)) for want in not_offered]
     if parts or when_added:
         always = _identity(disk.title, known(disk.known))
         added = always.replace(_ALWAYS, _ADDED, 1)
         rule = _rule(always, parts) + _rule(added, when_added)
-        refusals += _losing_values(target, rule, facts, policy)
+        wanted = [want for want in settings(target) if want not in not_offered]
+        refusals += _losing_values(target, wanted, rule, facts, policy)
     if any(item.path.endswith(disks.SCHEDULER) for item in values):
         later.append(_requests_of(target))
     return Step(rule, tuple(values), tuple(later), None, tuple(refusals))
@@ -145,10 +148,12 @@ def _requests_of(target: Target) -> ValueChange:
     return ValueChange(target.disk.file(disks.REQUESTS), before, before)
 
 
-def _losing_values(target: Target, rule: str, facts: Facts, policy: Policy) -> List[Refusal]:
+def _losing_values(
+    target: Target, wanted: List[Wanted], rule: str, facts: Facts, policy: Policy
+) -> List[Refusal]:
     rules = with_file(known(facts.rules), policy.rules_file, rule)
     refusals = []
-    for want in settings(target):
+    for want in wanted:
         assignment = value_at_boot(target.disk, want.key, facts, rules)
         if assignment is None or assignment.value not in want.values:
             place = "nothing" if assignment is None else f"{assignment.place} ({assignment.value})"
@@ -196,7 +201,8 @@ def step_of_node(used: Used, facts: Facts, policy: Policy) -> Step:
             if final is None or final.value != text:
                 place = "nothing" if final is None else f"{final.place} ({final.value})"
                 refusals.append(refused(_loses(used.node, key, place, policy)))
-    node = _states(used, facts) if policy.activation == "now" else None
+    states = _states(used, facts) if policy.activation == "now" else None
+    node = None if states is None else (used.stable, *states)
     return Step(rule, (), (), node, tuple(refusals))
 
 

@@ -8,9 +8,10 @@ Interfaces are changed one after the other. Before a member of a bond is changed
 must carry the bond. After the change, the member must carry it again.
 """
 
+from functools import partial
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...apply.change import Change, CommandChange, FileChange, Plan, Refusal, idle
+from ...apply.change import Change, CommandChange, FileChange, Plan, Refusal, idle, independent
 from ...collect.answer import if_known, known, unless_absent
 from ...collect.command import Command
 from ...errors import Absent, Unanswered
@@ -50,10 +51,13 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         return idle("flow_control_rules is auto: nothing is changed.")
     if facts.system != LINUX:
         return Plan([], _by_hand(facts), [], [])
-    work = _Work([], [], [], [])
-    for name in sorted(facts.nics):
-        _plan_one(facts.nics[name], facts, policy, work)
-    return Plan(work.files + work.commands, work.refusals, work.pending, [])
+    decided = independent(
+        (name, partial(_plan_one, facts.nics[name], facts, policy)) for name in sorted(facts.nics)
+    )
+    # All files are written before the first link goes down.
+    return decided._replace(
+        changes=sorted(decided.changes, key=lambda change: isinstance(change, CommandChange))
+    )
 
 
 def _by_hand(facts: Facts) -> List[Refusal]:
@@ -81,9 +85,14 @@ def _by_hand(facts: Facts) -> List[Refusal]:
     return refusals
 
 
-def _plan_one(nic: NicFacts, facts: Facts, policy: Policy, work: _Work) -> None:
-    if nic.rule.keeps:
-        return
+def _plan_one(nic: NicFacts, facts: Facts, policy: Policy) -> Plan:
+    work = _Work([], [], [], [])
+    if not nic.rule.keeps:
+        _add(nic, facts, policy, work)
+    return Plan(work.files + work.commands, work.refusals, work.pending, [])
+
+
+def _add(nic: NicFacts, facts: Facts, policy: Policy, work: _Work) -> None:
     alone = why_left_alone(nic)
     if alone:
         work.pending.append(f"{nic.name} is not changed. {alone}")

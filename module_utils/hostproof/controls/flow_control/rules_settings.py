@@ -118,6 +118,7 @@ def configured(nic: NicFacts, facts: Facts, policy: Policy) -> Verdict:
         why="{0}, and {1} is required{2}.".format(capital(" and ".join(wrong)), goal.text, danger),
         fix=fix_of(nic, policy),
         commands=commands_of(nic, policy),
+        part=nic.name,
         desired=goal.text,
         running=_set_text(nic, pause),
         evidence=evidence_of(nic),
@@ -155,6 +156,7 @@ def negotiated(nic: NicFacts, facts: Facts, policy: Policy) -> Verdict:
         why=f"The negotiated mode is {direction_text(force)}, but {goal.text} is required.",
         fix=fix_of(nic, policy),
         commands=commands_of(nic, policy),
+        part=nic.name,
         desired=goal.text,
         running=f"{direction_text(pause)} set",
         in_use=f"{direction_text(force)} negotiated",
@@ -193,6 +195,7 @@ def persisted(nic: NicFacts, facts: Facts, policy: Policy) -> Verdict:
         why=why,
         fix=fix_of(nic, policy),
         commands=commands_of(nic, policy),
+        part=nic.name,
         desired=required.text,
         persisted="; ".join(_setting_text(item) for item in settings)
         or "nothing sets it: the driver's default",
@@ -376,6 +379,7 @@ def link_file_inverted(nic: NicFacts, facts: Facts, policy: Policy) -> Verdict:
         if turned
         else fix_of(nic, policy),
         commands=() if turned else commands_of(nic, policy),
+        part=nic.name,
         desired=required.text,
         persisted=text,
         evidence=winner.evidence,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plans a minimal edit of listener.ora, and the restart or reload of the listener."""
 
-from typing import Dict, List, NamedTuple
+from typing import Dict, List, NamedTuple, Set
 
 from ...apply.change import (
     Change,
@@ -11,10 +11,11 @@ from ...apply.change import (
     Plan,
     Refusal,
     idle,
+    not_known,
 )
-from ...collect.answer import known
+from ...collect.answer import attempt, known
 from ...collect.command import Command
-from ...errors import Absent, Unanswered
+from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.finding import PASS
 from ...parsers.oracle import oracle_net
 from ...probes.oracle.listeners import PROCESSES, Listener
@@ -32,32 +33,28 @@ _STOPPED = _COMPLETED + "|TNS-12541|TNS-01101"
 
 def plan(facts: Facts, policy: Policy) -> Plan:
     """Changes that make the listeners match the policy. Raises if required facts are unknown."""
-    work = _Work()
     if policy.listeners is None:
         return idle("listener_rate_limit_listeners is auto: nothing is changed.")
-    for subject in subjects(facts, policy):
-        if subject.wanted is None:
-            continue
-        if subject.listener is None:
-            work.refusals.append(
-                Refusal(
-                    f"listener {subject.name} is not running, so its configuration file is not "
-                    "known: start it, or remove it from listener_rate_limit_listeners",
-                    None,
-                )
-            )
-            continue
-        if _is_ambiguous(subject, facts):
-            work.refusals.append(
-                Refusal(
-                    f"several listeners have the name {subject.wanted.name}: set home in "
-                    "listener_rate_limit_listeners",
-                    None,
-                )
-            )
-            continue
-        _plan_one(subject, subject.listener, subject.wanted, facts, policy, work)
+    chosen = [subject for subject in subjects(facts, policy) if subject.wanted is not None]
+    work = _Work(_owners(chosen))
+    for subject in chosen:
+        before = work.copy()
+        problem = attempt(_plan_one, subject, facts, policy, work)
+        if isinstance(problem, HostproofError):
+            work = before
+            if len(chosen) == 1:
+                raise problem
+            work.refuse(subject, not_known(subject.title, problem))
     return work.plan()
+
+
+def _owners(chosen: List[Subject]) -> Dict[str, Set[int]]:
+    """The accounts of the listeners that read each file."""
+    owners: Dict[str, Set[int]] = {}
+    for subject in chosen:
+        if subject.listener is not None and not isinstance(subject.listener.main, HostproofError):
+            owners.setdefault(subject.listener.main.path, set()).add(subject.listener.uid)
+    return owners
 
 
 def _is_ambiguous(subject: Subject, facts: Facts) -> bool:
@@ -69,11 +66,22 @@ def _is_ambiguous(subject: Subject, facts: Facts) -> bool:
 class _Work:
     """The plan in progress. Listeners in the same file are edited one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, owners: Dict[str, Set[int]]) -> None:
+        self.owners = owners
         self.files: Dict[str, _Edited] = {}
         self.commands: List[Change] = []
         self.refusals: List[Refusal] = []
         self.pending: List[str] = []
+
+    def copy(self) -> "_Work":
+        other = _Work(self.owners)
+        other.files, other.commands = dict(self.files), list(self.commands)
+        other.refusals, other.pending = list(self.refusals), list(self.pending)
+        return other
+
+    def refuse(self, subject: Subject, *refusals: Refusal) -> None:
+        """Leave out the changes of this listener."""
+        self.refusals += [refusal._replace(part=subject.title) for refusal in refusals]
 
     def plan(self) -> Plan:
         changes: List[Change] = [
@@ -85,50 +93,51 @@ class _Work:
 
 
 class _Edited(NamedTuple):
-    """``uid`` is the account of the listener. Listeners of two accounts cannot share a file."""
+    """``uid`` is the account of the listener: listeners of two accounts cannot share a file."""
 
     before: str
     net: oracle_net.NetFile
     uid: int
 
 
-def _plan_one(
-    subject: Subject,
-    listener: Listener,
-    required: WantedListener,
-    facts: Facts,
-    policy: Policy,
-    work: _Work,
-) -> None:
+def _plan_one(subject: Subject, facts: Facts, policy: Policy, work: _Work) -> None:
+    listener, required = subject.listener, subject.wanted
+    if required is None:
+        return
+    if listener is None:
+        reason = (
+            f"listener {subject.name} is not running, so its configuration file is not known: "
+            "start it, or remove it from listener_rate_limit_listeners"
+        )
+        work.refuse(subject, Refusal(reason, None))
+        return
+    if _is_ambiguous(subject, facts):
+        reason = f"several listeners have the name {required.name}: set home in "
+        work.refuse(subject, Refusal(reason + "listener_rate_limit_listeners", None))
+        return
     if required.rate is None and required.queuesize is None:
         return
     main = known(listener.main)
     if isinstance(main.net, Absent):
-        work.refusals.append(
-            Refusal(
-                f"listener {subject.title} runs without a listener.ora ({main.path} does not "
-                "exist): create it with the listener's addresses first",
-                None,
-            )
+        reason = (
+            f"listener {subject.title} runs without a listener.ora ({main.path} does not exist): "
+            "create it with the listener's addresses first"
         )
+        work.refuse(subject, Refusal(reason, None))
         return
     known(main.net)
     first = _Edited(known(main.text), known(main.net), listener.uid)
     current = work.files.setdefault(main.path, first)
-    if current.uid != listener.uid:
-        work.refusals.append(
-            Refusal(
-                f"listeners of two accounts read {main.path}: use a separate file for each",
-                None,
-            )
-        )
+    if len(work.owners[main.path]) > 1:
+        reason = f"listeners of two accounts read {main.path}: use a separate file for each"
+        work.refuse(subject, Refusal(reason, None))
         return
     new = edited(listener, required, current.net, main)
     changed = new.text != current.net.text
     if changed or not is_as_wanted(listener, required):
         refusals = _guards(subject, listener, required, facts, policy)
         if refusals:
-            work.refusals.extend(refusals)
+            work.refuse(subject, *refusals)
             return
         work.files[main.path] = current._replace(net=new)
     if changed or is_stale(listener):

@@ -48,7 +48,7 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     burst = sum(pool.connections for pool in subject.pools)
     warnings = _exceeded(lives, burst)
     before = before_a_start(listener, facts)
-    advice = _queue_advice(listener.name, ones, size, burst, bool(limited), bool(short), before)
+    advice = _queue_advice(subject, ones, size, burst, bool(limited), bool(short), before)
     if subject.listener is None:
         start = Ask(f"start the listener {subject.name}, then apply the policy")
         now = [step for step in advice.running if not isinstance(step, Wait)]
@@ -115,7 +115,7 @@ def _queue_values(lives: List[_Live], most: int) -> Dict[str, Optional[int]]:
 
 
 def _queue_advice(
-    name: str,
+    subject: Subject,
     ones: List[Endpoint],
     size: Optional[int],
     burst: int,
@@ -128,15 +128,16 @@ def _queue_advice(
     raise_limit = Ask(
         f"set net.core.somaxconn to at least {needed}, now (sysctl -w) and in /etc/sysctl.d"
     )
-    restart = Wait("listener_restart", f"the listener {name} in a maintenance window")
+    restart = Wait("listener_restart", f"the listener {subject.name} in a maintenance window")
     again = [*before, restart]
+    change = Apply(NAME, subject.title)
     longer = Ask(
         f"set a queuesize of at least {burst} in listener_rate_limit_listeners and the same "
         "net.core.somaxconn, or let the pools connect one after the other"
     )
     return Advice(
-        both=[*before, *([raise_limit] if is_limited else []), Apply(NAME), restart],
-        persisted=[Apply(NAME)],
+        both=[*before, *([raise_limit] if is_limited else []), change, restart],
+        persisted=[change],
         running=[raise_limit, *again] if is_limited else again if is_short else [longer],
     )
 

@@ -69,7 +69,7 @@ def rate(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         desired=_wanted_text(required),
         persisted=_endpoints_text(ones),
         why=why + ".",
-        advice=Advice([*before, Apply(NAME) if refusal is None else Ask(refusal)]),
+        advice=Advice([*before, Apply(NAME, subject.title) if refusal is None else Ask(refusal)]),
         evidence=file_keys(listener),
     )
 

@@ -216,7 +216,7 @@ def persist(layers: Layers) -> List[Step]:
         row = " ".join(fields + ["0", "0"])
         text = f"put '{row}' into {nfs_persisted.FSTAB}"
         if is_listed:
-            return [Apply(NAME, what=text)]
+            return [Apply(NAME, path, text)]
         return [Step(text, [written(row, nfs_persisted.FSTAB, append=True)])]
     rejected = _rejected_words(layers)
     steps: List[Step] = []
@@ -244,7 +244,7 @@ def persist(layers: Layers) -> List[Step]:
         words = words_of(still, names_of(stubborn))
         text += f" and take {words} out of /etc/nfsmount.conf"
     if is_listed and entry.kind == "fstab":
-        return [*steps, Apply(NAME, what=text)]
+        return [*steps, Apply(NAME, path, text)]
     if is_linux and layers.judged.guessed:
         text += " (apply does it for a mount in nfs_mounts_mounts)"
     steps.append(Edit(entry.place, what=text))

@@ -95,7 +95,11 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         )
     listed = [] if policy.mounts is None else judged_mounts(facts, policy)
     targets = [_target(layers_of(judged, facts, policy), facts) for judged in listed]
-    files = _plan_fstab(targets, facts, refusals)
+    refusals += _guards(targets, _groups(targets, facts, policy), facts, policy)
+    refused = {refusal.part for refusal in refusals}
+    # A mount that is rejected stays as it is; the others do not depend on it.
+    targets = [target for target in targets if target.path not in refused]
+    files = _plan_fstab(targets, facts)
     if not files:
         # Otherwise systemd reads fstab again after the change (apply.py).
         pending.extend(
@@ -106,17 +110,13 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         )
     mounts = _plan_mounts(targets, facts, policy, refusals, pending)
     unmounted = {change.path for change in mounts if change.after is None}
-    for target in targets:
-        refusals.extend(_guard_locks(target, policy))
-        refusals.extend(_guard_source(target, policy))
-        refusals.extend(_guard_version(target, policy, target.path in unmounted))
     slots = plan_slots(facts, policy, unmounted)
     changes: List[Change] = []
     for part in (files, slots.files, slots.values, mounts):
         changes.extend(part)
     refusals += slots.refusals
     pending += slots.pending
-    if not (targets or changes or refusals):
+    if not (listed or changes or refusals):
         return idle("; ".join(pending) or "nfs_mounts_mounts names no mount of this host.")
     return Plan(changes, refusals, pending, [])
 
@@ -162,15 +162,12 @@ def _is_source(source: str, layers: Layers) -> bool:
 # -- what persists --------------------------------------------------------------------------------
 
 
-def _plan_fstab(targets: List[Target], facts: Facts, refusals: List[Refusal]) -> List[FileChange]:
-    """One change of the whole file, in which only the listed mounts differ."""
+def _plan_fstab(targets: List[Target], facts: Facts) -> List[FileChange]:
+    """One change of the whole file, in which only these mounts differ."""
     before = unless_absent(facts.persisted.fstab_text, None)
     text = before or ""
     for target in targets:
-        reason = _why_not_editable(target, before or "", facts)
-        if reason is not None:
-            refusals.append(Refusal(reason, None))
-        elif target.entry is None:
+        if target.entry is None:
             text = fstab.with_entry(text, target.source, target.path, target.fstype, target.options)
         elif target.entry.kind == "fstab":
             if target.entry.options != target.options:
@@ -249,26 +246,52 @@ def _why_not_bootable(path: str, text: str) -> Optional[str]:
 # -- what is mounted ------------------------------------------------------------------------------
 
 
-def _plan_mounts(
-    targets: List[Target], facts: Facts, policy: Policy, refusals: List[Refusal], pending: List[str]
-) -> List[MountChange]:
-    """Everything is unmounted, deepest first, before anything is mounted."""
+class _Group(NamedTuple):
+    """A mount that is wrong now, and the mounts that must be unmounted for it (_group).
+
+    ``is_remade``: whether apply unmounts and mounts them.
+    """
+
+    target: Target
+    wrong: str
+    paths: Dict[str, str]
+    is_remade: bool
+
+
+def _groups(targets: List[Target], facts: Facts, policy: Policy) -> List[_Group]:
     by_path = {target.path: target for target in targets}
+    groups: List[_Group] = []
     remade: Set[str] = set()
     for target in targets:
         wrong = _wrong_now(target, policy)
         if wrong is None or target.path in remade:
             continue
-        group = _group(target, by_path, known(facts.mounted), policy)
-        if not policy.allow_remount or _is_automounted(group, by_path):
-            pending.append(_pending(target, wrong, group, by_path, facts, policy))
-            continue
-        refusals.extend(_guard_group(target, group, by_path, facts, policy))
-        remade.update(path for path in group if path in by_path)
+        paths = _group(target, by_path, known(facts.mounted), policy)
+        is_remade = policy.allow_remount and not _is_automounted(paths, by_path)
+        groups.append(_Group(target, wrong, paths, is_remade))
+        if is_remade:
+            remade.update(path for path in paths if path in by_path)
+    return groups
+
+
+def _plan_mounts(
+    targets: List[Target], facts: Facts, policy: Policy, refusals: List[Refusal], pending: List[str]
+) -> List[MountChange]:
+    """Everything is unmounted, deepest first, before anything is mounted.
+
+    A group of which one mount is rejected stays mounted as it is.
+    """
+    by_path = {target.path: target for target in targets}
+    remade: Set[str] = set()
+    for group in _groups(targets, facts, policy):
+        if group.is_remade:
+            against = _guard_group(group, by_path, facts, policy)
+            refusals.extend(against)
+            remade.update(path for path in group.paths if path in by_path and not against)
+        else:
+            pending.append(_pending(group.target, group.wrong, group.paths, by_path, facts, policy))
     pending.extend(_not_at_boot(target) for target in targets if _why_not_at_boot(target))
-    made = [target.path for target in targets if target.mounted is None and _is_due(target)]
-    for path in made:
-        refusals.extend(_guard_hidden(path, facts, policy))
+    made = [target.path for target in targets if _is_made(target)]
     unmounts = [
         MountChange(path, _state_now(by_path[path]), None, {})
         for path in sorted(remade, key=lambda path: (-path.count("/"), path))
@@ -384,6 +407,11 @@ def _is_due(target: Target) -> bool:
     return target.entry is None or (target.entry.at_boot and not target.entry.on_access)
 
 
+def _is_made(target: Target) -> bool:
+    """Whether apply mounts what is missing."""
+    return target.mounted is None and _is_due(target)
+
+
 def _why_not_at_boot(target: Target) -> str:
     return "" if target.entry is None else target.entry.why_not_at_boot
 
@@ -459,6 +487,37 @@ def _must(target: Target, policy: Policy) -> Dict[str, str]:
 # -- guards ---------------------------------------------------------------------------------------
 
 
+def _guards(
+    targets: List[Target], groups: List[_Group], facts: Facts, policy: Policy
+) -> List[Refusal]:
+    """Reasons against changing a mount at all; its path is the part."""
+    unmounted = {path for group in groups if group.is_remade for path in group.paths}
+    text = unless_absent(facts.persisted.fstab_text, "")
+    refusals: List[Refusal] = []
+    missing: Set[str] = set()
+    for target in sorted(targets, key=lambda target: target.path):
+        reason = _why_not_editable(target, text, facts)
+        against = [] if reason is None else [Refusal(reason, None)]
+        if _is_made(target):
+            against += _guard_hidden(target.path, facts, policy)
+            against += _guard_above(target.path, missing)
+        against += _guard_locks(target, policy)
+        against += _guard_source(target, policy)
+        against += _guard_version(target, policy, target.path in unmounted)
+        if against and target.mounted is None:
+            missing.add(target.path)
+        refusals += [refusal._replace(part=target.path) for refusal in against]
+    return refusals
+
+
+def _guard_above(path: str, missing: Set[str]) -> List[Refusal]:
+    """A mount that is made later above this one would hide it."""
+    above = [other for other in sorted(missing) if is_beneath(path, other)]
+    if not above:
+        return []
+    return [Refusal(f"{path} is beneath {above[0]}, which is not mounted", None)]
+
+
 def _guard_locks(target: Target, policy: Policy) -> List[Refusal]:
     mount = target.layers.wanted
     settings = nfs_options.effective(mount.overrides, LINUX)
@@ -509,25 +568,31 @@ def _guard_version(target: Target, policy: Policy, unmounted: bool) -> List[Refu
     return [Refusal(reason, "allow_version_change")]
 
 
+def remount_of(path: str) -> str:
+    """The part of the plan that unmounts a mount and mounts it again."""
+    return "remount of " + path
+
+
 def _guard_group(
-    target: Target, group: Dict[str, str], by_path: Dict[str, Target], facts: Facts, policy: Policy
+    group: _Group, by_path: Dict[str, Target], facts: Facts, policy: Policy
 ) -> List[Refusal]:
-    """Reasons against unmounting a group of mounts."""
+    """Reasons against unmounting a group of mounts. ``by_path`` has those that are not rejected."""
     refusals = []
-    for path, reason in sorted(group.items()):
+    listed = {mount.path for mount in policy.mounts or ()}
+    for path, reason in sorted(group.paths.items()):
         if path in by_path:
             refusals.extend(_guard_in_use(path, facts))
             refusals.extend(_guard_direct_nfs(by_path[path]))
             refusals.extend(_guard_lowered(by_path[path], facts, policy))
         else:
-            refusals.append(
-                Refusal(
-                    f"{target.path} cannot change alone: {path} {reason}, and nfs_mounts_mounts "
-                    "does not list it",
-                    None,
-                )
+            why = (
+                "apply rejects its change"
+                if path in listed
+                else "nfs_mounts_mounts does not list it"
             )
-    return refusals
+            text = f"{group.target.path} cannot change alone: {path} {reason}, and {why}"
+            refusals.append(Refusal(text, None))
+    return [refusal._replace(part=remount_of(group.target.path)) for refusal in refusals]
 
 
 def _guard_in_use(path: str, facts: Facts) -> List[Refusal]:

@@ -21,6 +21,8 @@ from .probes import rpc_slots
 
 _HEADER = header(NAME)
 _MODULE = "sunrpc"
+#: The part of the plan that is about the RPC slots.
+SLOTS = "RPC slots"
 
 
 class SlotsPlan(NamedTuple):
@@ -44,6 +46,9 @@ def plan_slots(facts: Facts, policy: Policy, unmounted: Set[str]) -> SlotsPlan:
         now = facts.slots.running[name]
         if not isinstance(now, Absent) and str(known(now)) != required:
             decided.values.append(ValueChange(rpc_slots.proc_file(name), required, str(known(now))))
+    if decided.refusals:
+        refused = [refusal._replace(part=SLOTS) for refusal in decided.refusals]
+        return SlotsPlan([], [], refused, [])
     if decided.values:
         servers = {
             server_of(mount.source) for mount in known(facts.mounted) if mount.path not in unmounted

@@ -18,6 +18,7 @@ from .checked_mounts import judged_mounts, why_none
 from .facts import Facts
 from .mount_fixes import Again
 from .mount_layers import Layers, persisted_words
+from .plan_slots import SLOTS
 from .policy import NAME, Policy
 from .probes import rpc_slots
 from .probes.rpc_slots import ENTRIES, MAXIMUM, NAMES
@@ -140,7 +141,7 @@ def slot_tables_persisted(facts: Facts, policy: Policy) -> Verdict:
         advice=Advice(
             [
                 *(Edit(place, what=f"remove the sunrpc options from {place}") for place in foreign),
-                Apply(NAME, what=f"options sunrpc {_words(policy)} in {policy.modprobe_file}"),
+                Apply(NAME, SLOTS, f"options sunrpc {_words(policy)} in {policy.modprobe_file}"),
             ]
         ),
         desired=_desired(policy),
@@ -199,7 +200,7 @@ def slot_tables_running(facts: Facts, policy: Policy) -> Verdict:
         in_use=Layer(in_use, FAIL if older else PASS) if in_use is not None else None,
         also=[(f"sunrpc.{name}", running[name]) for name in NAMES],
         advice=Advice(
-            both=[Apply(NAME, what=f"{limits} in the running kernel"), again], in_use=[again]
+            both=[Apply(NAME, SLOTS, f"{limits} in the running kernel"), again], in_use=[again]
         ),
         why=" ".join(parts),
         desired=_desired(policy),

@@ -8,7 +8,7 @@ from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import OpenFiles
 from ...errors import Absent, HostproofError
 from ...evaluate.advice import Advice, Apply, Ask, Run, Step
-from ...evaluate.checking import Rules, Subjects, Verdict
+from ...evaluate.checking import Layer, Rules, Subjects, Verdict, layered
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
 from ...probes.nfs import nfs_persisted
 from ...probes.nfs.nfs_mounted import Mounted
@@ -124,12 +124,13 @@ def mounted(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
 
 def _judge_missing_entry(entry: Entry) -> Verdict:
     """Nothing of Oracle is seen there: it may be down because the mount is missing."""
-    return Verdict(
-        WARN,
+    return layered(
+        persisted=Layer(f"{entry.place}: {entry.source}"),
+        running=Layer(NOT_MOUNTED, WARN),
         why=f"{entry.place} mounts it at boot, and it is not mounted. Whether Oracle files belong "
         "there is not known.",
         advice=Advice(
-            [
+            running=[
                 Step(
                     f"mount it, or take it out of {entry.place} if this host does not need it",
                     () if entry.kind == "autofs" else (mount_of_entry(entry),),
@@ -137,8 +138,6 @@ def _judge_missing_entry(entry: Entry) -> Verdict:
             ]
         ),
         desired=f"{entry.source} on {entry.path}",
-        persisted=f"{entry.place}: {entry.source}",
-        running=NOT_MOUNTED,
         evidence=entry.evidence,
     )
 
@@ -153,14 +152,16 @@ def _judge_source(layers: Layers, mount: Mounted) -> Verdict:
     elif expected[0] not in (there[0], address):
         status = WARN
         why = f"The export comes from {there[0]}; whether that is {expected[0]} is not known."
-    return Verdict(
-        status,
+    entry = next(iter(if_known(layers.entries, [])), None)
+    is_persisted = entry is not None and source_parts(entry.source) == there
+    # Which of the two is wrong only people know: no line to run.
+    steps = [Ask(_correct_source(layers, mount, status))]
+    return layered(
+        persisted=Layer(persisted_source(layers), status if is_persisted else PASS),
+        running=Layer(f"{mount.source} ({mount.fstype})", status),
         why=why,
-        # Which of the two is wrong only people know: no line to run.
-        advice=Advice([Ask(_correct_source(layers, mount, status))]),
+        advice=Advice(both=steps, running=steps),
         desired=_desired(layers),
-        persisted=persisted_source(layers),
-        running=f"{mount.source} ({mount.fstype})",
         evidence=layers.evidence(),
     )
 
@@ -210,14 +211,21 @@ def _judge_missing(layers: Layers, facts: Facts) -> Verdict:
     why = instead.why
     if entries and "bg" in entries[0].options.split(","):
         why += " With bg, mount returns 0 also when it failed."
-    return Verdict(
-        FAIL,
+    steps = _persisted_first(layers, instead.steps)
+    is_persisted = bool(entries) and not is_rejected(layers)
+    return layered(
+        persisted=Layer(
+            layers.entries
+            if isinstance(layers.entries, HostproofError)
+            else persisted_source(layers),
+            PASS if is_persisted else FAIL,
+            "what mounts it at boot",
+        ),
+        running=Layer(NOT_MOUNTED, FAIL),
+        in_use=Layer(instead.in_use, FAIL if instead.evidence else PASS),
         why=why,
-        advice=Advice(_persisted_first(layers, instead.steps)),
+        advice=Advice(both=steps, running=steps),
         desired=_desired(layers),
-        persisted=persisted_source(layers),
-        running=NOT_MOUNTED,
-        in_use=instead.in_use,
         evidence=layers.evidence() + instead.evidence,
     )
 

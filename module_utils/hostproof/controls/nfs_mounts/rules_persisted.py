@@ -7,7 +7,7 @@ from typing import Dict, Iterable, List, NamedTuple, Optional
 from ...collect.answer import if_known, known
 from ...errors import Unanswered
 from ...evaluate.advice import Advice, Ask, Edit, Run, Step
-from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
@@ -292,15 +292,36 @@ def mounted_as_persisted(layers: Layers, _facts: Facts, _policy: Policy) -> Verd
         )
     if source_parts(entry.source) != source_parts(mounted.source):
         parts.append(f"Mounted is {mounted.source}, but {entry.place} names {entry.source}.")
-    return Verdict(
-        WARN if parts else PASS,
+    # The layer that the policy does not accept is the wrong one.
+    wanted = source_parts(layers.wanted.source)
+    is_wrong_later = bool(persist(layers)) or source_parts(entry.source) != wanted
+    is_wrong_now = (
+        not is_wrong_later
+        or bool(contradictions(_granted(layers), running))
+        or source_parts(mounted.source) != wanted
+    )
+    status = WARN if parts else PASS
+    steps = _made_alike(layers, entry)
+    return layered(
+        persisted=Layer(in_words(entry), status if is_wrong_later else PASS),
+        running=Layer(
+            words_of(running, names) if names else mounted.options,
+            status if is_wrong_now else PASS,
+        ),
         why=" ".join(parts + [when_it_changes(layers)]),
-        advice=Advice(_made_alike(layers, entry)),
+        advice=Advice(both=steps, persisted=steps, running=steps),
         desired="as persisted" + (": " + words_of(persisted, names) if names else ""),
-        persisted=in_words(entry),
-        running=words_of(running, names) if names else mounted.options,
         evidence=layers.evidence(),
     )
+
+
+def _granted(layers: Layers) -> List[Requirement]:
+    """The requirements that the kernel shows."""
+    return [
+        requirement
+        for requirement in layers.requirements
+        if requirement.name not in nfs_options.NEVER_GRANTED
+    ]
 
 
 def _made_alike(layers: Layers, entry: nfs_persisted.Entry) -> List[Step]:

@@ -7,7 +7,7 @@ from typing import Dict, List, NamedTuple, Optional
 from ...collect.answer import if_known, known
 from ...errors import Unanswered
 from ...evaluate.advice import Advice, Ask, Step
-from ...evaluate.checking import Rules, Subjects, Verdict
+from ...evaluate.checking import Layer, Rules, Subjects, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
@@ -16,7 +16,7 @@ from ...probes.nfs import storage_advice
 from .agreement import SIZES, contradictions, differences
 from .facts import Facts
 from .mount_fixes import remade, remount_step, verdict_on
-from .mount_layers import Layers, required, running_words, seen_in
+from .mount_layers import Layers, persisted_answer, required, running_words, seen_in
 from .options_table import EXACTLY, Requirement
 from .policy import NAME, Policy
 from .servers import Servers, granted_by_server, lowered, mounts_alike, size_of
@@ -108,9 +108,17 @@ def transfer_size(sized: _Sized, _facts: Facts, policy: Policy) -> Verdict:
         text = storage_advice.raise_the_server(most)
         # First the server, then the mount: its commands alone would change nothing.
         steps = [Ask(text), Ask(remount_step(layers).text)]
-    verdict = verdict_on(layers, status, SIZES, steps, why=" ".join(parts), desired=desired)
     granted = {name: size.granted for name, size in zip(SIZES, sizes)}
-    return verdict._replace(values=dict(granted, unit="bytes"))
+    is_wrong_later = bool(contradictions(requirements.values(), requested))
+    return layered(
+        persisted=Layer(persisted_answer(layers, SIZES), status if is_wrong_later else PASS),
+        running=Layer(running_words(layers, SIZES), status),
+        why=" ".join(parts),
+        advice=Advice(both=steps, running=steps),
+        desired=desired,
+        values=dict(granted, unit="bytes"),
+        evidence=layers.evidence(),
+    )
 
 
 def _size(

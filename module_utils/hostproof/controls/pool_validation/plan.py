@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans how the pools of standalone servers validate: one batch a server, which is all or nothing.
+"""Plans how the pools of standalone servers validate: one batch a server, without the pools of
+which a change is rejected.
 
 The server writes its own file; it is never edited. Sources: WildFly Admin Guide, Management API
 reference and CLI, batch; measured on WildFly 26.1.3: each attribute of validation waits for a
@@ -63,23 +64,25 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         targets = [target for target in policy.pools if target.server == app.server.name]
         if not targets:
             continue
+        name = app.server.name
         refused = _server_guards(app)
         steps: List[_Step] = []
         for target in [] if refused else targets:
-            refused += _plan_pool(app, target, policy, steps)
+            against = _plan_pool(app, target, policy, steps)
+            refusals += [one._replace(part=f"{name} {target.pool}") for one in against]
         refusals += refused
         if refused:
             continue
         state = known(app.running).nodes[0].state
         if steps and state != "running":
-            reason = f"{app.server.name} is {state}: a reload would bring others' changes too"
-            refusals.append(Refusal(reason + "; reload it first", None))
+            reason = f"{name} is {state}: a reload would bring others' changes too"
+            refusals.append(Refusal(reason + "; reload it first", None, name))
         elif steps:
             groups = [steps] if policy.allow_reload else [[step] for step in steps]
             changes += [_change(app, group, policy) for group in groups]
         if state != "running" or (steps and not policy.allow_reload):
             pending.append(
-                f"{app.server.name} works by its old values until it is reloaded: reload in a "
+                f"{name} works by its old values until it is reloaded: reload in a "
                 "quiet hour (its sessions end), or pool_validation_allow_reload: true."
             )
     if not (changes or refusals or pending or policy.pools):
@@ -94,7 +97,7 @@ def _server_guards(app: App) -> List[Refusal]:
         reason = "runs as root, and as root nothing of others is run: give it an account"
     else:
         return []
-    return [Refusal(f"{app.server.name} {reason}", None)]
+    return [Refusal(f"{app.server.name} {reason}", None, app.server.name)]
 
 
 def _plan_pool(app: App, target: Wanted, policy: Policy, steps: List[_Step]) -> List[Refusal]:
@@ -109,10 +112,12 @@ def _plan_pool(app: App, target: Wanted, policy: Policy, steps: List[_Step]) -> 
     if not changed:
         return []
     refused = _guards(app, target, pool, {**pool.values, **after}, policy)
+    if refused:
+        return refused
     steps.append(
         _Step(pool, {name: now[name] for name in changed}, {name: after[name] for name in changed})
     )
-    return refused
+    return []
 
 
 def _wanted(target: Wanted) -> Values:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plans pre_page_sga in the spfile of running instances. Instances are not restarted."""
 
+from functools import partial
 from typing import List, Optional
 
 from ...apply.change import (
@@ -9,6 +10,7 @@ from ...apply.change import (
     Plan,
     Refusal,
     idle,
+    independent,
 )
 from ...apply.parameter_change import stored_change
 from ...collect.answer import known
@@ -37,17 +39,14 @@ _NAME = "pre_page_sga"
 
 def plan(facts: Facts, policy: Policy) -> Plan:
     """Changes for the next start of instances. Raises if required facts are unknown."""
-    changes: List[Change] = []
-    refusals: List[Refusal] = []
-    pending: List[str] = []
     if policy.value == UNMANAGED:
         return idle("pre_page_sga_value is unmanaged.")
     subjects = known(facts.subjects)
     if not subjects:
         return idle("The host has no instance.")
-    for subject in subjects:
-        _plan_one(subject, facts, policy, changes, refusals, pending)
-    return Plan(changes, refusals, pending, [])
+    return independent(
+        (subject.sid, partial(_plan_one, subject, facts, policy)) for subject in subjects
+    )
 
 
 _DEPRECATED = (
@@ -60,14 +59,11 @@ _TEXT_FILE = (
 )
 
 
-def _plan_one(
-    subject: Subject,
-    facts: Facts,
-    policy: Policy,
-    changes: List[Change],
-    refusals: List[Refusal],
-    pending: List[str],
-) -> None:
+def _plan_one(subject: Subject, facts: Facts, policy: Policy) -> Plan:
+    changes: List[Change] = []
+    refusals: List[Refusal] = []
+    pending: List[str] = []
+    plan = Plan(changes, refusals, pending, [])
     coming = next_value(subject, _NAME)
     required = _wanted(subject, facts, policy, coming)
     if subject.running is not None and running_value(subject, _NAME) != required:
@@ -76,11 +72,11 @@ def _plan_one(
             "restarted."
         )
     if coming == required:
-        return
+        return plan
     version = known(subject.version)
     if not walks_at_each_login(version) and is_deprecated(version):
         refusals.append(Refusal(_DEPRECATED.format(subject.sid, release(version)), None))
-        return
+        return plan
     if required == TRUE:
         refusals.extend(_guard(subject, facts, policy))
     if subject.running is None:
@@ -88,12 +84,12 @@ def _plan_one(
             f"{subject.sid} is down, and only the running instance can change its spfile: start it "
             f"and apply again (next start: pre_page_sga {coming}, required {required})."
         )
-        return
+        return plan
     answer = known(subject.asked)
     if answer.spfile is None:
         place = next_place(subject.database)
         refusals.append(Refusal(_TEXT_FILE.format(subject.sid, required, place), None))
-        return
+        return plan
     stored = [(entry.sid, entry.name, entry.value) for entry in answer.stored]
     before = entries_of(stored, _NAME, subject.sid)
     for_all = dict(before)[pfile.ALL]
@@ -109,6 +105,7 @@ def _plan_one(
             known(subject.database.target), _NAME, before, after, float(policy.sqlplus_timeout)
         )
     )
+    return plan
 
 
 def _wanted(subject: Subject, facts: Facts, policy: Policy, coming: str) -> str:

@@ -84,6 +84,7 @@ def value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         why=why,
         fix=_fix_of_pre_page(subject, facts, policy, at_each_login),
         commands=[apply_line(NAME)] if _contradicts(coming, policy, at_each_login) else [],
+        part=subject.sid,
         desired="{0} ({1})".format(desired, "release " + release(version)),
         persisted=next_text(subject, "pre_page_sga"),
         running=running or "down",

@@ -28,6 +28,10 @@ class Step(NamedTuple):
     lines: Tuple[str, ...]
     over: Tuple[limits_conf.Entry, ...]
 
+    @property
+    def part(self) -> str:
+        return part_of(self.account.name, self.demand.row.item)
+
 
 def steps(facts: Facts, policy: Policy) -> List[Step]:
     """What the drop-in has to hold, as other files leave it; raises what is unknown."""
@@ -71,17 +75,25 @@ def _written(demand: Demand, pair: Pair, facts: Facts) -> Tuple[int, int]:
     return min(soft, hard), hard
 
 
-def content(additions: List[Step], facts: Facts, policy: Policy) -> Optional[str]:
-    """The text of the drop-in; None where there is none and none is needed."""
+def part_of(account: str, item: str) -> str:
+    """The part of the plan (Refusal.part) of one limit of an account."""
+    return f"{account} {item}"
+
+
+def content(
+    additions: List[Step], refused: List[Refusal], facts: Facts, policy: Policy
+) -> Optional[str]:
+    """The text of the drop-in without rejected lines; None if none is there and none is needed."""
     before = unless_absent(facts.file, None)
-    lines = {text for step in additions for text in step.lines}
+    parts = {refusal.part for refusal in refused}
+    lines = {text for step in additions if step.part not in parts for text in step.lines}
     if before is not None and before.startswith(HEADER):
         # What the policy leaves alone by now stays as an earlier apply wrote it.
         lines |= {
             text + "\n"
             for text in before.splitlines()
             for entry in limits_conf.parse(text, policy.limits_file).entries
-            if entry.item in policy.unmanaged
+            if entry.item in policy.unmanaged or part_of(entry.domain, entry.item) in parts
         }
     elif not lines:
         return before
@@ -92,26 +104,29 @@ def refusals(additions: List[Step], facts: Facts, policy: Policy) -> List[Refusa
     """Every reason against writing the drop-in."""
     path = policy.limits_file
     before = unless_absent(facts.file, None) or ""
-    reasons = []
+    refused = []
     if additions and not before.startswith(HEADER) and limits_conf.parse(before, path).entries:
-        reasons.append(f"{path} holds other settings, which would be lost: choose another file")
+        reason = f"{path} holds other settings, which would be lost: choose another file"
+        refused.append(Refusal(reason, None))
     later = limits_probe.with_file(
-        known(facts.entries), path, content(additions, facts, policy) or ""
+        known(facts.entries), path, content(additions, [], facts, policy) or ""
     )
-    for step in additions:
-        if not ACCOUNT.match(step.account.name):
-            reasons.append(f"{step.account.name!r} is not a name that limits.conf accepts")
-        elif step.demand.row.item == "nofile" and step.hard > known(facts.nr_open):
-            reasons.append(
-                f"fs.nr_open is {known(facts.nr_open)}: a login of {step.account.name} with "
-                f"{text_of(step.hard)} open files would be rejected; raise it first"
-            )
-        else:
-            reasons += _guard(later, step, facts, policy)
-    return [Refusal(reason, None) for reason in reasons]
+    return refused + [
+        Refusal(reason, None, step.part)
+        for step in additions
+        for reason in _reasons(later, step, facts, policy)
+    ]
 
 
-def _guard(later: List[limits_conf.Entry], step: Step, facts: Facts, policy: Policy) -> List[str]:
+def _reasons(later: List[limits_conf.Entry], step: Step, facts: Facts, policy: Policy) -> List[str]:
+    """What speaks against the lines of one account for one limit."""
+    if not ACCOUNT.match(step.account.name):
+        return [f"{step.account.name!r} is not a name that limits.conf accepts"]
+    if step.demand.row.item == "nofile" and step.hard > known(facts.nr_open):
+        return [
+            f"fs.nr_open is {known(facts.nr_open)}: a login of {step.account.name} with "
+            f"{text_of(step.hard)} open files would be rejected; raise it first"
+        ]
     path = policy.limits_file
     limits = limits_probe.limits_of(step.account, later, step.demand.row.item)
     if grade_login(step.demand, of_login(limits, step.demand.row), facts)[0] == PASS:
@@ -129,12 +144,13 @@ def _guard(later: List[limits_conf.Entry], step: Step, facts: Facts, policy: Pol
     ]
 
 
-def remedy(facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
-    """(prose, the line) that makes logins as required: never what apply would reject."""
+def remedy(part: str, facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
+    """(prose, the line) that corrects one limit of an account: never what apply would reject."""
     additions = attempt(steps, facts, policy)
     against = attempt(lambda: refusals(known(additions), facts, policy))
     if isinstance(against, HostproofError):
         return f"apply cannot plan this: {str(against).rstrip('.')}", []
-    if against:
-        return f"apply is blocked. First: {'; '.join(refusal.reason for refusal in against)}", []
+    reasons = [refusal.reason for refusal in against if refusal.part in ("", part)]
+    if reasons:
+        return f"apply is blocked. First: {'; '.join(reasons)}", []
     return "apply the control, then log in again", [apply_line(NAME)]

@@ -25,16 +25,19 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         return idle(reason.why)
     additions = steps(facts, policy)
     before = unless_absent(facts.file, None)
-    text = content(additions, facts, policy)
+    refused = refusals(additions, facts, policy)
+    text = content(additions, refused, facts, policy)
     pending = [
         f"The host has no account {name}: its limits wait for the account."
         for name in facts.announced
         if name not in known(facts.accounts)
     ]
     if text == before or text is None:
-        return Plan([], refusals(additions, facts, policy), pending, [])
+        return Plan([], refused, pending, [])
     change = FileChange(policy.limits_file, text, before)
-    return Plan([change], refusals(additions, facts, policy), pending + _waiting(additions), [])
+    parts = {refusal.part for refusal in refused}
+    made = [step for step in additions if step.part not in parts]
+    return Plan([change], refused, pending + _waiting(made), [])
 
 
 def _waiting(additions: List[Step]) -> List[str]:

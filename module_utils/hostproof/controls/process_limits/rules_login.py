@@ -13,7 +13,7 @@ from ...probes.unix.limits import Account
 from ...probes.unix.pam import SETTINGS, USES_PAM
 from .amounts import Demand, demands, grade_login, number_or_word, of_login
 from .facts import Facts
-from .limit_steps import remedy
+from .limit_steps import part_of, remedy
 from .policy import NAME, Policy
 from .subjects import LOGIN, accounts_of
 
@@ -63,13 +63,18 @@ def login(subject: Login, facts: Facts, policy: Policy) -> Verdict:
     status, wrong = grade_login(subject.demand, pair, facts)
     if limits.exempt is not None:
         wrong += f" ({limits.exempt.path}:{limits.exempt.line} frees the account of every line)"
-    fix, commands = ("", []) if status == PASS else remedy(facts, policy)
+    fix, commands = (
+        ("", [])
+        if status == PASS
+        else remedy(part_of(subject.account.name, row.item), facts, policy)
+    )
     places = [entry for entry in (limits.soft, limits.hard) if entry is not None]
     return Verdict(
         status,
         why=wrong + ".",
         fix=fix,
         commands=commands,
+        part=part_of(subject.account.name, row.item),
         desired=subject.demand.text(),
         persisted=f"soft {_text(limits.soft)}, hard {_text(limits.hard)}",
         evidence=LOGIN + tuple(sorted({"file:" + entry.path for entry in places})),

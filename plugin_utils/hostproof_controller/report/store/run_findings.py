@@ -15,7 +15,7 @@ from ... import run_options
 from ...host_names import pattern_of
 from ..verdict import UNCHECKED_PROFILE
 
-_REACHABLE = Check(
+REACHABLE = Check(
     "host.reachable",
     "Host is reachable",
     "critical",
@@ -99,15 +99,19 @@ def ask_again(hosts: str) -> str:
     return " ".join(["./hostproof audit", *filter(None, [options]), f"--limit {hosts}"])
 
 
+def ask_silent(check: str, hosts: str) -> str:
+    """The command that shows why hosts gave no answer; ``check``: REACHABLE or AUDITED."""
+    shows = "   # shows how it connects" if check == REACHABLE.id else ""
+    return f"{ask_again(hosts)} -vvv{shows}"
+
+
 def no_answer(line: dict[str, Any]) -> dict[str, Any]:
     """The error finding for a result without findings."""
-    again = ask_again(shlex.quote(pattern_of(line["host"])))
     if line["outcome"] == "unreachable":
-        check, actual = _REACHABLE, "no connection"
-        fix = f"{again} -vvv   # shows how it connects"
+        check, actual = REACHABLE, "no connection"
     else:
         check, actual = AUDITED, "no control answered"
-        fix = f"{again} -vvv"
+    fix = ask_silent(check.id, shlex.quote(pattern_of(line["host"])))
     desired = "the host answers" if line["outcome"] == "unreachable" else "every control answers"
     return error_finding(check, desired, actual, fix, line["message"])
 
