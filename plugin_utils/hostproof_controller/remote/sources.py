@@ -75,7 +75,7 @@ def read_sources(root: Path, library: Path) -> dict[str, tuple[Path, bytes]]:
 
 
 def _files_below(root: str, folder: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The parts of the paths of the Python files in a folder and those below it."""
+    """The parts of the paths of the Python files in a directory and below it."""
     with os.scandir(os.path.join(root, *folder)) as entries:
         for entry in entries:
             if entry.name.endswith(".py"):
