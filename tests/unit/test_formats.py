@@ -31,6 +31,7 @@ HELPERS = {
     "controls/firewall/parsers/packets.py",
     "controls/pool_validation/parsers/pools.py",
     "other_tools/foreign_finding.py",
+    "other_tools/requirements.py",
     # Parts of the readers of AWR and Statspack.
     *(
         f"controls/latency/parsers/{name}.py"

@@ -7,6 +7,7 @@ HOSTPROOF_WRITE_FIXTURES=1 pytest -k rendered_forms tests/unit
 import json
 import os
 from collections.abc import Callable
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,7 @@ FORMS: dict[str, Callable[[Results], str]] = {
             for name, value in json.loads(render_document(results, NOW, strict=True)).items()
             if name not in ("findings", "hosts")
         },
-        1,
+        2,
     ),
     "junit": render_junit,
     "prometheus": lambda results: render_prometheus(results, NOW),
@@ -100,11 +101,22 @@ FORMS: dict[str, Callable[[Results], str]] = {
 }
 
 
+#: Forms of which only the lines are stored that another form has not.
+BESIDE = {"severe-summary": "summary", "strict-document": "document"}
+
+
 def rendered(report: str) -> str:
     blocks = []
+    shown: dict[str, list[str]] = {}
     for form, render in FORMS.items():
         text = render(REPORTS[report]()).replace(VERSION, "VERSION")
         lines = [ascii(line.rstrip())[1:-1] for line in text.split("\n")]
+        shown[form] = lines
+        if form in BESIDE:
+            lines = [
+                line for line in unified_diff(shown[BESIDE[form]], lines, n=0) if line[0] != "@"
+            ]
+            lines = [line for line in lines[2:] if line[:3] != '-{"']
         blocks += [f"==== {form}", *lines]
     return "\n".join(blocks) + "\n"
 
