@@ -121,20 +121,25 @@ def _rules(expressions: List[Dict[str, Any]], sets: _Sets) -> List[Rule]:
             test = _match(value, sets)
             if test is not None:
                 tests.append(test)
-        elif name == "set":
-            # A packet that makes an element of a set; the rule is for one above its limit.
-            for limit in (each["limit"] for each in value.get("stmt") or () if "limit" in each):
-                kind = OVER_LIMIT if limit.get("inv") else LIMIT
-                tests.append(Test(kind, text=f"limit rate {limit.get('rate')}"[:60]))
-        elif name == "limit":
-            text = f"limit rate {value.get('rate')}/{value.get('per')}"[:60]
-            tests.append(Test(OVER_LIMIT if value.get("inv") else LIMIT, text=text))
-        elif name == "ct count":
-            text = f"ct count {value.get('val')}"[:60]
-            tests.append(Test(OVER_LIMIT if value.get("inv") else LIMIT, text=text))
+        elif name in ("set", "limit", "ct count"):
+            tests += _limits(name, value)
         elif name == "xt" or name not in _PASSIVE:
             tests.append(Test(NOT_READ, text=str(name)[:40]))
     return [Rule(tuple(tests), "")]
+
+
+def _limits(name: str, value: Dict[str, Any]) -> List[Test]:
+    if name == "set":
+        # A packet that makes an element of a set; the rule is for one above its limit.
+        limits = [each["limit"] for each in value.get("stmt") or () if "limit" in each]
+        shown = [(limit, f"limit rate {limit.get('rate')}") for limit in limits]
+    elif name == "limit":
+        shown = [(value, f"limit rate {value.get('rate')}/{value.get('per')}")]
+    else:
+        shown = [(value, f"ct count {value.get('val')}")]
+    return [
+        Test(OVER_LIMIT if limit.get("inv") else LIMIT, text=text[:60]) for limit, text in shown
+    ]
 
 
 def _verdicts(value: Dict[str, Any], sets: _Sets) -> List[Tuple[List[Test], str, str]]:
@@ -185,22 +190,30 @@ def _match(value: Dict[str, Any], sets: _Sets) -> Optional[Test]:
         name = str(value["right"])[:40]
         known = kind == "payload" and field in _ADDRESSES
         return Test(_ADDRESSES[str(field)], negated=negated, text=name) if known else unread
-    words = frozenset(str(item) for item in items)
     if not items:
         # Nothing is in an empty set.
         return None if negated else Test(NEVER)
-    if kind == "payload":
-        return _of_payload(left, items, words, negated) or unread
     if kind == "meta" and field in ("nfproto", "protocol"):
-        return None if bool(words & {"ipv4", "ip"}) != negated else Test(NEVER)
+        is_here = any(item in ("ipv4", "ip") for item in items)
+        return None if is_here != negated else Test(NEVER)
+    return _of_values(kind, left, items, negated) or unread
+
+
+def _of_values(
+    kind: str, left: Dict[str, Any], items: List[object], negated: bool
+) -> Optional[Test]:
+    """The test of values that are known. None for one that is not read."""
+    words = frozenset(str(item) for item in items)
+    if kind == "payload":
+        return _of_payload(left, items, words, negated)
     if kind == "meta":
-        return _of_meta(str(field), words, negated) or unread
+        return _of_meta(str(left.get("key")), words, negated)
     if kind == "fib" and _is_kind_of_address(left):
         return _to_kind(words, negated)
-    if kind == "ct" and field in ("state", "status"):
+    if kind == "ct" and left.get("key") in ("state", "status"):
         # A first packet is new, and has no status; firewalld accepts "dnat".
         return Test(STATE, words, negated=negated)
-    return unread
+    return None
 
 
 def _of_meta(field: str, words: FrozenSet[str], negated: bool) -> Optional[Test]:
