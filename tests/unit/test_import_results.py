@@ -452,6 +452,25 @@ HOSTILE = {
 }  # fmt: skip
 
 
+#: Lines that took minutes: each place of one part was tried with each place of the next.
+HOSTILE |= {
+    "dots in a line": ("cvu", "a" + " ... b" * 16000 + "(\n"),
+    "different ids": ("cvu", f"a ...FAILED ({', '.join(f'PRVF-{n}' for n in range(7000))})\n"),
+    "blanks in a line": ("cvu", "a ...b" + " " * 99000 + "(\n"),
+    "short lines of dots": ("cvu", ("a" + " ... b" * 330 + "(\n") * 300),
+    "a prefix of digits": ("cvu", ("A [" + "1" * 99000 + "\n") * 9),
+}
+
+
+def test_the_text_of_a_task_is_kept_once_for_all_nodes():
+    nodes = ",".join(f"n{number}" for number in range(1900))
+    notes = "".join("PRVG-1234 : " + "[Required" * 220 + "\n" for _ in range(20))
+    (first, *others) = cvu.parse(f"cluvfy -n {nodes} \nT ...FAILED\n{notes}").foreign
+    assert len(others) == 1899
+    assert len(first.told) <= 4000
+    assert all(each.told is first.told for each in others)
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_the_product_of_a_hostile_file_is_bounded_first(name):
     tool, text = HOSTILE[name]

@@ -17,6 +17,7 @@ nodes it proceeds: no other result counts for an excluded node.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -38,7 +39,7 @@ _WORDS = {
 #: Messages of a task that did not run: it needs root, or it was left out.
 _NOT_RUN = {"PRVG-11250": ERROR, "PRVH-1507": SKIP}
 _TASK = re.compile(
-    r"^\s*(?:Verifying )?(?P<name>\S.*?) \.\.\.\s*(?P<word>[^\W\d_][^()]*?)\s*"
+    r"^\s*(?:Verifying )?(?P<name>\S.*?) \.\.\.\s*+(?P<word>[^\W\d_][^()]*+)"
     r"(?:\((?P<ids>[A-Z]{3,5}-\d+(?:[,;\s]+[A-Z]{3,5}-\d+)*)\))?\s*$"
 )
 _BEGINS = re.compile(r"^\s*(?:Verifying )?(?P<name>\S.*?) \.\.\.\s*$")
@@ -59,7 +60,7 @@ _NOT_RUN_ON = re.compile(r"\bdid not run on the following nodes?(?:\(s\))?:\s*(?
 _ON_NODE = re.compile(r'\bon node "(?P<node>[\w.-]+)"')
 _REMOVED = re.compile(r"\sstage\s+-post\s+nodedel\s")
 _NODES = re.compile(r"\s-n\s+(?P<nodes>[\w.,-]+)")
-_PREFIX = re.compile(r"^[A-Z]+:?\s+\[[^\]]*\d{4}[^\]]*\] ?")
+_PREFIX = re.compile(r"^[A-Z]+:?\s+\[(?=[^\]]*?\d{4})[^\]]*+\] ?")
 _SKIPPING = "Skipping line:"
 #: CVU wraps its lines at this column.
 _WIDTH = 80
@@ -80,8 +81,8 @@ _REQUIRED = ("required", "necessário")
 _OF_NO_VALUE = ("status", "node", "node name", "nome do nó", "comment", "comentário", "required")
 #: The same in the text of a message.
 _IN_MESSAGE = re.compile(
-    r"\[(?:Required|Expected)[^=\]]*= ?\"?(?P<required>[^;\]\"]+?)\"?\s*"
-    r"(?:; Found ?= ?\"?(?P<actual>[^\]\"]+?)\"?\s*)?\]"
+    r"\[(?:Required|Expected)[^=\]]{0,100}= ?\"?(?P<required>[^;\]\"]{1,300}?)\"?\s{0,20}"
+    r"(?:; Found ?= ?\"?(?P<actual>[^\]\"]{1,300}?)\"?\s{0,20})?\]"
 )
 
 
@@ -98,6 +99,12 @@ class _Row(NamedTuple):
 _MOST_NODES, _MOST_LINES, _LONGEST_LINE, _LONGEST_NAME = 2000, 400_000, 100_000, 2000
 #: Messages of a task about one node.
 _MOST_NOTES = 20
+#: Characters of them together: more is not shown.
+_LONGEST_TEXT = 4000
+#: Different ids of the messages of a task.
+_MOST_IDS = 500
+#: Places of " ..." in the line of a task.
+_MOST_DOTS = 4
 #: Nodes, ids and texts that lines repeat.
 _MOST_WORK = 2_000_000
 
@@ -175,7 +182,9 @@ def _whole_lines(text: str) -> list[str]:
                 continue
         if " ..." in line and not line.lstrip().startswith("Verifying "):
             # The name of a task has few lines.
-            while lines and len(line) < _LONGEST_NAME and _goes_on(lines[-1], line):
+            while (
+                lines and len(lines[-1]) + len(line) < _LONGEST_NAME and _goes_on(lines[-1], line)
+            ):
                 line = f"{lines.pop()} {line.strip()}"
         elif is_old and lines and _is_wrapped(lines[-1], line):
             line = f"{lines.pop()} {line}"
@@ -185,7 +194,11 @@ def _whole_lines(text: str) -> list[str]:
 
 def _is_old(lines: list[str]) -> bool:
     """Whether the text has sentences (10.2 to 12.1) instead of tasks with a status."""
-    return not any(" ..." in line and _TASK.match(line) for line in lines)
+    return not any(" ..." in line and _task_in(line) for line in lines)
+
+
+def _task_in(line: str) -> re.Match[str] | None:
+    return _TASK.match(line) if line.count(" ...") <= _MOST_DOTS else None
 
 
 def _is_wrapped(before: str, line: str) -> bool:
@@ -236,7 +249,7 @@ class _Reader:
             raise NotUnderstood("its lists of nodes are repeated too often")
         left_out = _EXCLUDED.match(line)
         remaining = _PROCEEDS.match(line)
-        match = _OLD.match(line[:_LONGEST_NAME]) if self.is_old else _TASK.match(line)
+        match = _OLD.match(line[:_LONGEST_NAME]) if self.is_old else _task_in(line)
         message = _MESSAGE.match(line)
         if left_out is not None or remaining is not None or self.proceeds:
             self._nodes_left_out(line, left_out, remaining)
@@ -319,6 +332,8 @@ class _Reader:
             ids = tuple(re.findall(r"[A-Z]{3,5}-\d+", match["ids"] or ""))
             result = _Task(self.task, _status(match["word"]), ids, self.rows)
         task = _together(self.read.tasks.get(self.task), result)
+        if len(task.ids) > _MOST_IDS:
+            raise NotUnderstood(f"a task has more than {_MOST_IDS} ids of messages")
         self.read.tasks[self.task] = task
         self.work += len(task.nodes) + len(task.ids)
         self.rows, self.in_table, self.is_message = {}, False, False
@@ -404,7 +419,8 @@ def _together(old: _Task | None, new: _Task) -> _Task:
     status = max(old.status, new.status, key=_badness)
     nodes = {**old.nodes, **new.nodes}
     is_listed = old.is_listed or new.is_listed
-    return _Task(old.name, status, (*old.ids, *new.ids), nodes, is_listed)
+    ids = tuple(dict.fromkeys((*old.ids, *new.ids)))
+    return _Task(old.name, status, ids, nodes, is_listed)
 
 
 class _Shown(NamedTuple):
@@ -423,6 +439,8 @@ def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
     name, _, subject = task.name.partition(": ")
     about = {host: read.messages.get((task.name, host), [])[:_MOST_NOTES] for host in hosts}
     shared = read.messages.get((task.name, ""), [])[:_MOST_NOTES]
+    # One text for all nodes: a cluster has many.
+    shared_text = _joined(shared)
     rows = {host: task.nodes[host] for host in hosts if host in task.nodes}
     failed = {host for host in hosts if about[host]}
     failed |= {host for host, row in rows.items() if row.status == FAIL}
@@ -438,14 +456,12 @@ def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
             continue
         notes = about[host] or ([] if has_notes else shared)
         numbers = [*task.ids, *(number for number, _text in notes)]
-        text = "; ".join(f"{number}: {text}" for number, text in notes)
+        text = shared_text if notes is shared else _joined(notes)
         status, text = _status_on(host, shown, text)
         for number in numbers:
             status = _NOT_RUN.get(number, status) if host not in read.excluded else status
         row = rows.get(host, _Row(None))
-        value = _IN_MESSAGE.search(text)
-        required = row.required or (value["required"] if value else "")
-        actual = row.actual or ((value["actual"] or "") if value else "")
+        required, actual = _values_in(text)
         findings.append(
             Foreign(
                 host,
@@ -454,13 +470,24 @@ def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
                 status,
                 "medium",
                 text,
-                ", ".join(dict.fromkeys(numbers)),
-                required,
-                actual,
+                ", ".join([*dict.fromkeys(numbers)][:_MOST_NOTES]),
+                row.required or required,
+                row.actual or actual,
                 check_of(name, subject, tuple(numbers)),
             )
         )
     return findings
+
+
+def _joined(notes: list[tuple[str, str]]) -> str:
+    return "; ".join(f"{number}: {text}" for number, text in notes)[:_LONGEST_TEXT]
+
+
+@functools.lru_cache(maxsize=64)
+def _values_in(text: str) -> tuple[str, str]:
+    """The required and the actual value in a message; "" for what it does not state."""
+    value = _IN_MESSAGE.search(text)
+    return (value["required"], value["actual"] or "") if value else ("", "")
 
 
 def _status_on(host: str, shown: _Shown, text: str) -> tuple[str, str]:
