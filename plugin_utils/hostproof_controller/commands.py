@@ -133,6 +133,10 @@ _FROM_HOST = _pattern(_OF_HOST + _OF_SYSTEM + _OF_ACCOUNT)
 _BY_ACCOUNT = re.compile(r"runuser -u (\S+) -- (.+)")
 #: Paths of the system in a command, in which no other account can change a directory.
 _FIXED = ("/proc/[0-9]*/numa_maps", "/etc/fstab", "/etc/sysctl.d/90-dirty.conf")
+#: /lib64 can be a link, and nobody but root changes it. /usr/local can belong to a group.
+_OF_SYSTEM_LIBRARY = re.compile(
+    r"/(?:usr/)?lib(?:64|32)?/(?:[A-Za-z0-9_+.-]+/)*libnetsnmp\.so[.0-9]*"
+)
 _OWN = _pattern(_WRITTEN)
 
 
@@ -196,7 +200,11 @@ def execution(line: str) -> Execution:
     match = _BY_ACCOUNT.fullmatch(line)
     if match:
         return Execution(match[1], match[2], ())
-    paths = [word for word in shlex.split(line) if word[0:1] == "/" and "libnetsnmp" not in word]
+    paths = [
+        word
+        for word in shlex.split(line)
+        if word[0:1] == "/" and not _OF_SYSTEM_LIBRARY.fullmatch(word)
+    ]
     parents = {
         str(parent)
         for path in paths

@@ -136,6 +136,15 @@ def test_root_changes_nothing_below_a_directory_of_others(run, place, home):
         # cwd is a link that the process chose, so that the check fails there.
         ("mkdir -p /proc/7/cwd/x", None, ("/", "/proc", "/proc/7", "/proc/7/cwd")),
         ("grep -l huge /proc/[0-9]*/numa_maps", None, ()),
+        # A name like that of the library does not make a path one of the system.
+        ("mkdir -p /u03/libnetsnmp/a", None, ("/", "/u03", "/u03/libnetsnmp")),
+        ("umount /u03/libnetsnmp.so", None, ("/", "/u03")),
+        ("ln -sfn /usr/lib64/libnetsnmp.so.10 /usr/lib64/libnetsnmp.so", None, ()),
+        (
+            "ln -sfn /usr/local/lib/libnetsnmp.so.10 /usr/local/lib/libnetsnmp.so",
+            None,
+            ("/", "/usr", "/usr/local", "/usr/local/lib"),
+        ),
         ("sysctl -w vm.nr_hugepages=1", None, ()),
         ("dmesg | grep -i nfs", None, ()),
         ("systemctl daemon-reload", None, ()),

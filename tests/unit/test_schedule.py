@@ -163,6 +163,7 @@ class TestTimerOfRoot:
         ("project", 1234, 0o755),
         ("project/waivers.yml", 1234, 0o644),
         ("hook", 1234, 0o600),
+        ("editable/module.py", 0, 0o664),
         ("linked/target", 1234, 0o755),
         ("linked", 1234, 0o755),
     )
@@ -175,7 +176,7 @@ class TestTimerOfRoot:
             path = tmp_path / name
             path.parent.mkdir(parents=True, exist_ok=True)
             folders = ("own", "reports", ".venv", "roles", "work", "local", "target", "checks.d")
-            if path.name in folders or path.name.endswith(("_vars", "_utils")):
+            if path.name in folders or path.name.endswith(("_vars", "_utils", ".d")):
                 path.mkdir(exist_ok=True)
             elif not path.exists() and path.name not in ("home", "named", "project", "linked"):
                 path.touch() if path.name != "python" else path.mkdir()
@@ -188,6 +189,7 @@ class TestTimerOfRoot:
         monkeypatch.setattr(schedule, "ROOT", tmp_path / "own")
         # The real one is checked by the tests of TestTimer where root runs them; it is large.
         monkeypatch.setattr(schedule.sysconfig, "get_path", lambda _: str(tmp_path / "python/lib"))
+        monkeypatch.setattr(schedule, "_imported", lambda: [str(tmp_path / "editable")])
         monkeypatch.setattr(schedule, "_directory", lambda _user: tmp_path / "units")
         monkeypatch.chdir(tmp_path / "home/work")
         return tmp_path
@@ -254,9 +256,94 @@ class TestTimerOfRoot:
             place.chmod(before)
         # Paths that did not exist when the timer was written count too.
         (site / "own/filter_plugins").mkdir()
+        (site / "units/hostproof.service.d").mkdir()
         assert self.check(site).returncode == 0
-        os.chown(site / "own/filter_plugins", 1234, -1)
+        for name in ("own/filter_plugins", "units/hostproof.service.d"):
+            os.chown(site / name, 1234, -1)
+            assert self.check(site).returncode == 1
+            os.chown(site / name, 0, -1)
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("-i", "~oracle/hosts"),
+            ("-i", "$HOME_OF_ORACLE/hosts"),
+            ("-e", "@~oracle/vars.yml"),
+            ("--vault-id", "dev@~oracle/vault"),
+            ("--private-key", "~oracle/key"),
+            ("--ssh-common-args", "-F {0}/ssh_config"),
+            ("--ssh-common-args=-o IdentityFile=~oracle/key -o UserKnownHostsFile=/dev/null",),
+            ("--ssh-extra-args=-oProxyCommand='{0}/proxy %h'",),
+            ("-e", "ansible_ssh_common_args='-F {0}/ssh_config'"),
+            ("-e", '{{"ansible_python_interpreter": "{0}/python3"}}'),
+        ],
+    )
+    def test_paths_as_ansible_and_ssh_take_them(self, run, site, monkeypatch, words):
+        """No shell replaces ~ and $ in a unit; ssh runs what its options name."""
+        home = site / "oracle"
+        home.mkdir()
+        os.chown(home, 1234, -1)
+        monkeypatch.setenv("HOME_OF_ORACLE", str(home))
+        monkeypatch.setattr(
+            os.path, "expanduser", lambda path: path.replace("~oracle", str(home), 1)
+        )
+        options = [word.format(home) for word in words]
+        code, _, err = run(*self.words(site), *options)
+        assert (code, f"another account can change {home}," in err) == (1, True), err
+
+    def test_what_options_name_of_root(self, run, site):
+        words = ("--ssh-common-args", "-o UserKnownHostsFile=/dev/null -o ProxyJump=a@b")
+        assert run(*self.words(site), *words)[0] == 0
+        assert self.check(site).returncode == 0
+
+    def test_lists_of_paths_in_the_project_file(self, run, site):
+        folder = site / "home/work/inventory"
+        folder.mkdir()
+        (folder / "hosts").touch()
+        os.chown(folder, 1234, -1)
+        (site / "home/work/hostproof.yml").write_text("inventory: inventory/hosts,db02\n")
+        code, _, err = run(*self.words(site))
+        assert (code, f"another account can change {folder}," in err) == (1, True), err
+
+    def test_the_program_of_a_script(self, run, site):
+        """An inventory can be a script, and its first line names what runs it."""
+        (site / "named/hosts").write_text(f"#!/usr/bin/env -S {site}/oracle/python3 -I\n")
+        (site / "named/hosts").chmod(0o755)
+        (site / "oracle").mkdir()
+        assert run(*self.words(site))[0] == 0
+        assert self.check(site).returncode == 0
+        os.chown(site / "oracle", 1234, -1)
         assert self.check(site).returncode == 1
+        code, _, err = run(*self.words(site))
+        assert (code, f"another account can change {site}/oracle," in err) == (1, True)
+
+    @pytest.mark.parametrize("place", ["named", "own/module_utils/hostproof"])
+    @pytest.mark.parametrize(("user", "kind"), [(1234, "fuse.x"), (1234, "fuse"), (0, "fuse.x")])
+    def test_a_file_system_of_another_account(self, site, monkeypatch, place, user, kind):
+        """FUSE: its owner is who mounted it, whatever owner the files show."""
+        mounts = site / "mountinfo"
+        row = f"36 25 0:32 / {site}/{place} rw - {kind} x rw,user_id={user},group_id=0\n"
+        mounts.write_text("35 25 0:3 / /proc rw - proc proc rw\n" + row)
+        monkeypatch.setattr(schedule.owned_by_root, "_MOUNTS", str(mounts))
+        try:
+            schedule.owned_by_root.refuse([str(site / "named/hosts")], [str(site / "own")])
+            result = ""
+        except schedule.owned_by_root.Foreign as problem:
+            result = str(problem)
+        assert result == (f"another account can change {site}/{place}" if user else "")
+
+    def test_a_directory_that_a_unit_cannot_have(self, run, site, monkeypatch):
+        """A backslash at its end would join the line with the next one."""
+        (site / "home/work\\").mkdir()
+        monkeypatch.chdir(site / "home/work\\")
+        code, _, err = run(*self.words(site)[:3])
+        assert (code, "ends with a blank or a backslash" in err) == (1, True), err
+
+    def test_directories_of_python_that_a_pth_file_names(self, monkeypatch):
+        monkeypatch.undo()
+        monkeypatch.setenv("PYTHONPATH", "/home/x")
+        monkeypatch.setattr(schedule.sys, "path", ["/bin", "/home/x", "/srv/editable", "relative"])
+        assert [*schedule._imported()] == ["/srv/editable"]
 
     def test_units_in_a_directory_of_others(self, run, site):
         (site / "units").mkdir()
@@ -356,6 +443,14 @@ class TestWebhook:
     def test_a_server_that_is_not_there(self):
         with pytest.raises(sending.NotSent, match="did not take the message: Connection refused"):
             sending.post("http://127.0.0.1:1/secret", {}, pauses=(0,))
+
+    def test_no_proxy_gets_the_address_of_this_machine(self, server, monkeypatch):
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, "http://127.0.0.1:1")
+        for name in ("no_proxy", "NO_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        sending.post(self.address(server), {}, pauses=())
+        assert len(server.received) == 1
 
     #: Answers that http.client raises on, in its own ways; the last ones never end.
     ANSWERS = (

@@ -10,7 +10,7 @@ Patterns and their sources are in masking_rules.py.
 
 import re
 from functools import lru_cache
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Sequence, Set, Tuple
 
 from ..errors import ParseError
 from ..parsers.oracle import oracle_net
@@ -50,6 +50,14 @@ _DEEPEST = 40
 #: Lines before and behind a line that can show that it is secret; characters of each, and lines
 #: that are checked so.
 _AROUND, _LONGEST_LINE, _MOST_IN_CONTEXT = 20, 1000, 300
+
+#: The line before a key, the one behind it; the line before rows of a key or a vault.
+_BEGIN_OF_KEY = re.compile(
+    r"(?:-----BEGIN |---- BEGIN )(?=[\w ]{0,64}(?:PRIVATE|SECRET|MESSAGE|Static))"
+)
+_END_OF_KEY = re.compile("-----END|---- END")
+_BEGIN_OF_ROWS = re.compile(r"[ \t]*\$ANSIBLE_VAULT;|Private-Lines:")
+_ROW_OF_BLOCK = re.compile(r"[ \t]*[\w+/=.-]+[ \t\r]*$")
 
 #: Lists of names and paths: they are not words of one command.
 _NAME_LISTS = ("names", "paths", "under", "unread", "evidence")
@@ -214,8 +222,9 @@ def masked_lines(name: str, lines: Sequence[str], chosen: Sequence[int]) -> List
     ``name`` is the path of the file, or the evidence key, that the lines come from.
     """
     result: List[str] = []
+    in_blocks = _in_blocks(lines) if chosen else set()
     for index in chosen:
-        alone = masked(name, lines[index])
+        alone = BLANK if index in in_blocks else masked(name, lines[index])
         if alone == lines[index] and len(result) < _MOST_IN_CONTEXT:
             start = max(0, index - _AROUND)
             around = [line[:_LONGEST_LINE] for line in lines[start : index + _AROUND]]
@@ -223,6 +232,25 @@ def masked_lines(name: str, lines: Sequence[str], chosen: Sequence[int]) -> List
                 alone = _in_context("\n", around, name)[index - start]
         result.append(alone)
     return result
+
+
+def _in_blocks(lines: Sequence[str]) -> Set[int]:
+    """The lines (by index) of keys and vaults, which can begin far above a chosen line."""
+    inside: Set[int] = set()
+    kind = ""
+    for index, line in enumerate(lines):
+        if kind == "rows" and not _ROW_OF_BLOCK.match(line):
+            kind = ""
+        if kind:
+            inside.add(index)
+            # The last line can hold the end of the key before the mark.
+            kind = "" if kind == "key" and "---" in line and _END_OF_KEY.search(line) else kind
+        elif "---" in line:
+            begin = _BEGIN_OF_KEY.search(line)
+            kind = "key" if begin and not _END_OF_KEY.search(line, begin.end()) else ""
+        elif _BEGIN_OF_ROWS.match(line):
+            kind = "rows"
+    return inside
 
 
 def masked(name: str, text: str) -> str:

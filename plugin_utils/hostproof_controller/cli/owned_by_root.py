@@ -8,11 +8,13 @@ on anything that it checks, so it imports the standard library only (Python 3.6 
 """
 
 import os
+import re
 import stat
 import sys
 from typing import List, NoReturn, Sequence, Set
 
 _MOST_LINKS = 40
+_MOUNTS = "/proc/self/mountinfo"
 
 
 class Foreign(Exception):
@@ -28,16 +30,48 @@ def refuse(places: Sequence[str], trees: Sequence[str]) -> None:
     known: Set[str] = set()
     walked: Set[str] = set()
     try:
+        mounts = _foreign_mounts()
         for place in places:
             _strict(_real(_existing(place), known))
         for tree in trees:
             there = _existing(tree)
             if there == tree:
                 _walk(_real(tree, known), known, walked)
+                _walk_interpreter(tree, known, walked)
             else:
                 _strict(_real(there, known))
+        for mount in sorted(mounts):
+            if mount in known or mount in walked or os.path.dirname(mount) in walked:
+                _foreign(mount)
     except OSError as problem:
         raise Foreign(f"{problem.filename} cannot be checked: {problem.strerror}") from None
+
+
+def _foreign_mounts() -> Set[str]:
+    """Where another account has mounted its own file system, which names any owner."""
+    try:
+        with open(_MOUNTS, encoding="utf-8", errors="surrogateescape") as stream:
+            rows = [line.split(" - ") for line in stream]
+    except OSError:
+        return set()
+    found = set()
+    for row in rows:
+        user = re.search(r"[ ,]user_id=(\d+)", row[-1])
+        if len(row) > 1 and row[-1].startswith("fuse") and user and user.group(1) != "0":
+            words = row[0].split(" ")
+            found.add(re.sub(r"\\([0-7]{3})", lambda byte: chr(int(byte.group(1), 8)), words[4]))
+    return found
+
+
+def _walk_interpreter(path: str, known: Set[str], walked: Set[str]) -> None:
+    """An inventory or a file of passwords can be a script: what runs it counts too."""
+    if os.path.isfile(path) and os.access(path, os.X_OK):
+        with open(path, "rb") as stream:
+            first = stream.readline(4096)
+        words = first[2:].decode("utf-8", "surrogateescape").split()
+        for word in words if first.startswith(b"#!") else ():
+            if word.startswith("/"):
+                _strict(_real(_existing(word), known))
 
 
 def _existing(path: str) -> str:

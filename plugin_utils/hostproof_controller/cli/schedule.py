@@ -71,6 +71,9 @@ _OF_ANSIBLE = (
     "/usr/share/ansible",
     *(f"~root/.ansible/{name}" for name in ("collections", "plugins", "roles")),
 )
+#: Options of ssh and its programs, by their names in the command.
+_OF_SSH = tuple(f"ansible_{name}_args" for name in ("ssh_common", "ssh_extra", "sftp_extra"))
+_OF_SSH += ("ansible_scp_extra_args",)
 #: The system's own Python makes the check before each run, if there is one.
 _PYTHON = Path("/usr/bin/python3")
 
@@ -141,6 +144,7 @@ def command(
     is_of_root = not user or os.geteuid() == 0
     places = _places(webhook_file, audit)
     places.single.append(str(directory))
+    places.trees.extend(str(directory / f"{name}.{kind}.d") for kind in ("service", "timer"))
     if is_of_root:
         _refuse_foreign(places)
     service = SERVICE.format(
@@ -182,8 +186,11 @@ def _directory(user: bool) -> Path:
 def _working_directory() -> str:
     """The current directory; systemd takes no quotes there."""
     directory = os.getcwd()
-    if not directory.isprintable():
-        raise Refused(f"{directory!r} cannot be written into a unit: it has a control character")
+    if not directory.isprintable() or directory[-1] in "\\ ":
+        raise Refused(
+            f"{directory!r} cannot be written into a unit: it has a control character, or ends "
+            "with a blank or a backslash"
+        )
     return directory.replace("%", "%%")
 
 
@@ -260,11 +267,21 @@ def _places(webhook: str | None, audit: tuple[str, ...]) -> Places:
     trees += [str(here / name) for name in _BESIDE]
     # Only the directory: each run is a new one in it.
     single += [str(folder / "reports") for folder in (ROOT, here)]
+    trees += _imported()
     for name in (*_named_by_project(here), *_named_by_options(audit)):
-        named = os.path.abspath(name)
+        # Ansible takes ~account and $VARIABLE, which no shell has replaced in a unit.
+        named = os.path.abspath(os.path.expandvars(os.path.expanduser(name)))
         single.append(os.path.dirname(named))
         trees += [named, *(os.path.join(os.path.dirname(named), beside) for beside in _BESIDE)]
     return Places([*dict.fromkeys(single)], [*dict.fromkeys(trees)])
+
+
+def _imported() -> Iterator[str]:
+    """Directories of Python outside of the virtualenv: a .pth file can name them."""
+    given = {os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)}
+    # The first one is the directory of the program.
+    paths = sys.path if sys.flags.safe_path else sys.path[1:]
+    yield from (path for path in paths if os.path.isabs(path) and path not in given)
 
 
 def _named_by_project(here: Path) -> Iterator[str]:
@@ -273,7 +290,7 @@ def _named_by_project(here: Path) -> Iterator[str]:
     if path.is_file():
         for name, value in project_file.read(path).items():
             if project_file.KEYS[name].kind == project_file.PATHS:
-                yield from (part for part in value.split(",") if part.startswith("/"))
+                yield from filter(_is_path, value.split(","))
 
 
 def _named_by_options(words: tuple[str, ...]) -> Iterator[str]:
@@ -284,9 +301,26 @@ def _named_by_options(words: tuple[str, ...]) -> Iterator[str]:
     context = audit.make_context("audit", list(words), resilient_parsing=True)
     for option in audit.get_params(context):
         for value in path_values(option, context.params.get(option.name or "")):
-            # "db01,db02" is a list of hosts, not of files.
-            if "/" in value or os.path.lexists(value):
+            if _is_path(value):
                 yield value
+        yield from _in_words(option.name, context.params.get(option.name or ""))
+
+
+def _is_path(value: str) -> bool:
+    """ "db01,db02" is a list of hosts, not of files."""
+    return "/" in value or value[:1] == "~" or os.path.lexists(value)
+
+
+def _in_words(option: str | None, value: object) -> Iterator[str]:
+    """The absolute paths in options of ssh and in variables of Ansible: ssh can run such a file."""
+    words = [str(word) for word in value] if isinstance(value, tuple) else []
+    if option == "ansible_extra_vars":
+        words = [word for word in words if re.match(r"[\s{]*[\"']?ansible_", word)]
+    elif option not in _OF_SSH:
+        return
+    for word in words:
+        found = re.findall(r"(?<![\w.%])~?[\w.-]*(?:/[\w.@+-]+)+", word)
+        yield from (path for path in found if path != os.devnull)
 
 
 def _write(directory: Path, units: dict[str, str]) -> None:

@@ -138,7 +138,11 @@ def _try_repeatedly(address: str, content: dict[str, Any], pauses: Sequence[floa
         data=json.dumps(content).encode(),
         headers={"Content-Type": "application/json", "User-Agent": "hostproof"},
     )
-    opener = urllib.request.build_opener(_NoRedirect)
+    handlers: list[Any] = [_NoRedirect]
+    if request.type == "http":
+        # A proxy would get the address of this machine's own server, in plain text.
+        handlers.append(urllib.request.ProxyHandler({}))
+    opener = urllib.request.build_opener(*handlers)
     for pause in (*pauses, None):
         try:
             with opener.open(request, timeout=TIMEOUT):

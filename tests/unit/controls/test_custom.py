@@ -567,6 +567,11 @@ def test_comparisons(comparison, value, met):
         ({"file": "etc/x", "pattern": "x", "equals": 1}, "absolute"),
         ({"file": "/etc/../x", "pattern": "x", "equals": 1}, "without .."),
         ({"file": "/etc/x", "pattern": "(", "equals": 1}, "not a regular expression"),
+        ({"file": "/etc/x", "pattern": "a{99999999999999}", "equals": 1}, "repetition number"),
+        (
+            {"file": "/etc/x", "pattern": "(" * 990 + ")" * 990, "equals": 1},
+            "not a regular expression",
+        ),
         ({"service": "x", "equals": "on"}, "running or stopped"),
         ({"mount": "/u01", "equals": "yes"}, "not mounted"),
         ({"sysctl": "a.b", "equals": 1, "as_root": True}, "belongs to command"),

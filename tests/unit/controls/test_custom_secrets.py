@@ -56,6 +56,33 @@ SOURCES: tuple[dict[str, Any], ...] = (
 )
 
 
+ROWS = tuple(f"{SECRET}{number:03}" + "A" * 47 for number in range(60))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=["file", "command"])
+@pytest.mark.parametrize(
+    ("head", "end"),
+    [
+        ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"),
+        ("key: '-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KEY-----'"),
+        ("-----BEGIN PGP PRIVATE KEY BLOCK-----", "-----END PGP PRIVATE KEY BLOCK-----"),
+        ("---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----", "---- END SSH2 ENCRYPTED PRIVATE KEY ----"),
+        ("-----BEGIN OpenVPN Static key V1-----", "-----END OpenVPN Static key V1-----"),
+        ("$ANSIBLE_VAULT;1.1;AES256", ""),
+        ("Private-Lines: 60", ""),
+    ],
+)
+def test_no_line_of_a_long_key_is_a_value(source, head, end):
+    """Its first line can be far above the line that matches."""
+    text = "\n".join(["first = 1", head, *ROWS, end, "last = 2"])
+    for row in ("000A", "030A", "A{40}$"):
+        (found,) = judged(machine_of(text), **source, pattern=f"(.*{row})", at_least=0)
+        assert found.status == "error", found
+        assert SECRET not in repr(found)
+    (found,) = judged(machine_of(text), **source, pattern="last = (.*)", at_least=0)
+    assert found.status == "pass", found
+
+
 @pytest.fixture
 def in_this_process(monkeypatch):
     """The searches of many findings, without a process for each."""

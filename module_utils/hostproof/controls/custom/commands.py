@@ -81,7 +81,7 @@ _ANY: Dict[str, _Program] = {
             " --topology --nvme --virtio --zoned --merge"
         ),
         _words("-o --output -e --exclude -I --include -x --sort"),
-        r"/dev/[\w/:.@+-]*",
+        r"/dev(?:/[\w:@+-][\w:.@+-]*)+",
     ),
     "lscpu": _Program(
         "abcBJryx",
@@ -98,7 +98,7 @@ _ANY: Dict[str, _Program] = {
         "0adlnp",
         _words("--author --description --license --parameters --filename --null"),
         _words("-F --field"),
-        r"[A-Za-z0-9_-]+",
+        r"[A-Za-z0-9_][A-Za-z0-9_-]*",
     ),
     "nproc": _Program("", _words("--all"), _words("--ignore")),
     "numastat": _Program("cmnvz"),
@@ -198,7 +198,7 @@ def _is_readable(path: str) -> bool:
         and "//" not in path
         and not {".", ".."} & {*path.split("/")}
         and re.match(
-            r"/(?:dev|run/initctl|proc/(?:\d|self|thread-self|kcore|kmsg|sys/kernel/random"
+            r"/(?:dev|(?:var/)?run/initctl|proc/(?:\d|self|thread-self|kcore|kmsg|vmcore|acpi/event|sys/kernel/random"
             r"|sysrq-trigger|bus|scsi)|sys/kernel/(?:debug|tracing))(?:/|\Z|(?<=\d))",
             path,
         )

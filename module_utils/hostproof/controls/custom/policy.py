@@ -65,7 +65,7 @@ def _regex(values: PolicyValues, name: str) -> str:
         raise values.error(name, "must be a regular expression")
     try:
         re.compile(value)
-    except re.error as problem:
+    except (re.error, OverflowError, RecursionError) as problem:
         raise values.error(name, f"is not a regular expression: {problem}") from problem
     return value
 
