@@ -467,8 +467,8 @@ def test_the_text_of_a_task_is_kept_once_for_all_nodes():
     notes = "".join("PRVG-1234 : " + "[Required" * 220 + "\n" for _ in range(20))
     (first, *others) = cvu.parse(f"cluvfy -n {nodes} \nT ...FAILED\n{notes}").foreign
     assert len(others) == 1899
-    assert len(first.told) <= 4000
-    assert all(each.told is first.told for each in others)
+    assert len(first.message) <= 4000
+    assert all(each.message is first.message for each in others)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
