@@ -133,7 +133,7 @@ _FROM_HOST = _pattern(_OF_HOST + _OF_SYSTEM + _OF_ACCOUNT)
 _BY_ACCOUNT = re.compile(r"runuser -u (\S+) -- (.+)")
 #: Paths of the system in a command, in which no other account can change a directory.
 _FIXED = ("/proc/[0-9]*/numa_maps", "/etc/fstab", "/etc/sysctl.d/90-dirty.conf")
-#: /lib64 can be a link, and nobody but root changes it. /usr/local can belong to a group.
+#: /lib64 can be a link, and only root changes what is in it. /usr/local can belong to a group.
 _OF_SYSTEM_LIBRARY = re.compile(
     r"/(?:usr/)?lib(?:64|32)?/(?:[A-Za-z0-9_+.-]+/)*libnetsnmp\.so[.0-9]*"
 )

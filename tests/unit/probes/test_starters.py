@@ -219,3 +219,14 @@ def test_the_instances_that_a_unit_names(text, sids):
     unit = "db@TEST.service" if "%i" in text else "db.service"
     limit_packs.starter(host, unit, f"[Service]\n{text}\n")
     assert found(host)[unit].sids == sids
+
+
+def test_a_variable_of_a_script_is_not_kept():
+    """A line NAME=VALUE is a setting in a unit only; in a script it can hold a password."""
+    text = f"T0=Kq7zTr2pWx {HOME}/bin/dbstart {HOME}"
+    for path in ("/etc/rc.local", "/etc/init.d/dbora", "/opt/start.sh"):
+        kept = starters._kept([HOME], path, text)
+        assert "Kq7zTr2pWx" not in kept
+        assert f"{HOME}/bin/dbstart" in kept
+    setting = "LimitMEMLOCK=infinity"
+    assert starters._kept([], "/etc/systemd/system/dbora.service", setting) == setting

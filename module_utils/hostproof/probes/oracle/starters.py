@@ -308,9 +308,9 @@ def slice_of(service: str, files: Sequence[systemd_unit.Unit]) -> str:
     return ("system-" + prefix.replace("-", "\\x2d") if instance else "system") + ".slice"
 
 
-def _kept(homes: Iterable[str], _path: str, line: str) -> str:
+def _kept(homes: Iterable[str], path: str, line: str) -> str:
     """The line with the words alone that show what it starts, as whom and with which limits."""
-    if re.match(r"[ \t]*(?!Exec|Environment)\w+[ \t]*=", line):
+    if "/systemd/" in path and re.match(r"[ \t]*(?!Exec|Environment)\w+[ \t]*=", line):
         return line
     return kept_lines.needed_words(line, partial(_reading, sorted(homes)))
 
