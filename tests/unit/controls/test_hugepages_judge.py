@@ -1404,6 +1404,13 @@ def test_what_lets_a_process_use_huge_pages(
     assert finding.status == status, finding.why
 
 
+@pytest.mark.parametrize("check", ["shm_group", "memlock_in_force"])
+def test_databases_that_are_not_known_are_no_reason_to_skip(judge, check):
+    machine = bare(kernel=NEW_KERNEL)().account("oracle", 54321, "oinstall").deny("/etc/oratab")
+    (finding,) = judge(machine)[check]
+    assert finding.status == "error", finding.why
+
+
 def test_the_restart_of_an_owner_outside_of_the_group_is_a_sentence_by_itself(judge):
     machine = with_instance(Shm(16 * GIB), groups=(54322, 54330))()
     finding = judge(machine)["shm_group"][0]

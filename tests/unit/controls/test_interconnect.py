@@ -420,6 +420,13 @@ class TestSeparate:
         node = Node().command("ip -o addr show", TWO)
         assert one_of(node, "separate", interfaces=["eth0"]).status == "fail"
 
+    @pytest.mark.parametrize(("says", "status"), [(True, "pass"), (False, "error")])
+    def test_an_instance_whose_parameters_are_not_known(self, says, status):
+        node = two_networks()
+        if not says:
+            del node.commands["sqlplus RAC1: release and parameters"]
+        assert one_of(node, "separate").status == status
+
     def test_addresses_that_cannot_be_read(self):
         node = Node().command("ip -o addr show", "", 1)
         assert one_of(node, "separate").status == "error"

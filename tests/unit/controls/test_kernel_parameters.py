@@ -514,6 +514,12 @@ class TestReversePath:
             "skip"
         )
 
+    def test_private_interfaces_that_are_not_known(self, judge):
+        machine = with_home(stock())
+        machine.process("/u01/app/19.0.0/grid/bin/ocssd.bin", "/u01/app/19.0.0/grid/bin/ocssd.bin")
+        finding = judge(machine, interconnect="auto")["kernel_parameters.reverse_path"]
+        assert finding.status == "error", finding.why
+
     def test_an_interface_that_is_not_there(self, judge):
         findings = judge(with_home(stock()), interconnect=["eth9", "eth8"])
         assert findings["net.ipv4.conf.eth9.rp_filter"].status == "skip"

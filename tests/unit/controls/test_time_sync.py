@@ -110,6 +110,13 @@ class TestOneDaemon:
         assert "start it while neither Clusterware nor a database runs here" in finding.fix
         assert finding.commands == ()
 
+    @pytest.mark.parametrize(
+        ("said", "status"), [("CRS-4700 ... in Observer mode.", "fail"), ("CRS-4639", "error")]
+    )
+    def test_none_where_clusterware_may_keep_the_clocks_alike(self, judge, said, status):
+        machine = with_clusterware(bare().command(" ".join(SHOW), shown()), said)
+        assert judge(machine, **SINGLE)["one_daemon"].status == status
+
     def test_two_at_once(self, judge):
         machine = daemon(with_chrony(), "/usr/lib/systemd/systemd-timesyncd", pid=701)
         findings = judge(machine, **SINGLE)

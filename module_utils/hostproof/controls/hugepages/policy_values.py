@@ -5,7 +5,7 @@
 import re
 from typing import List, Optional, Tuple
 
-from ...collect.answer import Answer, attempt, if_known, known
+from ...collect.answer import Answer, attempt, if_known, known, unless_newer
 from ...errors import HostproofError
 from ...parsers.kernel import kernel_release
 from ...parsers.unix import getent, limits_conf
@@ -57,7 +57,7 @@ def requires_group(release: kernel_release.Release) -> bool:
 
 
 def has_database(facts: Facts, policy: Policy) -> bool:
-    return bool(policy.instances or known(facts.instances) or if_known(facts.databases, []))
+    return bool(policy.instances or known(facts.instances) or unless_newer(facts.databases, []))
 
 
 def wanted_memlock(facts: Facts, policy: Policy) -> Optional[int]:

@@ -5,7 +5,7 @@
 from typing import List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
-from ...errors import Absent, HostproofError, Unanswered
+from ...errors import Absent, HostproofError, NotRecorded, Unanswered
 from ...evaluate.advice import Advice, Apply, Ask, Edit, Step, Wait
 from ...evaluate.checking import (
     Judged,
@@ -143,10 +143,10 @@ class Starting(NamedTuple):
     by: Answer[List[By]]
 
 
-def _starting(facts: Facts, policy: Policy) -> List[Starting]:
+def _starting(facts: Facts, policy: Policy) -> List[Answer[Starting]]:
     starts, unknown = next_starts(facts, policy, known(facts.pool).page_size)
     listed = {entry.sid: entry.sga for entry in policy.instances or ()}
-    starting = []
+    starting: List[Answer[Starting]] = []
     for instance in known(facts.instances):
         growth: Answer[int] = 0
         if instance.sid in starts:
@@ -155,8 +155,12 @@ def _starting(facts: Facts, policy: Policy) -> List[Starting]:
             growth = unknown
         by = _limits_at_boot(facts, instance.sid, instance.user)
         starting.append(Starting(instance.sid, instance, growth, listed.get(instance.sid, 0), by))
-    active = {one.sid for one in starting}
-    for database in if_known(facts.databases, []):
+    active = {instance.sid for instance in known(facts.instances)}
+    if isinstance(facts.databases, HostproofError):
+        return (
+            starting if isinstance(facts.databases, NotRecorded) else [*starting, facts.databases]
+        )
+    for database in facts.databases:
         owner = attempt(lambda one=database: known(one.target).user)
         by = _limits_at_boot(facts, database.sid, owner)
         start = starts.get(database.sid)
@@ -164,7 +168,8 @@ def _starting(facts: Facts, policy: Policy) -> List[Starting]:
             database.sid not in active
             and start is not None
             and start.growth.sga
-            and if_known(by, [])
+            and by
+            and not isinstance(by, NotRecorded)
         ):
             starting.append(Starting(database.sid, None, start.growth.sga, 0, by))
     return starting

@@ -5,7 +5,7 @@
 import ipaddress
 from typing import Dict, List, Optional, Set, Tuple
 
-from ...collect.answer import Answer, if_known, known, unless_absent
+from ...collect.answer import Answer, if_known, known, unless_absent, unless_newer
 from ...errors import HostproofError
 from ...evaluate.advice import Advice, Ask, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
@@ -184,6 +184,8 @@ def separate(facts: Facts, _policy: Policy) -> Verdict:
         known(facts.public)
         known(facts.addresses)
         known(facts.others)
+        for one in unless_newer(facts.instances, []):
+            known(one.now)
     return Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(problems)}.",

@@ -5,17 +5,24 @@
 from functools import partial
 from typing import List, Tuple
 
+from ...collect.answer import unless_absent
 from ...evaluate.checking import Subjects
 from .facts import Facts
 from .policy import Policy
-from .required_parameters import Parameter, judged_parameters
+from .required_parameters import REVERSE_PATH, Parameter, judged_parameters
 
 PROC = "proc_sys_kernel(5), proc_sys_fs(5), proc_sys_vm(5)"
 NETWORK = "kernel Documentation/networking/ip-sysctl.rst"
 
 
 def _of(name: str, facts: Facts, policy: Policy) -> List[Parameter]:
-    return [parameter for parameter in judged_parameters(facts, policy) if parameter.family == name]
+    found = [
+        parameter for parameter in judged_parameters(facts, policy) if parameter.family == name
+    ]
+    if not found and name == REVERSE_PATH:
+        # Interfaces that are not known are not few.
+        unless_absent(facts.interconnect, ())
+    return found
 
 
 def _evidence(parameter: Parameter) -> Tuple[str, ...]:

@@ -5,7 +5,7 @@
 import re
 from typing import Dict, List, Optional, Tuple
 
-from ...collect.answer import if_known, known
+from ...collect.answer import if_known, known, unless_absent
 from ...errors import Unanswered
 from ...evaluate.advice import Advice, Apply, Ask, Run, Step
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, failing, layered
@@ -45,7 +45,8 @@ def one_daemon(facts: Facts, policy: Policy) -> Verdict:
     wrong_now = len(running) != 1 or policy.daemon not in (ANY, *running)
     why = _fault(running, enabled, policy)
     status = FAIL if why else PASS
-    if not running and not enabled and if_known(facts.ctss, None) == "Active":
+    # Whether Clusterware keeps the clocks alike decides only where nothing else does.
+    if not running and not enabled and unless_absent(facts.ctss, None) == "Active":
         status, sentence = ctss_alone(facts, policy)
         why = f"Only Clusterware's own service (CTSS) keeps the clocks alike. {sentence}"
     return layered(
