@@ -138,7 +138,7 @@ class Policy(NamedTuple):
     """The largest share of memory, in percent, that the pool may take.
 
     It is Hostproof's choice, not Oracle's: PGA, processes and the kernel need the rest. A larger
-    pool is a warning. It is a failure above 85 percent if less than 32 GiB are left.
+    pool is a warning. It is a failure above 85% if less than 32 GiB are left.
 
     Default: 70
     """
