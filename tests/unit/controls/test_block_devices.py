@@ -305,7 +305,18 @@ class TestOwnership:
             ("/bin/chown oracle:dba /dev/mapper/mpathb", "fail"),
             ("/bin/chown grid:dba /dev/%k", "fail"),
             ("/bin/chown $env{WHO} /dev/%k", "error"),
-            ("/usr/local/bin/chown_asm /dev/%k", "fail"),
+            # A script of the administrator can set every owner.
+            ("/usr/local/bin/chown_asm /dev/%k", "error"),
+            ("/usr/local/bin/set_owner.sh %k", "error"),
+            ("/bin/sh /root/asm %k", "error"),
+            ("/bin/bash -c '/opt/dba/asm_perm $name'", "error"),
+            ("/usr/bin/env python3 -u /etc/oracle/perm.py", "error"),
+            ("/usr/bin/systemd-run --no-block /u01/app/perm", "error"),
+            ("asm_perm.sh", "error"),
+            ("/usr/lib/udev/asm_perm.ksh %k", "error"),
+            ("/bin/sh -c 'echo 180 > /sys/block/%k/device/timeout'", "fail"),
+            ("/sbin/kpartx -a /dev/%k", "fail"),
+            ("/usr/local/bin/perm; /bin/chown oracle:dba /dev/%k", "error"),
         ],
     )
     def test_a_program_that_changes_the_owner(self, judge, command, status):
@@ -315,6 +326,25 @@ class TestOwnership:
         assert finding.status == status, finding.why
         again = judge(RecordedHost(machine.evidence), NAMED)["/dev/dm-0 ownership"]
         assert again.as_dict() == finding.as_dict()
+
+    @pytest.mark.parametrize(
+        ("others", "owner", "status", "says"),
+        [
+            (ASM_RULE, ORACLE, "pass", ""),
+            ("", ORACLE, "error", "12-own.rules:1 runs /opt/perm.sh, and which owner"),
+            (ASM_RULE.replace("oracle", "root"), ORACLE, "error", "runs /opt/perm.sh"),
+            (ASM_RULE.replace("oracle", "root"), 0, "fail", "it is 0:54322"),
+            ("", 0, "fail", "it is 0:54322"),
+        ],
+    )
+    def test_an_own_script_is_decided_by_other_rules(self, judge, others, owner, status, says):
+        machine = owned(recorded())
+        machine.owners["/dev/dm-0"] = (owner, DBA, 0o660)
+        machine.rule("12-own.rules", 'KERNEL=="dm-*", RUN+="/opt/perm.sh %k"\n')
+        machine.rule("13-other.rules", 'KERNEL=="sd*", RUN+="/opt/perm.sh %k"\n')
+        machine.rule("99-asm.rules", others)
+        finding = judge(machine, NAMED)["/dev/dm-0 ownership"]
+        assert (finding.status, says in finding.why) == (status, True), finding.why
 
     def test_a_program_comes_after_all_rules(self, judge):
         text = 'ENV{DM_NAME}=="mpatha", RUN+="/bin/chown root:root /dev/%k"\n'

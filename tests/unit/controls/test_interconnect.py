@@ -349,6 +349,37 @@ class TestInstances:
         node.command("sqlplus RAC1: release and parameters", "ORA-01034: not available\n", 1)
         assert one_of(node, "redundancy").status == "error"
 
+    @pytest.mark.parametrize(
+        ("entries", "statuses"),
+        [
+            # A database that is down, by its text file; None: it may not be read.
+            (None, ("error", "error")),
+            ("", ("pass", "pass")),
+            ("*.cluster_interconnects='192.168.10.1'", ("warn", "pass")),
+            ("RAC9.cluster_interconnects='192.168.10.1:192.168.20.1'", ("warn", "pass")),
+            ("RAC8.cluster_interconnects='192.168.10.1'", ("pass", "pass")),
+            ("RAC9.CLUSTER_INTERCONNECTS=192.168.20.1", ("warn", "pass")),
+            ("cluster_interconnects='192.0.2.10'", ("warn", "fail")),
+            ("*.cluster_interconnects=192.0.2.10\nRAC9.cluster_interconnects=''", ("pass",) * 2),
+        ],
+    )
+    def test_a_database_that_is_down(self, entries, statuses):
+        node = two_networks()
+        node.file("/etc/oratab", f"RAC1:{HOME}:N\nRAC9:{HOME}:N\n")
+        path = f"{HOME}/dbs/initRAC9.ora"
+        node.folder(HOME, f"{HOME}/dbs")
+        node.command(f"stat -L -c %U {HOME}/bin/sqlplus", "oracle\n")
+        node.command(f"sqlplus -V of {HOME}", "SQL*Plus: Release 19.0.0.0.0 - Production\n")
+        node.command(
+            f"ls -Lin {HOME}/dbs/",
+            "1 -rw-r----- 1 54321 54321 9 Nov 20 10:00 initRAC9.ora\n",
+        )
+        node.file(path, "*.db_name='RAC'\n" + (entries or "") + "\n")
+        if entries is None:
+            node.deny(path)
+        found = [one_of(node, check) for check in ("redundancy", "separate")]
+        assert tuple(one.status for one in found) == statuses, [one.why for one in found]
+
     def test_an_address_of_the_public_interface(self):
         finding = one_of(two_networks("192.0.2.10", "192.0.2.10"), "separate")
         assert finding.status == "fail"

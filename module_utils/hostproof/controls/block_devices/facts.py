@@ -67,7 +67,8 @@ _SETTING = re.compile(
 )
 _ASSIGNS = (
     r"\b(OWNER|GROUP|MODE|ATTR\{(queue|device)/[a-z_]+\})\s*[:+!=]?=\s*[ei]?\""
-    r"|\bRUN\b.*\bch(own|grp|mod)\b"
+    r"|\bRUN\b.*(\bch(own|grp|mod)\b|\.(sh|bash|ksh|py|pl)\b"
+    r"|[\"' \t;&|]/(?!(usr/)?s?bin/|(usr/)?lib(64|exec)?/|sys/|dev/|proc/))"
 )
 #: The first udev that leaves out a rule which compares owner, group or mode of a node.
 _STRICT_UDEV = 243

@@ -10,6 +10,7 @@ from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.checking import S, Skip
 from ...parsers import glob_pattern
 from ...parsers.kernel import bracketed, kernel_cmdline
+from ...parsers.number import integer
 from ...parsers.systemd import tuned
 from ...parsers.systemd.udev_rules import Assigned, Lookup, Outcome, outcome
 from .facts import ASM_GROUP, Facts, Rules, Used
@@ -110,6 +111,12 @@ def require_certain(result: Outcome, what: str) -> Optional[Assigned]:
     """The effective assignment, None without one. Raises if only a reboot can show it."""
     winner = result.winner
     for doubt in result.doubts:
+        if doubt.script:
+            raise Unanswered(
+                "lines:udev_block",
+                f"{doubt.place} runs {doubt.script}, and which owner, group or mode it sets for "
+                f"{what} is not known: set them by OWNER=, GROUP= and MODE= of a rule instead",
+            )
         if winner is None or doubt.value != winner.value:
             raise Unanswered(
                 "lines:udev_block",
@@ -138,8 +145,14 @@ def persisted_values(
     """
     later = node_at_boot(used, facts, rules, "change")
     first = later if used.name.startswith("dm-") else node_at_boot(used, facts, rules, "add")
+    stat = known(used.stat)
+    now = (stat.uid, stat.gid, stat.mode & 0o777)
     assignments = {}
-    for key in NODE:
+    for key, want, has in zip(NODE, owner_of(used, facts), now):
+        if want is None or want == has:
+            later[key], first[key] = (
+                _without_scripts(result, key, want, facts) for result in (later[key], first[key])
+            )
         assignment = require_certain(later[key], used.node)
         assignments[key] = (
             (assignment, True)
@@ -147,6 +160,15 @@ def persisted_values(
             else (require_certain(first[key], used.node), False)
         )
     return assignments
+
+
+def _without_scripts(result: Outcome, key: str, want: Optional[int], facts: Facts) -> Outcome:
+    """Without own scripts where they decide nothing: no value is required, or the node has the one
+    that a rule sets too."""
+    winner = result.winner
+    if want is not None and (winner is None or number_of(key, winner.value, facts) != want):
+        return result
+    return result._replace(doubts=tuple(doubt for doubt in result.doubts if not doubt.script))
 
 
 def value_at_boot(disk: Disk, key: str, facts: Facts, rules: Rules) -> Optional[Assigned]:
@@ -234,6 +256,18 @@ def owner_of(used: Used, facts: Facts) -> Owner:
         known(facts.accounts["group " + entry.group]) if entry.group else None,
         entry.mode,
     )
+
+
+def number_of(key: str, text: str, facts: Facts) -> int:
+    """The uid, gid or mode in the text of a rule. -1 if it is not the required one."""
+    if key == MODE:
+        return integer(text, 8)
+    if text.isdecimal():
+        return integer(text)
+    name = f"{key.lower()} {text}"
+    if name in facts.accounts:
+        return int(known(facts.accounts[name]))
+    return -1
 
 
 def is_owned(used: Used) -> bool:

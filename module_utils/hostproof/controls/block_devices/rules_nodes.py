@@ -8,13 +8,12 @@ from ...collect.answer import attempt, existing, if_known, known
 from ...errors import HostproofError
 from ...evaluate.checking import Judged, Rules, Skip, Verdict, failing, verdict_or_error
 from ...evaluate.finding import FAIL, PASS, WARN
-from ...parsers.number import integer
 from ...parsers.systemd.udev_rules import comparing
 from .device_steps import remedy, step_of_node
 from .facts import ASM_KEY, DRIVERS, Facts, Used
 from .policy import NAME, Policy
 from .probes import disks
-from .required_values import GROUP, MODE, OWNER, owner_of, persisted_values
+from .required_values import GROUP, MODE, OWNER, number_of, owner_of, persisted_values
 from .subjects import NODES, PARTITIONS
 
 rules: Rules[Facts, Policy] = Rules(NAME)
@@ -140,7 +139,7 @@ def _at_boot(used: Used, facts: Facts) -> Tuple[str, List[str], List[str]]:
             lost.append(f"no udev rule sets its {key}")
             continue
         texts.append(f"{key} {assignment.value} from {assignment.place}")
-        if _number(key, assignment.value, facts) != want:
+        if number_of(key, assignment.value, facts) != want:
             lost.append(f"udev sets its {key} to {assignment.value} ({assignment.place})")
         elif not always:
             unsafe.append(
@@ -158,18 +157,6 @@ def _at_boot(used: Used, facts: Facts) -> Tuple[str, List[str], List[str]]:
             for place in comparing(known(facts.rules))[:_MOST_NAMED]
         ]
     return "; ".join(texts) or "no udev rule: owned by root after reboot", lost, unsafe[:1]
-
-
-def _number(key: str, text: str, facts: Facts) -> int:
-    """The uid, gid or mode in the text of a rule. -1 if it is not the required one."""
-    if key == MODE:
-        return integer(text, 8)
-    if text.isdecimal():
-        return integer(text)
-    name = f"{key.lower()} {text}"
-    if name in facts.accounts:
-        return int(known(facts.accounts[name]))
-    return -1
 
 
 @rules.check(

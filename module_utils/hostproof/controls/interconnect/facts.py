@@ -8,7 +8,7 @@ from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
-from ...errors import Absent, HostproofError, Unanswered, kind_of
+from ...errors import Absent, Unanswered, kind_of
 from ...parsers.net import bonding, ip_addr, ip_neigh, ip_route, proc_net_snmp
 from ...parsers.number import integer
 from ...parsers.oracle import crsconfig_params, pfile
@@ -224,14 +224,9 @@ def _read_others(host: Host, interfaces: List[Device]) -> List[ip_addr.Address]:
 
 
 def _read_instances(host: Host) -> List[Limited]:
-    """Running instances, and stopped ones whose parameter file is readable."""
+    """Running instances and stopped ones."""
     coming = will_start.read(host, next_start.Asking(_SQLPLUS_SECONDS, None))
-    found = [_limited(database) for database in known(coming.running)]
-    for database in if_known(coming.stopped, []):
-        stopped = _limited(database)
-        if not isinstance(stopped.later, HostproofError):
-            found.append(stopped)
-    return found
+    return [_limited(database) for database in [*known(coming.running), *known(coming.stopped)]]
 
 
 def _limited(database: next_start.Database) -> Limited:

@@ -5,7 +5,7 @@
 import ipaddress
 from typing import Dict, List, Optional, Set, Tuple
 
-from ...collect.answer import Answer, if_known, known, unless_absent, unless_newer
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent, unless_newer
 from ...errors import HostproofError
 from ...evaluate.advice import Advice, Ask, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
@@ -54,16 +54,28 @@ def redundancy(facts: Facts, _policy: Policy) -> Verdict:
             "; ".join([", ".join(shown), *now.values()]), WARN if now or not whole else PASS
         ),
         persisted=Layer("; ".join(later.values()), WARN) if later else None,
-        also=[
-            (f"cluster_interconnects of {one.sid}", one.now)
-            for one in instances
-            if isinstance(one.now, HostproofError)
-        ],
+        also=_unknown_limits(facts),
         advice=_second_link(down, whole, instances, list(now)),
         why=f"{'. '.join(whys)}.",
         desired="two network cards or more",
         evidence=[f"dir:{devices.CLASS}/{name}" for name in links] + [one.key for one in instances],
     )
+
+
+def _unknown_limits(facts: Facts) -> List[Tuple[str, HostproofError]]:
+    """The values of cluster_interconnects that are not known, in words."""
+    instances = attempt(unless_newer, facts.instances, [])
+    if isinstance(instances, HostproofError):
+        return [("cluster_interconnects", instances)]
+    values = [
+        (words.format(one.sid), value)
+        for one in instances
+        for words, value in (
+            ("cluster_interconnects of {0}", one.now),
+            ("cluster_interconnects of {0} after its next start", one.later),
+        )
+    ]
+    return [(words, value) for words, value in values if isinstance(value, HostproofError)]
 
 
 def _second_link(
@@ -179,13 +191,14 @@ def separate(facts: Facts, _policy: Policy) -> Verdict:
         if found:
             names = ", ".join(dict.fromkeys(found))
             problems.append(f"cluster_interconnects of {one.sid} is {names}")
-            steps += [Ask(one.reset), Wait("instance_restart", one.sid)]
+            steps.append(Ask(one.reset))
+            steps += [Wait("instance_restart", one.sid)] if values[0] else []
     if not problems:
         known(facts.public)
         known(facts.addresses)
         known(facts.others)
-        for one in unless_newer(facts.instances, []):
-            known(one.now)
+        for _words, problem in _unknown_limits(facts):
+            raise problem
     return Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(problems)}.",

@@ -24,10 +24,10 @@ _OWN_NAME = re.compile(r"\$(?:name|kernel|env\{INTERFACE\})|%k|%E\{INTERFACE\}")
 #: Programs that a rule starts, except those that a control checks.
 _OTHER_PROGRAMS = re.compile(
     r"(\bRUN(?:\{\w+\})?\s*(?:\+=|:=|=)\s*)"
-    r'"(?:(?!ethtool|sysctl|GOTO|\bch(?:own|grp|mod)\b)[^"\\]|\\.)*"'
+    r'"((?:(?!ethtool|sysctl|GOTO|\bch(?:own|grp|mod)\b)[^"\\]|\\.)*)"'
 )
 
-_NOTHING = re.compile(r"(?!)()")
+_NOTHING = re.compile(r"(?!)()()")
 
 #: A condition or an assignment: key, operator, value.
 Token = Tuple[str, str, str]
@@ -98,7 +98,7 @@ def _fits_one(condition: Tuple[str, str, str], values: Dict[str, Sequence[Option
 
 def kept(text: str) -> str:
     """The part of a rules file that is recorded as evidence (kept_lines.py): rules without comments
-    and without programs that no control checks."""
+    and without programs that no control checks. The path of an own script is kept."""
     lines = {}
     continued = False
     try:
@@ -109,9 +109,13 @@ def kept(text: str) -> str:
         pattern = _NOTHING
     for number, line in enumerate(text.split("\n"), 1):
         if continued or not line.lstrip().startswith("#"):
-            lines[number] = pattern.sub(r'\1""', line)
+            lines[number] = pattern.sub(_without_words, line)
             continued = line.endswith("\\")
     return kept_lines.numbered(lines)
+
+
+def _without_words(match: Any) -> str:
+    return f'{match.group(1)}"{own_script(match.group(2))}"'
 
 
 def jumps(text: str) -> bool:
@@ -179,11 +183,13 @@ _RUNS = re.compile(r"(PROGRAM|IMPORT\{\w+\}|TEST(\{\w+\})?)\Z")
 
 class Assigned(NamedTuple):
     """A value and its place. ``by_identity``: its rule requires which device it is, and not
-    only for the kernel's name, which depends on the order of a reboot."""
+    only for the kernel's name, which depends on the order of a reboot. ``script`` is an own script
+    that its rule runs: it can set any owner, group and mode."""
 
     value: str
     place: str
     by_identity: bool
+    script: str = ""
 
 
 class Outcome(NamedTuple):
@@ -225,10 +231,12 @@ def outcome(
         all_rules = [rule for rule in rules(text) if comparison_assigns or not _compares(rule)]
         _run_file(path, all_rules, outcomes, lookup, programs)
     for program, is_certain in programs:
-        for key, value in owners_in(program.value, lookup):
+        script = own_script(program.value)
+        pairs = [(key, "") for key in _NODE] if script else owners_in(program.value, lookup)
+        for key, value in pairs:
             if key not in outcomes:
                 continue
-            assignment = program._replace(value=value)
+            assignment = program._replace(value=value, script=script)
             if is_certain and value:
                 outcomes[key] = Outcome(assignment, (), True)
             else:
@@ -244,6 +252,29 @@ _PROPERTY = re.compile(r"\$env\{(\w+)\}|%E\{(\w+)\}")
 _SHELL = re.compile(r"(?:\S*/)?(?:ba|da|k)?sh\s+-c\s+(['\"])(.*)\1\s*\Z")
 _OWNER = re.compile(r"([a-z_0-9][a-z0-9_-]*)?(?:[:.]([a-z_0-9][a-z0-9_-]*)?)?\Z")
 _OCTAL = re.compile(r"0?[0-7]{3,4}\Z")
+#: What starts another program.
+_STARTER = re.compile(
+    r"(?:\S*/)?(?:(?:ba|da|k|z)?sh|env|nohup|setsid|sudo|systemd-run|(?:python|perl)[\d.]*)\Z"
+)
+#: A program outside the directories of packages, or a script by the end of its name.
+_OWN_PROGRAM = re.compile(
+    r"(?:/(?!(?:usr/)?s?bin/|(?:usr/)?lib(?:64|exec)?/|sys/|dev/|proc/)[\w./@+-]{1,200}"
+    r"|[\w./@+-]{1,200}\.(?:sh|bash|ksh|py|pl))\Z"
+)
+
+
+def own_script(command: str) -> str:
+    """The path of an own script that a command of RUN starts; "" if it starts none."""
+    shell = _SHELL.match(command.strip())
+    for one in re.split(r"[;&|]+", shell.group(2) if shell is not None else command):
+        words = [
+            word
+            for word in re.sub(r"['\"\\]", " ", one).split()
+            if not word.startswith("-") and not _STARTER.match(word)
+        ]
+        if words and _OWN_PROGRAM.match(words[0]):
+            return words[0]
+    return ""
 
 
 def owners_in(command: str, lookup: Lookup) -> List[Tuple[str, str]]:

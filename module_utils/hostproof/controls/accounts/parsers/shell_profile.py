@@ -7,7 +7,7 @@ A line is read word by word, without running anything: umask, the files that it 
 """
 
 import re
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
 
 #: Oracle Database Installation Guide for Linux, unset these before an installation.
 VARIABLES = ("ORACLE_HOME", "ORACLE_SID", "ORACLE_BASE", "ORA_NLS10", "TNS_ADMIN", "ORA_CRS_HOME")
@@ -91,8 +91,7 @@ def parse(text: str) -> Settings:
     variables: List[str] = []
     zones: List[str] = []
     env = ""
-    for line in text.split("\n"):
-        code = re.split(r"(?:^|\s)#", line, maxsplit=1)[0]
+    for code in _commands(text):
         reader.read(code)
         variables.extend(
             variable for variable in _VARIABLE.findall(code) if variable not in variables
@@ -104,6 +103,31 @@ def parse(text: str) -> Settings:
     is_whole = text.startswith(MARK) or text.endswith("\n") or bool(_NOT_KEPT.search(text))
     is_whole = is_whole or not text
     return Settings(tuple(reader.steps[:_MOST]), tuple(variables), tuple(zones), env, is_whole)
+
+
+#: The begin of a here-document; a shift of bits in (( )) has none.
+_HERE = re.compile(r"(?<!<)<<(-?)[ \t]*(?=[^\s<>&|;()])")
+_DELIMITER = re.compile(r"<<-?[ \t]*(?:'([^']+)'|\"([^\"]+)\"|\\?([^\s<>&|;()]+))")
+#: A here-document that this shell reads as commands.
+_RUNS_HERE = re.compile(_BEGIN + r"(?:(?:\.|source)\s+/(?:dev/stdin|proc/self/fd/0)\b|eval\b)")
+
+
+def _commands(text: str) -> Iterator[str]:
+    """The lines without comments, and without here-documents (bash(1), Here Documents)."""
+    lines = text.split("\n")
+    at = 0
+    while at < len(lines):
+        code = re.split(r"(?:^|\s)#", lines[at], maxsplit=1)[0]
+        at += 1
+        yield code
+        for match in _HERE.finditer(_without_quotes(code)):
+            found = _DELIMITER.match(code, match.start())
+            if found is None or _RUNS_HERE.search(code) or "((" in code[: match.start()]:
+                continue
+            end = found.group(1) or found.group(2) or found.group(3)
+            after = lines[at:] if not match.group(1) else [one.lstrip("\t") for one in lines[at:]]
+            # Without its end it is none, or the shell reports it.
+            at += after.index(end) + 1 if end in after else 0
 
 
 #: A line that no older release recorded.
