@@ -553,3 +553,29 @@ def test_our_check_for_a_requirement(name, subject, numbers, check):
 def test_a_failure_without_a_check_of_ours_names_the_next_step(tool, message, required, fix):
     foreign = Foreign("n1", "Voting Disk", "", "fail", "medium", message, required=required)
     assert as_findings(tool, "a tool", [foreign])["n1"][0]["fix"] == fix
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "sqlplus system/Ztiger9q@db1 failed",
+        "DB_PASSWORD=Ztiger9q in the environment",
+        "curl -u admin:Ztiger9q https://cell1/",
+        "https://admin:Ztiger9q@cell1/ did not answer",
+        "node.session.auth.password = Ztiger9q",
+        "ipmitool -U root -P Ztiger9q: no answer",
+    ],
+)
+@pytest.mark.parametrize("tool", ["cvu", "orachk"])
+def test_a_message_holds_no_secret(tmp_path, capsys, tool, message):
+    """Neither the findings nor a page of the report shows a password of a message."""
+    text = f"Verifying A ...FAILED\ndb1: PRVF-1 : {message}\n"
+    if tool == "orachk":
+        text = json.dumps({"orachkName": "A", "orachkStatus": "FAIL", "orachkmessage": message})
+    (tmp_path / "results").write_text(text)
+    words = ["--from", tool, "--host", "db1", "--out", str(tmp_path / "out")]
+    command.main(["import-results", *words, str(tmp_path / "results")])
+    printed = capsys.readouterr()
+    files = [path.read_text() for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert len(files) > 1
+    assert not [text for text in (*files, printed.out, printed.err) if "Ztiger9q" in text]

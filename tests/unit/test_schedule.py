@@ -345,6 +345,24 @@ class TestTimerOfRoot:
         monkeypatch.setattr(schedule.sys, "path", ["/bin", "/home/x", "/srv/editable", "relative"])
         assert [*schedule._imported()] == ["/srv/editable"]
 
+    def test_the_check_imports_nothing_of_others(self, run, site, monkeypatch):
+        """Not from its directory, the environment or the working directory."""
+        evil = site / "evil"
+        evil.mkdir()
+        for module in ("os", "re", "stat", "typing", "sitecustomize", "usercustomize"):
+            (evil / f"{module}.py").write_text(f"open({str(evil / 'ran')!r}, 'w')\n")
+        assert run(*self.words(site))[0] == 0
+        unit = (site / "units/hostproof.service").read_text()
+        assert "\nEnvironment=PATH=/usr/sbin:/usr/bin:/sbin:/bin\n" in unit
+        assert "\nUser=" not in unit
+        for name in ("PYTHONPATH", "PYTHONUSERBASE", "PYTHONSTARTUP", "PYTHONHOME"):
+            monkeypatch.setenv(name, str(evil))
+        for module in evil.glob("*.py"):
+            (site / "units" / module.name).write_bytes(module.read_bytes())
+        monkeypatch.chdir(evil)
+        assert self.check(site).returncode == 0
+        assert not (evil / "ran").exists()
+
     def test_units_in_a_directory_of_others(self, run, site):
         (site / "units").mkdir()
         os.chown(site / "units", 1234, -1)

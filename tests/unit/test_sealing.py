@@ -225,6 +225,25 @@ class TestWhatIsRefused:
         code, output = sign(folder, keys / "dana", capsys)
         assert (code, "link is not a regular file" in output) == (1, True)
 
+    @pytest.mark.parametrize("command_of", ["sign", "verify-report"])
+    def test_too_many_levels_of_directories(self, sealed, tmp_path, keys, capsys, command_of):
+        folder = sealed
+        if command_of == "sign":
+            folder = Path(report(tmp_path / "other", line("db1")))
+        deep = folder
+        for _ in range(1500):
+            deep = deep / "a"
+            os.mkdir(str(deep))
+        try:
+            if command_of == "sign":
+                code, output = sign(folder, keys / "dana", capsys)
+            else:
+                code, output = verified(folder, keys, capsys)
+        finally:
+            # pytest cannot remove so many levels.
+            subprocess.run(["rm", "-rf", str(folder / "a")], check=True)
+        assert (code, "too many levels" in output) == (1, True), output
+
     def test_rendering_a_sealed_report_in_place(self, sealed, capsys):
         assert command.main(["report", str(sealed)]) == 1
         assert "is signed" in capsys.readouterr().err

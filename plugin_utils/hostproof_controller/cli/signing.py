@@ -44,6 +44,7 @@ PAGES = ("index.html", "report.html")
 NAMESPACE = "hostproof-report"
 SCHEMA = 1
 EXIT_BROKEN = 2
+_TOO_DEEP = "its directories have too many levels: a report has few"
 SECONDS = 120
 
 #: What decides what a report states. Tests and documents do not.
@@ -104,6 +105,8 @@ def verify(directory: str, signers: str, who: str | None) -> int:
         problems, manifest = check(directory, signers, who)
     except OSError as problem:
         raise Refused(f"{directory}: {problem.strerror or problem}") from problem
+    except RecursionError:
+        raise Refused(f"{directory}: {_TOO_DEEP}") from None
     for sentence in problems:
         complain(f"{directory}: {sentence}")
     if problems:
@@ -176,6 +179,8 @@ def manifest_of(directory: str, policy: Iterable[str], who: str) -> dict[str, An
         }
     except OSError as problem:
         raise Refused(f"{problem.filename}: {problem.strerror}") from problem
+    except RecursionError:
+        raise Refused(f"{directory}: {_TOO_DEEP}") from None
 
 
 def hashes(directory: str) -> tuple[dict[str, str], list[str]]:

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.collect import shell
+from ansible.module_utils.hostproof.collect.masking import masked
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 
@@ -113,8 +115,10 @@ def _audit_of(finding: Foreign) -> str:
     return shell.line("./hostproof", "audit", "--tags", tag, "--limit", finding.host)
 
 
+@functools.lru_cache(maxsize=256)
 def _short(text: str, most: int) -> str:
-    return shorten(one_line(printable(text)), most)
+    # A message can have the words of a command, a connection or a setting.
+    return shorten(one_line(printable(masked("", text[: 2 * most]))), most)
 
 
 def slug(name: str) -> str:
