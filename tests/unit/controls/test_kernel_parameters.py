@@ -443,13 +443,27 @@ class TestLayers:
         assert (finding.status, "in use" in finding.in_use) == (status, True)
 
     def test_semaphores_run_out_by_sets(self, judge):
+        """A larger limit is listed before the one apply."""
         machine = with_home(sets(stock(), kernel__sem="250\t32000\t100\t128"))
+        machine.file("/etc/sysctl.d/97.conf", "kernel.sem = 250 32000 100 128\n")
         header = "key semid perms nsems uid gid cuid cgid otime ctime\n"
         rows = "".join(f"0 {n} 640 156 54321 1 1 1 0 0\n" for n in range(127))
         machine.file("/proc/sysvipc/sem", header + rows)
-        finding = judge(machine)["kernel.sem"]
+        finding = judge(machine, activation="now")["kernel.sem"]
         assert finding.status == "fail"
         assert "127 of 128 sets of semaphores" in finding.in_use
+        assert finding.failing_layer == "in_use"
+        assert finding.fix == (
+            "list kernel.sem with 250 39624 100 254 in kernel_parameters_values, because the sum "
+            "over all databases is large: 127 of 128 sets of semaphores are in use and 19812 of "
+            "32000 semaphores are in use; then apply kernel_parameters"
+        )
+
+    def test_the_listed_limit_is_never_below_the_required_one(self, judge):
+        machine = with_home(sets(stock(), fs__file_max="2000", fs__file_nr="1950\t0\t2000"))
+        finding = judge(machine, activation="now")["fs.file-max"]
+        assert finding.status == "fail"
+        assert finding.fix == "apply the control"
 
 
 class TestNamespaces:
@@ -537,8 +551,8 @@ class TestOwners:
         assert finding.status == "warn"
         assert "/etc/sysctl.d/50.conf:1 = 3145728" in finding.persisted
         assert finding.fix.startswith(
-            "fs.aio-max-nr: keep /etc/sysctl.d/99-sysctl.conf:1, and remove it from "
-            "/etc/sysctl.d/50.conf:1 = 3145728; or leave"
+            "keep fs.aio-max-nr in /etc/sysctl.d/99-sysctl.conf:1, and remove it from "
+            "/etc/sysctl.d/50.conf:1 = 3145728, or list fs.aio-max-nr in kernel_"
         )
 
     def test_the_place_with_the_required_value_is_not_removed_first(self, judge):
@@ -546,8 +560,8 @@ class TestOwners:
         machine.file("/etc/sysctl.conf", "fs.aio-max-nr = 65536\n")
         finding = judge(machine)["kernel_parameters.consistent_sources"]
         assert finding.fix.startswith(
-            "fs.aio-max-nr: first correct /etc/sysctl.d/99-sysctl.conf:1, which wins; then remove "
-            "it from /etc/sysctl.d/50.conf:1 = 1048576; or leave"
+            "correct fs.aio-max-nr first in /etc/sysctl.d/99-sysctl.conf:1, which counts, and then "
+            "remove it from /etc/sysctl.d/50.conf:1 = 1048576, or list"
         )
 
     def test_the_file_of_apply_is_not_removed_where_it_loses(self, judge):
@@ -557,8 +571,8 @@ class TestOwners:
         machine.file("/etc/sysctl.d/99-zzz.conf", "net.core.rmem_max = 1\n")
         finding = judge(machine)["kernel_parameters.consistent_sources"]
         assert finding.fix.startswith(
-            "net.core.rmem_max: remove it from /etc/sysctl.d/99-zzz.conf:1, so that the file of "
-            "apply decides; or leave"
+            "remove net.core.rmem_max from /etc/sysctl.d/99-zzz.conf:1, so that the file of apply "
+            "counts, or list"
         )
 
     def test_places_that_agree(self, judge):

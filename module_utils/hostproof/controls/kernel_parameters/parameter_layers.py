@@ -72,7 +72,7 @@ def judge_parameter(parameter: Parameter, facts: Facts, policy: Policy) -> Verdi
             ("IPC namespaces of instances", apart),
             ("size of databases that are down", _stopped(parameter, now, coming, facts)),
         ],
-        advice=advice_of(parameter, facts, policy, graded),
+        advice=advice_of(parameter, facts, policy, graded, bool(current or later_problems)),
         why="; ".join([*current, *later_problems, *full]) + ".",
         desired=words(parameter.compare, demand.value, parameter.room)
         + (f" ({demand.how})" if demand.how else ""),

@@ -108,15 +108,25 @@ def is_now(step: Change, policy: Policy) -> bool:
     return policy.activation == "now" and step.parameter.live
 
 
-def advice_of(parameter: Parameter, facts: Facts, policy: Policy, rooms: List[Room]) -> Advice:
-    """The steps that make a parameter as required."""
-    by_apply: List[Step] = [*_rejected(parameter, facts), Apply(NAME, parameter.name)]
+def advice_of(
+    parameter: Parameter, facts: Facts, policy: Policy, rooms: List[Room], is_low: bool
+) -> Advice:
+    """The steps that make a parameter as required.
+
+    ``is_low`` tells whether the value itself is wrong: one apply then corrects it together with
+    the larger limit, which is listed before.
+    """
+    more = _more_room(parameter, rooms, facts)
+    apply = Apply(NAME, parameter.name)
+    by_apply: List[Step] = [*_rejected(parameter, facts), *more, apply]
     is_live = policy.activation == "now" and parameter.live
+    event: List[Step] = [] if is_live else [Wait("reboot")]
     return Advice(
-        both=[*by_apply, *([] if is_live else [Wait("reboot")])],
+        both=[*by_apply, *event],
         persisted=by_apply,
-        running=by_apply[-1:] if is_live else [Wait("reboot")],
-        in_use=[_more_room(parameter, rooms, facts)] if rooms else [],
+        running=[*more, apply] if is_live else event,
+        # Without the larger limit in the policy apply would change nothing.
+        in_use=[*more, Ask(f"apply {NAME}"), *event] if more and not is_low else [],
     )
 
 
@@ -128,16 +138,25 @@ def _rejected(parameter: Parameter, facts: Facts) -> List[Step]:
     return [Ask(f"remove {line}, which the kernel rejects") for line in lines]
 
 
-def _more_room(parameter: Parameter, rooms: List[Room], facts: Facts) -> Step:
-    """The limit counts for all databases of the host together: twice their sum leaves room."""
-    now = if_known(attempt(running_of, parameter, facts), None) or known(parameter.demand).value
-    wanted = list(now)
-    for room in rooms:
+def _more_room(parameter: Parameter, rooms: List[Room], facts: Facts) -> List[Step]:
+    """The limit counts for all databases of the host together: twice their sum leaves room.
+
+    No step where the required value leaves it.
+    """
+    least = known(parameter.demand).value
+    now = if_known(attempt(running_of, parameter, facts), None) or least
+    wanted = [max(pair) for pair in zip(now, least)]
+    grown = [room for room in rooms if 2 * room.used > room.limit]
+    for room in grown:
         for place, number in enumerate(now):
             if number == room.limit and place in _PLACES.get(room.what, (0,)):
-                wanted[place] = max(number, 2 * room.used)
-    used = "; ".join(room.text() for room in rooms)
-    return Ask(
-        f"{used}, the sum over all databases: list {parameter.name} with "
-        f"{text_of(tuple(wanted))} in kernel_parameters_values, and apply the control"
-    )
+                wanted[place] = max(wanted[place], 2 * room.used)
+    if not grown or tuple(wanted) == tuple(least):
+        return []
+    used = " and ".join(room.text() for room in grown)
+    return [
+        Ask(
+            f"list {parameter.name} with {text_of(tuple(wanted))} in kernel_parameters_values, "
+            f"because the sum over all databases is large: {used}"
+        )
+    ]

@@ -5,7 +5,7 @@
 from typing import Dict, Iterable, List
 
 from ...collect.answer import Answer, attempt, if_known, known
-from ...collect.shell import line
+from ...evaluate.advice import Advice, Run, Step, Wait
 from ...evaluate.checking import Rules, Skip, Verdict, by_layers, failing, known_or_skip
 from ...evaluate.finding import FAIL, PASS
 from ...probes.unix.aix_said import number
@@ -58,8 +58,7 @@ def aix_network(facts: Facts, policy: Policy) -> Verdict:
         Verdict(
             FAIL if low else PASS,
             why=f"Too low: {_text(low)}.",
-            fix="set them; ipqmaxlen takes effect after a reboot",
-            commands=_commands(low, values[_SYSTEM], later),
+            advice=Advice(_steps(low, values[_SYSTEM], later)),
             desired=f"at least {_list(_LEAST)}, sb_max above udp_recvspace",
             persisted=_list(later) or None,
             running=_text(values) or None,
@@ -95,23 +94,26 @@ def _low(values: _Values) -> _Values:
     }
 
 
-def _commands(low: Dict[str, _Values], now: _Values, later: _Values) -> List[str]:
-    """A value that is higher, now or after a reboot, is kept."""
+def _steps(low: Dict[str, _Values], now: _Values, later: _Values) -> List[Step]:
+    """A value that is higher, now or after a reboot, is kept. sb_max comes before the buffers."""
     good = {name: max(_LEAST[name], now.get(name, 0), later.get(name, 0)) for name in _LEAST}
     good["sb_max"] = max(good["sb_max"], 2 * good["udp_recvspace"])
     wrong = {**low.get(_LATER, {}), **low.get(_SYSTEM, {})}
     reboot = [name for name in wrong if name == "ipqmaxlen"]
     live = [name for name in _LEAST if name in wrong and name not in reboot]
-    calls = [
-        (["no", "-p"], _options("-o", live, good)),
-        (["no", "-r"], _options("-o", reboot, good)),
-        *(
-            (["chdev", "-l", place], _options("-a", low[place], _LEAST))
-            for place in low
-            if place not in (_SYSTEM, _LATER)
-        ),
-    ]
-    return [line(*words, *options) for words, options in calls if options]
+    steps: List[Step] = []
+    if live:
+        text = f"set {_list({name: good[name] for name in live})} now and for the next boot"
+        steps.append(Run("no", "-p", *_options("-o", live, good), text=text))
+    if reboot and later.get("ipqmaxlen", 0) < _LEAST["ipqmaxlen"]:
+        text = f"set {_list({name: good[name] for name in reboot})} for the next boot"
+        steps.append(Run("no", "-r", *_options("-o", reboot, good), text=text))
+    for place in low:
+        if place not in (_SYSTEM, _LATER):
+            text = f"set {_list({name: _LEAST[name] for name in low[place]})} of {place}"
+            options = _options("-a", low[place], _LEAST)
+            steps.append(Run("chdev", "-l", place, *options, text=text))
+    return steps + ([Wait("reboot")] if "ipqmaxlen" in low.get(_SYSTEM, {}) else [])
 
 
 def _options(option: str, names: Iterable[str], values: _Values) -> List[str]:

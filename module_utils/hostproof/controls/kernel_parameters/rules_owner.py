@@ -5,6 +5,7 @@
 from typing import List
 
 from ...collect.answer import attempt, existing, if_known, known
+from ...evaluate.advice import Advice, Ask, Step
 from ...evaluate.checking import Rules, Verdict
 from ...evaluate.comparing import numbers
 from ...evaluate.finding import PASS, WARN
@@ -42,8 +43,7 @@ def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if conflicts else PASS,
         why=f"{len(conflicts)} of them are set otherwise elsewhere: {'; '.join(conflicts)}.",
-        fix="; ".join(_step(parameter, facts, policy) for parameter in disagreeing)
-        + "; or leave a parameter to its owner with kernel_parameters_unmanaged",
+        advice=Advice([_step(parameter, facts, policy) for parameter in disagreeing]),
         desired="one value for each parameter",
         persisted="; ".join(conflicts) or "no two places disagree",
         running=", ".join(owners) or "neither a profile of TuneD nor saptune",
@@ -74,18 +74,24 @@ def _disagreement(parameter: Parameter, facts: Facts) -> str:
     return f"{parameter.name} = {winner.value} from {winner.place} wins over {others}"
 
 
-def _step(parameter: Parameter, facts: Facts, policy: Policy) -> str:
+def _step(parameter: Parameter, facts: Facts, policy: Policy) -> Step:
+    what = _correction(parameter, facts, policy)
+    return Ask(f"{what}, or list {parameter.name} in kernel_parameters_unmanaged")
+
+
+def _correction(parameter: Parameter, facts: Facts, policy: Policy) -> str:
     """A place that has the required value is never removed before the winner has it."""
     winner = existing(at_boot_of(parameter, facts.boot).winner)
     others = ", ".join(_others(parameter, facts))
     is_right = if_known(attempt(parameter.meets, numbers(winner.value)), None)
     if is_right:
-        return f"{parameter.name}: keep {winner.place}, and remove it from {others}"
+        return f"keep {parameter.name} in {winner.place}, and remove it from {others}"
     if is_right is None:
-        return f"{parameter.name}: keep one place, after a check of its value"
+        return f"check the values of {parameter.name}, and keep one place"
     if policy.sysctl_file in others:
         # As the other findings about the parameter advise.
-        return f"{parameter.name}: remove it from {winner.place}, so that the file of apply decides"
+        return f"remove {parameter.name} from {winner.place}, so that the file of apply counts"
     return (
-        f"{parameter.name}: first correct {winner.place}, which wins; then remove it from {others}"
+        f"correct {parameter.name} first in {winner.place}, which counts, and then remove it from "
+        f"{others}"
     )
