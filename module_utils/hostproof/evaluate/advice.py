@@ -88,6 +88,30 @@ class Edit(Step):
         super().__init__(what or f"put '{text}' into {path}")
 
 
+class EditUnit(Step):
+    """Set lines of a section in the drop-in of a unit that ``systemctl edit`` writes.
+
+    A drop-in of /etc that is read after it, ``place``, would still count: it is changed instead.
+    """
+
+    def __init__(self, unit: str, section: str, lines: Sequence[str], place: str = "") -> None:
+        texts = [f"'{one}'" for one in (f"[{section}]", *lines)]
+        text = f"run systemctl edit {unit}, and put {_and(texts)} into it"
+        if is_later(place, "override.conf"):
+            text = f"put {_and(texts[1:])} into {place}, and run systemctl daemon-reload"
+        super().__init__(text)
+
+
+def is_later(path: str, name: str) -> bool:
+    """Whether a file is a drop-in of /etc that systemd reads after one of this name."""
+    folder, _, own = path.rpartition("/")
+    return path.startswith("/etc/systemd/") and folder.endswith(".d") and own > name
+
+
+def _and(texts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
+
+
 class Apply(Step):
     """Apply a control. The plan shows whether this changes something, and if not, why.
 
@@ -187,7 +211,9 @@ def rendered(steps: Iterable[Step], planned: Planned) -> Tuple[Optional[str], Tu
         elif not (is_blocked and isinstance(step, Wait)):
             texts.append(step.text)
             commands += [command for command in step.commands if command not in commands]
-    fix = "; then ".join(_unique(texts))
+    # Beside the steps that a person takes it says nothing.
+    said = [text for text in texts if text != nothing_to_apply(())] or texts
+    fix = "; then ".join(_unique(said))
     return fix or None, () if is_blocked else tuple(commands)
 
 

@@ -1415,5 +1415,5 @@ def test_the_restart_of_an_owner_outside_of_the_group_is_a_sentence_by_itself(ju
     machine = with_instance(Shm(16 * GIB), groups=(54322, 54330))()
     finding = judge(machine)["shm_group"][0]
     assert finding.fix == (
-        "add each account to the group: usermod -aG oinstall oracle; then restart ORCL"
+        "add oracle to the group oinstall (usermod -aG oinstall oracle); then restart ORCL"
     )

@@ -340,7 +340,8 @@ def test_the_memlock_of_what_starts_an_instance(runs, unit, service, flag, statu
         assert found[0].failing_layer == "persisted"
         assert f"After a reboot {unit}.service starts it with 64.0 KiB" in found[0].why
         assert found[0].fix == (
-            f"systemctl edit {unit}.service: a [Service] section with LimitMEMLOCK=4194304K"
+            f"run systemctl edit {unit}.service, and put '[Service]' and 'LimitMEMLOCK=4194304K' "
+            "into it"
         )
 
 

@@ -335,6 +335,24 @@ class TestUnits:
         assert "now memlock is too low: soft 8192, hard 8192" in finding.why
         assert "LimitSTACK=10485760:33554432" in finding.fix
 
+    def test_the_advice_changes_the_place_that_counts(self, judge):
+        """systemctl edit writes override.conf, and a drop-in of a later name counts after it."""
+        machine = unit(with_oracle(), UNIT, **ENOUGH)
+        drop_in = "/etc/systemd/system/dbora.service.d/zz.conf"
+        machine.file(drop_in, "[Service]\nLimitSTACK=1M\nTasksMax=64\n")
+        findings = judge(machine)
+        assert findings["dbora.service: units"].fix == (
+            f"put 'LimitSTACK=10485760:33554432' into {drop_in}, and run systemctl daemon-reload"
+        )
+        assert findings["dbora.service: tasks"].fix == (
+            f"put 'TasksMax=infinity' into {drop_in}, and run systemctl daemon-reload"
+        )
+
+    def test_a_script_that_lowers_a_limit_is_corrected(self, judge):
+        start = f"ExecStart=/bin/sh -c 'ulimit -n 1024; {packs.HOME}/bin/dbstart {packs.HOME}'\n"
+        finding = judge(unit(with_oracle(), UNIT + start, **ENOUGH))["dbora.service: units"]
+        assert finding.fix == "set 'ulimit -n 65536' at /etc/systemd/system/dbora.service:7"
+
     def test_a_file_that_is_not_loaded_yet(self, judge):
         finding = judge(unit(with_oracle(), UNIT))["dbora.service: units"]
         assert (finding.status, "at boot memlock" in finding.why) == ("fail", False)
@@ -401,7 +419,12 @@ class TestUnits:
         finding = judge(machine)["user-54321.slice: tasks"]
         assert finding.status == status
         assert says in finding.why or status == "pass"
-        assert ("set-property user-54321.slice" in (finding.fix or "")) == (status == "warn")
+        command = "systemctl set-property user-54321.slice TasksMax=infinity"
+        # 50-TasksMax.conf of set-property would lose to a.conf.
+        loses = "a.conf" in (file or "")
+        assert (command in finding.commands) == (status == "warn" and not loses)
+        edit = "run systemctl edit user-54321.slice, and put '[Slice]' and 'TasksMax=infinity'"
+        assert (finding.fix or "").startswith(edit) == (status == "warn" and loses)
 
     def test_a_later_drop_in_of_the_slice_wins(self, judge):
         machine = with_oracle()

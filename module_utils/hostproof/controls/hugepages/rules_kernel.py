@@ -137,7 +137,7 @@ def no_overcommit(facts: Facts, _policy: Policy) -> Verdict:
     now = Run("sysctl", "-w", pool_probe.OVERCOMMIT_KEY + "=0", text="set it to 0 now")
     place = Ask("set vm.nr_overcommit_hugepages to 0 where it is set at boot")
     if isinstance(at_boot, SysctlAtBoot) and at_boot.winner is not None:
-        place = Ask(f"set vm.nr_overcommit_hugepages to 0 at {at_boot.winner.place}")
+        place = Ask(f"set vm.nr_overcommit_hugepages to 0 {_where(at_boot.winner.place)}")
     return layered(
         persisted=Layer(later, WARN if is_bad_later else PASS, "after a reboot"),
         running=Layer(f"up to {in_pages(allowed)}", WARN if allowed else PASS),
@@ -152,6 +152,16 @@ def no_overcommit(facts: Facts, _policy: Policy) -> Verdict:
         values={"allowed": allowed, "surplus": pool.surp, "unit": "pages"},
         evidence=MEMINFO + ("file:" + OVERCOMMIT_FILE,) + BOOT,
     )
+
+
+def _where(place: str) -> str:
+    """A profile of a package is not changed: an update restores it."""
+    if place.startswith("tuned profile /usr/"):
+        return (
+            "in a TuneD profile below /etc/tuned that includes the active one, and activate that: "
+            f"{place[len('tuned profile ') :]} is below /usr, which packages own"
+        )
+    return f"at {place}"
 
 
 @rules.check(
@@ -224,7 +234,8 @@ def _advice_of_transparent(by_size: List[str], policy: Policy) -> Advice:
     now: List[Step] = [Wait("reboot")] if policy.activation == "reboot" else list(steps)
     if by_size:
         files = f"{thp_probe.FOLDER}/hugepages-*kB/enabled"
-        sizes = Ask(f"set each of these sizes to inherit in {files}, now and at boot")
+        names = ", ".join(sorted({setting.partition(" ")[0] for setting in by_size}))
+        sizes = Ask(f"set the mode of {names} to inherit in {files}, now and at boot")
         steps.insert(0, sizes)
         now.insert(0, sizes)
     return Advice(steps, running=now)

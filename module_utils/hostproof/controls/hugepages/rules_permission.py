@@ -6,7 +6,7 @@ from typing import List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, NotRecorded, Unanswered
-from ...evaluate.advice import Advice, Apply, Ask, Edit, Step, Wait
+from ...evaluate.advice import Advice, Apply, Ask, Edit, EditUnit, Step, Wait
 from ...evaluate.checking import (
     Judged,
     Layer,
@@ -287,7 +287,7 @@ def _edit(by: By, kilobytes: int) -> Step:
         path = by.evidence[0].rpartition(" in ")[2]
         return Edit(path, f"CRS_LIMIT_MEMLOCK={kilobytes}")
     unit = "the unit of cron" if by.name == "cron" else by.name
-    return Ask(f"systemctl edit {unit}: a [Service] section with LimitMEMLOCK={kilobytes}K")
+    return EditUnit(unit, "Service", [f"LimitMEMLOCK={kilobytes}K"])
 
 
 def _allow(kilobytes: int) -> Step:
@@ -359,7 +359,7 @@ def shm_group(facts: Facts, policy: Policy) -> Verdict:
             both=[Apply(NAME, GROUP)],
             running=[Wait("reboot")] if policy.activation == "reboot" else [Apply(NAME, GROUP)],
             in_use=[
-                *([_join(facts, outside, group.name)] if running == group.gid else []),
+                *(_join(facts, outside, group.name) if running == group.gid else []),
                 *_restarts(facts, outside),
             ],
         ),
@@ -386,12 +386,17 @@ def _settled_text(at_boot: Answer[boot_probe.SysctlAtBoot]) -> Answer[str]:
     return text if isinstance(at_boot, HostproofError) else at_boot.unknown or text
 
 
-def _join(facts: Facts, outside: List[str], group: str) -> Step:
+def _join(facts: Facts, outside: List[str], group: str) -> List[Step]:
     """The accounts that are not in the group; that of an instance is known from its process."""
     owners = {instance.sid: instance.user for instance in known(facts.instances)}
     names = {if_known(owners.get(name, name), f"the owner of {name}") for name in outside}
-    lines = " and ".join(f"usermod -aG {group} {name}" for name in sorted(names))
-    return Ask(f"add each account to the group: {lines}")
+    return [
+        Ask(
+            f"add {name} to the group {group} (usermod -aG {group} "
+            f"{'ACCOUNT' if name.startswith('the owner of ') else name})"
+        )
+        for name in sorted(names)
+    ]
 
 
 def _restarts(facts: Facts, outside: List[str]) -> List[Wait]:

@@ -275,6 +275,8 @@ def _steps_of_persisted(
         running = pages_set(known(facts.pool))
         where = at_boot.place or policy.sysctl_file
         default = f"put 'vm.nr_hugepages = {running}', as the kernel has it, into {where}"
+        if where.startswith("kernel command line"):
+            default = f"set hugepages={running}, as the kernel has it, on the kernel command line"
         return [Ask(place if at_boot.refused and place else default)]
     small = _too_small_for(facts, policy, needed)
     if small is not None:
@@ -429,7 +431,7 @@ def _fix_of_share(pool: meminfo.Pool, most: Answer[int], beside: Taken, required
         words.append(f"make the SGAs smaller: the pool can have at most {in_pages(most)}")
     elif isinstance(most, int):
         words.append(f"reduce the pool to at most {in_pages(most)}")
-    return "; ".join(words + ["or add memory" if words else "add memory"])
+    return ", or ".join(filter(None, (" and ".join(words), "add memory")))
 
 
 def _share(size: int, memory: int) -> str:

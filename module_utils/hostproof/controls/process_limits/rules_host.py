@@ -13,6 +13,7 @@ from ...parsers import glob_pattern
 from ...parsers.kernel import proc_cgroup
 from ...parsers.systemd import systemd_unit, tmpfiles_d
 from ...parsers.unix.distribution import EL_IDS
+from .drop_ins import set_in_drop_in
 from .facts import CLEANER, KILLS, LOGIND, REMOVE_IPC, Facts
 from .parsers import temp_cleaners
 from .policy import NAME, Policy
@@ -24,7 +25,8 @@ rules: Rules[Facts, Policy] = Rules(NAME)
 _SYSTEM = 999
 #: Where Oracle's software keeps its sockets; /usr/tmp is a link to /var/tmp where it is.
 SOCKETS = ("/tmp/.oracle", "/var/tmp/.oracle")
-_OUR_FILE = "/etc/systemd/logind.conf.d/oracle.conf"
+_FOLDER = "/etc/systemd/logind.conf.d"
+_TMPFILES = "/etc/tmpfiles.d/oracle.conf"
 #: What distributions build RemoveIPC= with (logind.conf(5) of each).
 _BUILT_IN = {"no": EL_IDS, "yes": ("debian", "ubuntu")}
 #: Types of tmpfiles.d whose lines have an age that counts for what is in the directory.
@@ -63,6 +65,7 @@ def remove_ipc(facts: Facts, policy: Policy) -> Verdict:
         why=f"{'; '.join(wrong)}; it is about {', '.join(at_risk) or 'no account yet'}.",
         advice=_advice_of_logind(
             "RemoveIPC=no",
+            setting,
             f"end no session of {' or '.join(at_risk) or 'its account'} before the reboot",
         ),
         wrong=_wrong_layers(now, wrong),
@@ -75,9 +78,9 @@ def remove_ipc(facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _advice_of_logind(line: str, before: str) -> Advice:
+def _advice_of_logind(line: str, setting: Optional[systemd_unit.Assignment], before: str) -> Advice:
     """logind reads its files when the host starts; a restart of it would end sessions."""
-    edit = Edit(_OUR_FILE, what=f"write '[Login]' and '{line}' to {_OUR_FILE}")
+    edit = set_in_drop_in(_FOLDER, "Login", line, setting)
     later: List[Step] = [Ask(before), Wait("reboot")]
     return Advice(both=[edit, *later], persisted=[edit], running=later)
 
@@ -141,6 +144,7 @@ def session_processes(facts: Facts, _policy: Policy) -> Verdict:
         why=f"{' and '.join(wrong)}; {text}." if wrong else None,
         advice=_advice_of_logind(
             "KillUserProcesses=no",
+            setting,
             "do not end the session that started the instances before the reboot",
         ),
         wrong=_wrong_layers(now, wrong),
@@ -200,7 +204,15 @@ def _judge_sockets(directory: str, facts: Facts) -> Verdict:
     return Verdict(
         FAIL,
         why=f"{'; '.join(places)} deletes files in {directory}.",
-        fix=f"exclude {directory} there (tmpwatch: -x {directory}; find: ! -path '*/.oracle/*')",
+        advice=Advice(
+            [
+                Ask(
+                    f"exclude {directory} from what {place.partition(' ')[0]} deletes "
+                    f"(tmpwatch: -x {directory}, find: ! -path '*/.oracle/*')"
+                )
+                for place in places
+            ]
+        ),
         desired=f"no cleaner takes {directory}",
         persisted="; ".join(places),
         evidence=["lines:temp_cleaners"],
@@ -250,7 +262,7 @@ def _judge_tmpfiles(directory: str, entries: List[tmpfiles_d.Entry], facts: Fact
     return Verdict(
         status,
         why=f"{threat} is cleaned, and no x line excludes {directory}.",
-        fix=f"add 'x {directory}*' to a file of /etc/tmpfiles.d; effective at the next cleanup",
+        advice=Advice([Edit(_TMPFILES, f"x {directory}*")]),
         desired=f"an x line for {directory}*, or no age for its parent directory",
         persisted=f"{_place(kept[0])} keeps it" if kept else threat or "nothing cleans it by age",
         running=f"systemd-tmpfiles-clean.timer is {if_known(facts.cleaner, 'not known')}",

@@ -5,6 +5,7 @@
 from typing import List, NamedTuple, Optional
 
 from ...collect.answer import Answer, known
+from ...evaluate.advice import Advice, Ask, Edit, Step
 from ...evaluate.checking import Judged, Rules, Skip, Subjects, Verdict, verdict_or_error
 from ...evaluate.finding import PASS, WARN
 from ...parsers.unix import limits_conf
@@ -140,7 +141,14 @@ def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if conflicts else PASS,
         why=f"{text}." if text else None,
-        fix="keep one line for each limit, and leave it to its owner with process_limits_unmanaged",
+        advice=Advice(
+            [
+                Ask(
+                    "keep one line for each of these limits, the one with the larger value, or "
+                    "name the limit in process_limits_unmanaged"
+                )
+            ]
+        ),
         desired="one value for each limit of an account",
         persisted=text or "no two files disagree",
         evidence=LOGIN,
@@ -189,15 +197,18 @@ def pam(facts: Facts, _policy: Policy) -> Judged:
 
 def _judge_service(name: str, answer: Answer[bool]) -> Verdict:
     has = known(answer)
-    fix = f"add 'session required pam_limits.so' to /etc/pam.d/{name}, or to what it includes"
+    path = f"/etc/pam.d/{name}"
+    line = "session required pam_limits.so"
+    steps: List[Step] = [Edit(path, what=f"put '{line}' into {path}, or into what it includes")]
     evidence = [f"file:/etc/pam.d/{name}"]
     if name == "sshd":
-        fix += f"; if sshd -T does not show '{USES_PAM}', set UsePAM yes before any Match block"
+        config = "set UsePAM yes in /etc/ssh/sshd_config before any Match block"
+        steps.append(Ask(f"{config} if sshd -T does not show '{USES_PAM}', and reload sshd"))
         evidence.append("command:" + " ".join(SETTINGS))
     return Verdict(
         PASS if has else WARN,
         why="" if has else f"Sessions of {name} do not go through pam_limits.so.",
-        fix=fix,
+        advice=Advice(steps),
         desired="session ... pam_limits.so",
         persisted="in the stack" if has else "not in the stack",
         evidence=evidence,

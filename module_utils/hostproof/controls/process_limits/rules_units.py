@@ -7,12 +7,13 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
-from ...evaluate.advice import Advice, Ask, Edit, Run, Wait
+from ...evaluate.advice import Advice, Ask, EditUnit, Run, Step, Wait, is_later
 from ...evaluate.checking import Layer, Rules, Skip, Subjects, Verdict, failing, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.systemd import systemd_unit
 from ...probes.oracle import starters
 from .amounts import Demand, Pair, demand_of, demands, grade, of_unit, worst
+from .drop_ins import set_in_drop_in
 from .facts import OF_CLUSTERWARE, SHOW_MANAGER, SHOW_UNIT, Facts, UnitFacts
 from .limit_table import ROWS, UNLIMITED
 from .policy import NAME, Policy
@@ -23,10 +24,6 @@ SYSTEM_CONF = "/etc/systemd/system.conf"
 _SLICE = ".slice"
 #: The limits by the option of ulimit, in units of limits.conf.
 _OF_ULIMIT = {"n": "nofile", "u": "nproc", "s": "stack", "l": "memlock"}
-_DEFAULT_TASKS = Edit(
-    "/etc/systemd/system.conf.d/oracle.conf",
-    what="write '[Manager]' and 'DefaultTasksMax=65535' to /etc/systemd/system.conf.d/oracle.conf",
-)
 #: Programs that open a session of PAM for what they start, also by a shell.
 _BY_PAM = re.compile(
     r"[-@:+!]*(?:/\S*sh\s+-\w*c\s+[\"'](?:exec\s+)?)?(?:(?:/usr)?/s?bin/|(?<=[\s\"']))(su|runuser|sudo)\s"
@@ -45,6 +42,8 @@ class Limit(NamedTuple):
 
     pair: Pair
     place: str
+    #: What the unit sets where a script of it changes that; the place is the line of the script.
+    of_unit: Optional[Pair] = None
 
 
 #: The name of units that are not known.
@@ -150,14 +149,32 @@ def _advice(
     coming: List[Answer[Limit]],
 ) -> Advice:
     """Only the limits that are wrong, and none below what the unit has."""
-    lines = []
-    for demand, *answers in zip(required, now, coming):
-        pairs = [answer.pair for answer in answers if not isinstance(answer, HostproofError)]
-        if any(grade(demand, pair, "")[0] != PASS for pair in pairs):
-            lines.append(_line(demand, pairs))
-    edit = Ask(f"systemctl edit {service.name}: a [Service] section with {' '.join(lines)}")
+    edits: List[Step] = []
+    lines: Dict[str, List[str]] = {}
+    for demand, current, later in zip(required, now, coming):
+        pairs = [one.pair for one in (current, later) if not isinstance(one, HostproofError)]
+        own = if_known(later, if_known(current, None))
+        if own is None or not _is_wrong(demand, own.pair):
+            continue
+        if own.of_unit is not None:
+            number = "unlimited" if demand.hard >= UNLIMITED else str(demand.hard)
+            edits.append(Ask(f"set 'ulimit -{_option(demand)} {number}' at {own.place}"))
+            pairs.append(own.of_unit)
+        if own.of_unit is None or _is_wrong(demand, own.of_unit):
+            path = own.place.rpartition(":")[0]
+            place = path if is_later(path, "override.conf") else ""
+            lines.setdefault(place, []).append(_line(demand, pairs))
+    edits += [EditUnit(service.name, "Service", lines[place], place) for place in lines]
     restart = Wait("service_restart", f"{service.name} when its databases may stop")
-    return Advice([edit, restart], persisted=[edit], running=[restart])
+    return Advice([*edits, restart], persisted=edits, running=[restart])
+
+
+def _is_wrong(demand: Demand, pair: Pair) -> bool:
+    return grade(demand, pair, "")[0] != PASS
+
+
+def _option(demand: Demand) -> str:
+    return next(option for option, item in _OF_ULIMIT.items() if item == demand.row.item)
 
 
 def _grades(
@@ -258,10 +275,9 @@ def _at_boot(service: Service, facts: Facts, demand: Demand) -> Limit:
 
 def _as_changed(service: Service, demand: Demand, limit: Limit) -> Limit:
     """The limit after ulimit in the scripts of the unit."""
-    option = next(option for option, item in _OF_ULIMIT.items() if item == demand.row.item)
-    soft, hard = limit.pair
-    soft, hard, place = starters.changed(service.unit.starter, option, soft, hard, UNLIMITED)
-    return Limit(Pair(soft, hard), place) if place else limit
+    starter = service.unit.starter
+    soft, hard, place = starters.changed(starter, _option(demand), *limit.pair, UNLIMITED)
+    return Limit(Pair(soft, hard), place, limit.pair) if place else limit
 
 
 @rules.check(
@@ -292,14 +308,22 @@ def tasks(service: Service, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if low else PASS,
         why=f"Fewer than the {least} processes that an account must have: {', '.join(low)}.",
-        fix=f"systemctl set-property {service.name} TasksMax=infinity, which counts at once and "
-        "after a reboot",
+        advice=Advice([_tasks_step(service, place)]),
         desired=f"infinity, or at least {least}",
         persisted="systemd's default" if place is None else f"{place.value} ({place.path})",
         running=loaded,
         values={"wanted": least, "running": None if now >= UNLIMITED else now},
         failing_layer=failing(running=now < least, persisted=bool(low)),
     )
+
+
+def _tasks_step(service: Service, place: Optional[systemd_unit.Assignment]) -> Step:
+    # set-property writes 50-TasksMax.conf, which counts at once and after a reboot.
+    if place is not None and is_later(place.path, "50-TasksMax.conf"):
+        section = "Slice" if service.name.endswith(_SLICE) else "Service"
+        return EditUnit(service.name, section, ["TasksMax=infinity"], place.path)
+    text = f"set TasksMax of {service.name} now and for the next boot"
+    return Run("systemctl", "set-property", service.name, "TasksMax=infinity", text=text)
 
 
 @rules.check(
@@ -328,13 +352,16 @@ def default_tasks(facts: Facts, policy: Policy) -> Verdict:
     low = [f"it is {loaded} now"] if now < least else []
     is_low_later = at_boot is not None and at_boot < least
     low += [f"a reboot sets {at_boot}"] if is_low_later else []
+    setting = f"DefaultTasksMax={max(65535, least)}"
+    default = set_in_drop_in("/etc/systemd/system.conf.d", "Manager", setting, place)
+    load = Run("systemctl", "daemon-reexec", text="load the value of the file")
     return Verdict(
         WARN if low else PASS,
         f"Fewer than the {least} processes that an account must have: {', '.join(low)}.",
         advice=Advice(
-            both=[_DEFAULT_TASKS, Ask("load it with systemctl daemon-reexec")],
-            persisted=[_DEFAULT_TASKS],
-            running=[Run("systemctl", "daemon-reexec", text="load the value of the file")],
+            both=[default, Ask("load it with systemctl daemon-reexec")],
+            persisted=[default],
+            running=[load],
         ),
         wrong=frozenset(["running"] * (now < least) + ["persisted"] * (is_low_later or not place)),
         desired=f"infinity, or at least {least}",
