@@ -78,6 +78,7 @@ def test_the_fast_path_is_off(judge):
     finding = judge(host().command("ioo -a", tunables(aio_fsfastpath="0")))["aix_aio"]
     assert finding.status == "fail"
     assert "aio_fsfastpath is off" in finding.why
+    assert finding.commands == ("ioo -p -o aio_fsfastpath=1",)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,10 @@ def test_before_6_1_it_is_a_device(judge, autoconfig, maxreqs, status):
     rows += f"maxreqs {maxreqs} Maximum number of REQUESTS True\n"
     rows += "maxservers 10 MAXIMUM number of servers per cpu True\n"
     machine = host().command("ioo -a", "j2_maxRandomWrite = 0\n").command(AIO, rows)
-    assert judge(machine)["aix_aio"].status == status
+    finding = judge(machine)["aix_aio"]
+    assert finding.status == status
+    wanted = {"defined": "autoconfig=available", "available": "maxreqs=65536"}[autoconfig]
+    assert finding.commands == ((f"chdev -P -l aio0 -a {wanted}",) if status == "fail" else ())
 
 
 def test_neither_tells(judge):

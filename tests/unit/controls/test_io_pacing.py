@@ -308,7 +308,7 @@ class TestLegal:
         old = judge(machine)["valid_pair"]
         assert old.status == "warn"
         assert "AIX 5.3 TL 12 SP 4 is older than AIX 6.1" in old.why
-        assert "Upgrade AIX" in str(old.fix)
+        assert "upgrade AIX" in str(old.fix)
         machine = aix()
         machine.command("oslevel -s", "7300-01-02-2320\n")
         assert judge(machine)["valid_pair"].status == "pass"

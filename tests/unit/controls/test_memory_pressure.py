@@ -516,10 +516,19 @@ class TestSharedMemory:
     def test_noexec(self, judge):
         finding = judge(self.mount(with_amm(), "", ",noexec"))["dev_shm"]
         assert (finding.status, "noexec" in finding.why) == ("fail", True)
+        # The size is right, so nothing sets it.
+        assert finding.commands == ("mount -o remount,exec /dev/shm",)
+
+    def test_noexec_after_the_boot(self, judge):
+        line = "tmpfs /dev/shm tmpfs noexec,size=20g 0 0\n"
+        finding = judge(with_amm().file("/etc/fstab", line))["dev_shm"]
+        assert (finding.status, finding.failing_layer) == ("fail", "persisted")
+        assert finding.fix == "remove noexec at /etc/fstab:1"
 
     def test_no_mount_at_all(self, judge):
         machine = with_amm().file("/proc/self/mountinfo", "1 0 8:1 / / rw - ext4 /dev/vda rw\n")
-        assert judge(machine)["dev_shm"].status == "fail"
+        finding = judge(machine)["dev_shm"]
+        assert (finding.status, finding.commands) == ("fail", ("mount /dev/shm",))
 
     def test_an_instance_that_does_not_answer(self, judge):
         machine = with_amm().command("sqlplus A: release and parameters", "", 1)

@@ -7,6 +7,7 @@ from typing import Dict, List, Tuple
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.shell import line
 from ...errors import HostproofError
+from ...evaluate.advice import Advice, Ask, Run, Step, Wait
 from ...evaluate.checking import Rules, Skip, Verdict, verdict_or_error
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.mounts import aix_mount_options, mount_command
@@ -20,6 +21,7 @@ rules: Rules[Facts, Policy] = Rules(NAME)
 
 #: Minimum that Oracle requires on AIX (installation guides 12.2 and 19c).
 MAXREQS = 65536
+_SET_ALL = Ask(f"set {OPTIONS} to setall in the parameter file of every instance")
 _IOO = "command:" + " ".join(aix_said.IOO)
 _PERFORMANCE = "AIX Performance Management, "
 
@@ -56,8 +58,15 @@ def _by_ioo(tunables: Dict[str, str]) -> Verdict:
         why=f"aio_maxreqs is {maxreqs}"
         + (f", and {' and '.join(off)} is off: an aioserver handles each request" if off else "")
         + ".",
-        fix=f"set aio_maxreqs to {MAXREQS}, now and persistently",
-        commands=[line("ioo", "-p", "-o", f"aio_maxreqs={MAXREQS}")] if maxreqs < MAXREQS else [],
+        advice=Advice(
+            [
+                Run("ioo", "-p", "-o", f"{name}={value}", text=f"set {name} to {value} for good")
+                for name, value in (
+                    *([("aio_maxreqs", MAXREQS)] if maxreqs < MAXREQS else []),
+                    *((name, 1) for name in off),
+                )
+            ]
+        ),
         desired=f"aio_maxreqs at least {MAXREQS}, the fast paths on",
         running=shown,
         evidence=[_IOO],
@@ -70,15 +79,14 @@ def _by_device(attributes: Dict[str, str]) -> Verdict:
     key = _lsattr_key(AIO_DEVICE, AIO_NAMES)
     maxreqs = aix_said.number(attributes, "maxreqs", key)
     is_off = attributes["autoconfig"] != "available"
-    change = line(
-        *("chdev", "-P", "-l", AIO_DEVICE, "-a", "autoconfig=available"),
-        *("-a", f"maxreqs={MAXREQS}"),
-    )
+    wanted = ["autoconfig=available"] if is_off else []
+    wanted += [f"maxreqs={MAXREQS}"] if maxreqs < MAXREQS else []
+    options = [word for pair in wanted for word in ("-a", pair)]
+    text = f"set {' and '.join(wanted)} of {AIO_DEVICE}"
     return Verdict(
         FAIL if is_off or maxreqs < MAXREQS else PASS,
         why=f"{AIO_DEVICE} has autoconfig {attributes['autoconfig']} and maxreqs {maxreqs}.",
-        fix="configure it; it takes effect after reboot",
-        commands=[change],
+        advice=Advice([Run("chdev", "-P", "-l", AIO_DEVICE, *options, text=text), Wait("reboot")]),
         desired=f"autoconfig available, maxreqs at least {MAXREQS}",
         persisted=", ".join(f"{name} {attributes[name]}" for name in AIO_NAMES),
         evidence=[key],
@@ -124,8 +132,18 @@ def aix_cio(aix: Aix, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if homes else WARN if problems else PASS,
         why="; ".join(problems) + ".",
-        fix=f"mount data files and homes without cio and dio, and set {OPTIONS} to setall on every "
-        "instance",
+        advice=Advice(
+            [
+                *([_SET_ALL] if mixed or (around and not direct) else []),
+                *(
+                    Ask(
+                        f"take {option} out of the options of {path}, stop what uses it, and mount "
+                        "it again"
+                    )
+                    for path, option in around
+                ),
+            ]
+        ),
         desired=f"no cio or dio in the mounts, one {OPTIONS} for all instances",
         persisted=_listed(answers) or None,
         running=", ".join(f"{path} {option}" for path, option in around)
@@ -197,9 +215,13 @@ def _disk(disk: str, answer: Answer[Dict[str, str]], policy: Policy) -> Verdict:
     return Verdict(
         WARN if problems else PASS,
         why="; ".join(problems) + ".",
-        fix="ask the storage vendor for confirmation, then change the disk; it takes effect after "
-        "reboot",
-        commands=change,
+        advice=Advice(
+            [
+                Ask("ask the vendor of the storage whether it supports the new values"),
+                Step(f"change {disk} for the next boot", change),
+                Wait("reboot"),
+            ]
+        ),
         desired=f"queue_depth at least {policy.hdisk_queue_depth}, all paths, no reservation",
         persisted=f"queue_depth {depth}, algorithm {algorithm}, reserve_policy {reserve}",
         evidence=[key],

@@ -7,7 +7,7 @@ from typing import Any, Dict, List
 from ...collect import shell
 from ...collect.answer import known
 from ...errors import HostproofError
-from ...evaluate.advice import apply_line
+from ...evaluate.advice import Ask, Step, apply_line
 from .facts import DEVICE, FILESYSTEMS, MOUNT, NAMES, Aix, odm_pair
 from .heartbeat import is_tight, why_not_raise
 from .policy import NAME, Policy
@@ -37,23 +37,19 @@ def layers_of(aix: Aix) -> Dict[str, Any]:
     return layers
 
 
-def fix_of(aix: Aix, policy: Policy) -> str:
+def steps_of(aix: Aix, policy: Policy, *flags: str) -> List[Step]:
     """The commands only where apply would run them, too: who pastes them gets round every guard."""
     risk = why_not_raise(aix, policy)
     if risk is not None:
-        return (
-            f"take io_pacing_profile: legacy_hacmp (33/24), which {PRICE}, or take the risk with "
-            f"io_pacing_allow_deadman_risk: {risk}"
-        )
-    advice = "apply the policy, or set both marks manually"
-    if is_tight(policy.wanted):
-        return f"{advice}; {policy.wanted} {PRICE}"
-    return advice
-
-
-def commands_of(aix: Aix, policy: Policy, *flags: str) -> List[str]:
-    """The first or, manually, the second."""
-    if why_not_raise(aix, policy) is not None:
-        return []
+        return [
+            Ask(
+                f"take io_pacing_profile: legacy_hacmp (33/24), which {PRICE}, or take the risk "
+                f"with io_pacing_allow_deadman_risk: {risk}"
+            )
+        ]
     maxpout, minpout = str(policy.wanted).split()
-    return [APPLY, shell.line("chdev", "-l", DEVICE, "-a", maxpout, "-a", minpout, *flags)]
+    by_hand = shell.line("chdev", "-l", DEVICE, "-a", maxpout, "-a", minpout, *flags)
+    text = "apply the control, or set both marks with chdev"
+    if is_tight(policy.wanted):
+        text = f"{text} ({policy.wanted} {PRICE})"
+    return [Step(text, [APPLY, by_hand])]

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Marks of single file systems, and what pacing does not govern."""
 
-from collections import OrderedDict
-from typing import List, Tuple
+from typing import List
 
 from ...collect import shell
 from ...collect.answer import known
 from ...errors import Unanswered
+from ...evaluate.advice import Advice, Run, Step
 from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.unix import aix_said
@@ -33,16 +33,13 @@ rules: Rules[Facts, Policy] = Rules(NAME)
 def filesystems(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     persisted, live = known(aix.persisted_mounts), known(aix.live_mounts)
     problems: List[str] = []
-    fixes: List[str] = []
-    commands: List[str] = []
+    steps: List[Step] = []
     for path in sorted(set(persisted.overrides) | set(live.overrides)):
         for mounts, where in ((persisted, "in " + FILESYSTEMS), (live, "as mounted")):
             override = mounts.overrides.get(path)
             if override is not None and not _is_allowed(override, aix, policy):
                 problems.append(f"{override} {where}")
-                fix, lines = _without_override(path, mounts, mounts is persisted)
-                fixes.append(fix)
-                commands += lines
+                steps.append(_without_override(path, mounts, mounts is persisted))
     differing = _differing(persisted, live)
     status = FAIL if problems else WARN if differing else PASS
     why = "They win over the host's marks, and no policy requested them: {0}.".format(
@@ -50,19 +47,11 @@ def filesystems(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     )
     if not problems:
         why = "Mounted otherwise than the next mount will be: {0}.".format("; ".join(differing))
-        fixes = ["unmount and mount it when nothing uses it"]
-        commands = [
-            shell.line(verb, path)
-            for path in differing
-            if path in live.overrides
-            for verb in ("umount", "mount")
-        ]
+        steps = [_again(path) for path in differing]
     return Verdict(
         status,
         why=why,
-        fix="; ".join(sorted(set(fixes), key=fixes.index))
-        + ("; or allow it in io_pacing_filesystems" if problems else ""),
-        commands=list(OrderedDict.fromkeys(commands)),
+        advice=Advice(steps),
         desired=_desired_overrides(policy),
         persisted=_shown(persisted),
         running=_shown(live),
@@ -79,14 +68,16 @@ def _is_allowed(override: Override, aix: Aix, policy: Policy) -> bool:
     return bool(pair == (require_certain(aix, policy).wanted if allowed is None else allowed))
 
 
-def _without_override(path: str, mounts: Mounts, persisted: bool) -> Tuple[str, List[str]]:
-    """In words, and as commands."""
-    if persisted:
-        rest = mounts.options[path] or "rw"
-        lines = [shell.line("chfs", "-a", "options=" + rest, path)]
-        return f"take the marks out of the options of {path}", lines
-    fix = f"unmount and mount {path} when nothing uses it"
-    return fix, [shell.line(verb, path) for verb in ("umount", "mount")]
+def _without_override(path: str, mounts: Mounts, persisted: bool) -> Step:
+    if not persisted:
+        return _again(path)
+    text = f"take the marks out of the options of {path}, or allow them in io_pacing_filesystems"
+    return Run("chfs", "-a", "options=" + (mounts.options[path] or "rw"), path, text=text)
+
+
+def _again(path: str) -> Step:
+    text = f"unmount {path} and mount it again when nothing uses it"
+    return Step(text, [shell.line(verb, path) for verb in ("umount", "mount")])
 
 
 def _differing(persisted: Mounts, live: Mounts) -> List[str]:

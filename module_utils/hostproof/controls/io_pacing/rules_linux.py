@@ -73,7 +73,8 @@ def buffered_writers(linux: Linux, _facts: Facts, policy: Policy) -> Verdict:
         set_at_boot[name] = None if winner is None else winner.value
     wrong_now = bool(advice)
     later = _after_boot(dirty, set_at_boot)
-    later += ["at boot " + refusal for name in DIRTY for refusal in settings[name].refused]
+    refused = [refusal for name in DIRTY for refusal in settings[name].refused]
+    later += ["at boot " + refusal for refusal in refused]
     advice += later
     if not advice:
         for name in DIRTY:
@@ -96,7 +97,9 @@ def buffered_writers(linux: Linux, _facts: Facts, policy: Policy) -> Verdict:
         ),
         in_use=Layer(_throttle_text(throttle)) if throttle else None,
         advice=Advice(
-            both=_limited(policy), running=_limited(policy), persisted=_kept(dirty, at_boot)
+            both=_limited(policy),
+            running=_limited(policy),
+            persisted=_kept(dirty, at_boot, refused),
         ),
         why="Advice: {0}. A database with direct I/O is not governed by it.".format(
             "; ".join(advice)
@@ -142,7 +145,7 @@ def _limited(policy: Policy) -> List[Step]:
         return [Ask("set vm.dirty_background_bytes and vm.dirty_bytes in a file of /etc/sysctl.d")]
     return [
         Step(
-            f"write both limits to {_DROP_IN} and load it; or io_pacing_dirty_limit: unmanaged",
+            f"write both limits to {_DROP_IN} and load it, or set io_pacing_dirty_limit: unmanaged",
             [
                 # The file can hold settings of others.
                 shell.written(f"vm.dirty_background_bytes = {limit // 4}", _DROP_IN, append=True),
@@ -153,7 +156,9 @@ def _limited(policy: Policy) -> List[Step]:
     ]
 
 
-def _kept(dirty: Dict[str, int], at_boot: Dict[str, Optional[Setting]]) -> List[Step]:
+def _kept(
+    dirty: Dict[str, int], at_boot: Dict[str, Optional[Setting]], refused: List[str]
+) -> List[Step]:
     """How a reboot keeps the running values."""
     steps: List[Step] = []
     for name in ("dirty_background_bytes", "dirty_bytes"):
@@ -177,7 +182,7 @@ def _kept(dirty: Dict[str, int], at_boot: Dict[str, Optional[Setting]]) -> List[
                     f"includes the active one, and activate it: {winner.place} sets another value"
                 )
             steps.append(Edit(winner.place, what=what))
-    return steps or [Ask("correct the values that a reboot rejects")]
+    return steps or [Ask(f"correct {one}") for one in refused]
 
 
 def _throttle_text(throttle: Dict[str, str]) -> Optional[str]:

@@ -6,11 +6,12 @@ from typing import List, Optional, Tuple
 
 from ...collect.answer import if_known, known
 from ...errors import HostproofError, Unanswered
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import DEVICE, NAMES, OSLEVEL, Aix, Facts, odm_pair
 from .heartbeat import need_all, require_certain
-from .pacing_fixes import LSATTR_KEY, RUNNING_KEY, commands_of, fix_of, layers_of
+from .pacing_fixes import LSATTR_KEY, RUNNING_KEY, layers_of, steps_of
 from .policy import NAME, Policy, order_problem, step_problem
 from .subjects import AIX, TUNABLES
 
@@ -39,8 +40,7 @@ def persisted(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
         PASS if pair == policy.wanted else FAIL,
         why=f"The ODM holds {pair}; wanted is {policy.wanted} ({policy.profile}). "
         f"{policy.trade}".strip(),
-        fix=fix_of(aix, policy),
-        commands=commands_of(aix, policy),
+        advice=Advice(steps_of(aix, policy)),
         desired=str(policy.wanted),
         persisted=str(pair),
         values=pair._asdict(),
@@ -79,8 +79,7 @@ def running(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         PASS if pair == policy.wanted else FAIL,
         why=why,
-        fix=fix_of(aix, policy),
-        commands=commands_of(aix, policy, "-T"),
+        advice=Advice(steps_of(aix, policy, "-T")),
         desired=str(policy.wanted),
         persisted=shown,
         running=str(pair),
@@ -114,10 +113,10 @@ def valid_pair(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
             broken.append(("the ODM", f"{name} must be {allowed}"))
     remarks = _distinct(broken) or _distinct(odd)
     wrong = {name for name, problem in broken + odd if problem}
-    fix = "Upgrade AIX, or check this host by the manual of its release."
+    step = Ask("upgrade AIX, or check this host by the manual of its release")
     if remarks:
-        fix = "Choose a profile, or a pair by the rule (io_pacing_maxpout, io_pacing_minpout), and "
-        fix += "apply it."
+        pair = "a pair by the rule (io_pacing_maxpout, io_pacing_minpout)"
+        step = Ask(f"choose a profile or {pair}, and apply io_pacing")
     level = if_known(aix.level, None)
     if level is not None and level.version < OLDEST:
         remarks.append(
@@ -132,7 +131,7 @@ def valid_pair(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if _distinct(broken) else WARN if remarks else PASS,
         why="{0}.".format("; ".join(remarks)),
-        fix=fix,
+        advice=Advice([step]),
         desired="maxpout a multiple of 4 plus 1, minpout below it",
         persisted=str(layers[0][1]),
         running=str(layers[1][1]) if len(layers) > 1 else None,

@@ -7,6 +7,7 @@ from typing import Dict, Iterable, List, Tuple, Union
 
 from ...collect.answer import known
 from ...errors import HostproofError
+from ...evaluate.advice import Advice, Ask, Step
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import CPU_SAMPLE, FILESYSTEMS, Aix, Facts, Linux, Override
@@ -34,9 +35,8 @@ from .pacing_fixes import (
     MOUNTS_KEYS,
     PRICE,
     RUNNING_KEY,
-    commands_of,
-    fix_of,
     layers_of,
+    steps_of,
 )
 from .policy import NAME, PROFILES, Policy
 from .subjects import AIX, ARTICLE, HOSTS, PACING
@@ -84,8 +84,11 @@ def legacy_values(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
             COST,
             " (49% less)" if tight[0] == MEASURED else "; other marks were not measured",
         ),
-        fix="set io_pacing_profile: default, and apply it" if required else fix_of(aix, policy),
-        commands=[APPLY] if required else commands_of(aix, policy),
+        advice=Advice(
+            [Ask("set io_pacing_profile: default"), Ask("apply io_pacing")]
+            if required
+            else steps_of(aix, policy)
+        ),
         desired=str(policy.wanted),
         evidence=evidence,
         **layers,
@@ -143,17 +146,13 @@ def deadman_risk(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why=why,
-        fix="upgrade to PowerHA 7.1 or newer, whose heartbeat is the kernel's; until then {0}"
-        "io_pacing_profile: legacy_hacmp (33/24), which {1}, so measure the batch window and the "
-        "backups before{2}".format(
-            ""
-            if middling
-            else "io_pacing_profile: intermediate (513/256), whose cost was not measured and "
-            "which leaves a warning, or ",
-            PRICE,
-            _tighten_mounts(aix),
+        advice=Advice(
+            [
+                _until_the_upgrade(middling, bool(raised) and is_tight(policy.wanted)),
+                *_tighten_mounts(aix),
+                Ask("upgrade to PowerHA 7.1 or newer, whose heartbeat is the kernel's"),
+            ]
         ),
-        commands=[APPLY] if raised and is_tight(policy.wanted) else [],
         desired=str(policy.wanted),
         in_use=f"{there}; {free}",
         evidence=evidence,
@@ -179,13 +178,26 @@ def _loose_overrides(aix: Aix) -> List[Tuple[Override, str]]:
     ]
 
 
-def _tighten_mounts(aix: Aix) -> str:
-    paths = _distinct_texts(override.path for override, _where in _loose_overrides(aix))
-    if not paths:
-        return ""
-    return "; take maxpout and minpout out of the options of {0}, and mount it again".format(
-        ", ".join(paths)
+def _until_the_upgrade(middling: bool, is_applied: bool) -> Step:
+    """The profile that protects the heartbeat now; apply sets it where the policy has it."""
+    middle = (
+        ""
+        if middling
+        else ("intermediate (513/256), whose cost was not measured and which leaves a warning, or ")
     )
+    return Step(
+        f"measure the batch window and the backups, and apply io_pacing with the profile {middle}"
+        f"legacy_hacmp (33/24), which {PRICE}",
+        [APPLY] if is_applied else [],
+    )
+
+
+def _tighten_mounts(aix: Aix) -> List[Step]:
+    paths = _distinct_texts(override.path for override, _where in _loose_overrides(aix))
+    return [
+        Ask(f"take maxpout and minpout out of the options of {path}, and mount it again")
+        for path in paths
+    ]
 
 
 def _distinct_texts(texts: Iterable[str]) -> List[str]:
@@ -250,8 +262,14 @@ def _of_aix(aix: Aix, policy: Policy) -> Verdict:
         WARN if loose and free < HEADROOM else PASS,
         why=f"{text}, and this host has {there}: with {loose[0] if loose else policy.wanted} "
         "writers take the rest of the CPU as well.",
-        fix="Give the partition more CPU or less to do before the marks go above 33; "
-        "io_pacing_profile: legacy_hacmp (33/24) " + PRICE,
+        advice=Advice(
+            [
+                Ask(
+                    "give the partition more CPU or less to do before the marks go above 33 "
+                    f"(io_pacing_profile: legacy_hacmp, 33/24, {PRICE})"
+                )
+            ]
+        ),
         desired=f"at least {HEADROOM:.0f}% free",
         in_use=in_use,
         evidence=evidence + [LSATTR_KEY, RUNNING_KEY],

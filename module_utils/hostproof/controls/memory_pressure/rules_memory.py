@@ -3,11 +3,11 @@
 """Checks of the size of /dev/shm and of free memory on NUMA nodes."""
 
 import re
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import HostproofError, ParseError, kind_of
-from ...evaluate.advice import Advice, Ask, Edit
+from ...evaluate.advice import Advice, Edit, Run
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, known_or_skip, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import kernel_cmdline
@@ -58,27 +58,48 @@ def dev_shm(facts: Facts, policy: Policy) -> Verdict:
         problems.append(f"it will have {human(coming)} after a reboot")
     if "noexec" in options:
         problems.append("it is mounted noexec")
-    edit = Edit(
-        FSTAB, what=f"set size={-(-need // _UNITS['m'])}m for {SHM} in {FSTAB}, without noexec"
-    )
-    remount = Ask(f"run mount -o remount {SHM}, which does not affect instances")
+    is_noexec_later = "noexec" in _line_at_boot(facts).options
+    if is_noexec_later:
+        problems.append("a reboot mounts it noexec")
+    mounted = ["remount"] + (["exec"] if "noexec" in options else [])
+    mounted += [f"size={_in_mebibytes(need + others)}"] if now - others < need else []
+    # Without a line in fstab a remount without options would change nothing.
+    remount = Run("mount", "-o", ",".join(mounted), SHM, text=f"remount {SHM} with new options")
+    if not now:
+        remount = Run("mount", SHM, text=f"mount {SHM}")
     in_use = ", ".join(f"{sid} {human(target)}" for sid, target in taken if sid in running)
     is_low = now - others < need or "noexec" in options
     return layered(
-        persisted=Layer(f"{human(coming)} ({place})", FAIL if coming < need else PASS),
+        persisted=Layer(
+            f"{human(coming)} ({place})", FAIL if coming < need or is_noexec_later else PASS
+        ),
         running=Layer(human(now), FAIL if is_low else PASS),
         in_use=Layer(in_use) if in_use else None,
         also=[("next starts", unknown), ("files there", facts.shm_files)],
         why=f"{'; '.join(problems)}, and the instances require {human(need)}.",
         advice=Advice(
-            both=[edit, remount],
-            persisted=[edit],
+            both=[_in_fstab(facts, need), remount],
+            persisted=[_in_fstab(facts, need)],
             running=[remount],
         ),
         desired=f"at least {human(need)} ({', '.join(sid for sid, _target in taken)})",
         values={"wanted": need, "running": now, "persisted": coming, "unit": "bytes"},
         evidence=["file:" + MOUNTS, "file:" + FSTAB],
     )
+
+
+def _in_mebibytes(size: int) -> str:
+    return f"{-(-size // _UNITS['m'])}m"
+
+
+def _in_fstab(facts: Facts, need: int) -> Edit:
+    size = _in_mebibytes(need)
+    options, line = _line_at_boot(facts)
+    if not line:
+        return Edit(FSTAB, f"tmpfs {SHM} tmpfs defaults,size={size} 0 0")
+    what = [] if _size_of(",".join(options), facts) >= need else [f"set size={size}"]
+    what += ["remove noexec"] if "noexec" in options else []
+    return Edit(FSTAB, what=f"{' and '.join(what)} at {FSTAB}:{line}")
 
 
 def _stopped_targets(facts: Facts) -> Tuple[Dict[str, int], Answer[None]]:
@@ -117,11 +138,24 @@ def _mounted(facts: Facts) -> Tuple[int, List[str]]:
     return _size_of(mount.super_options, facts), mount.options.split(",")
 
 
-def _at_boot(facts: Facts) -> Tuple[int, str]:
+class _Line(NamedTuple):
+    """The line of fstab; 0 without one."""
+
+    options: List[str]
+    line: int
+
+
+def _line_at_boot(facts: Facts) -> _Line:
     for entry in reversed(known(facts.fstab)):
         if entry.path == SHM:
-            return _size_of(entry.options, facts), f"{FSTAB}:{entry.line}"
-    return _size_of("", facts), "not in fstab: half of memory"
+            return _Line(entry.options.split(","), entry.line)
+    return _Line([], 0)
+
+
+def _at_boot(facts: Facts) -> Tuple[int, str]:
+    options, line = _line_at_boot(facts)
+    place = f"{FSTAB}:{line}" if line else "not in fstab: half of memory"
+    return _size_of(",".join(options), facts), place
 
 
 def _size_of(options: str, facts: Facts) -> int:
