@@ -286,7 +286,7 @@ class TestNeverSteps:
         assert finding.status == status
         assert "/etc/sysconfig/ntpd" in finding.persisted
         slews_now = " -x" in finding.running
-        assert status == "pass" or ("then restart it" in finding.fix) is not slews_now
+        assert status == "pass" or ("then restart ntpd" in finding.fix) is not slews_now
         alone = judge(with_ntpd(argv, options), **SINGLE)["never_steps"]
         assert alone.status == {"pass": "pass", "fail": "warn"}[status]
 
@@ -372,7 +372,7 @@ class TestClockSource:
         machine = with_chrony().file(CURRENT, name + "\n")
         finding = judge(machine, **SINGLE)["clock_source"]
         assert finding.status == status
-        assert finding.status == "pass" or "tsc is available" in f"{finding.why} {finding.fix}"
+        assert finding.status == "pass" or "tsc" in f"{finding.why} {finding.fix}"
 
     def test_the_clock_of_the_hypervisor(self, judge):
         """19c and 26ai recommend tsc for guests on x86-64; no guide of an earlier release does."""

@@ -104,9 +104,10 @@ def umask(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
     ]
     text = "; ".join(f"{', '.join(set_here)} ({place})" for place, set_here in by_place.items())
     steps = _umask_steps(owner, by_place)
+    names = ", ".join(name for name, _mask in wrong)
     again = Ask(
-        f"start {', '.join(name for name, _mask in wrong)} again from a new login of {owner.name}, "
-        "or set UMask=0022 in the unit that starts it"
+        f"set UMask=0022 in the unit that starts {names}, if one does, and restart its instance or "
+        f"listener from that unit or a new login of {owner.name}"
     )
     return layered(
         persisted=Layer(

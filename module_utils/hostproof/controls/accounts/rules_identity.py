@@ -42,12 +42,13 @@ def exists(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
     steps: List[Step] = []
     if uid is not None and passwd.uid != uid:
         problems.append(f"its uid is {passwd.uid}, the policy requires {uid}")
-        steps.append(
-            Ask(
-                f"set uid {passwd.uid} in accounts_accounts, or change the account and its files "
-                "manually while no instance runs: Hostproof never changes a uid"
+        if passwd.uid:
+            steps.append(
+                Ask(
+                    f"set uid {passwd.uid} in accounts_accounts, or change the account and its "
+                    "files manually while no instance runs, because apply never changes a uid"
+                )
             )
-        )
     if passwd.uid == 0:
         problems.append("its uid is 0: it is root")
         steps.append(Ask(f"give the software of {owner.name} to another account than root"))
@@ -63,7 +64,7 @@ def exists(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
         problems.append(f"its home {passwd.home} does not exist")
         steps.append(
             Ask(
-                f"mount the file system of {passwd.home} if there is one; otherwise create the "
+                f"mount the file system of {passwd.home} if there is one, and otherwise create the "
                 f"directory with owner {owner.name} and mode 0700"
             )
         )
@@ -94,9 +95,9 @@ def _missing(owner: Owner, facts: Facts, policy: Policy, desired: str) -> Verdic
         why = f"The host has no account for uid {', '.join(orphans)}, and an instance runs with it."
         steps = [
             Ask(
-                "is SSSD or LDAP down? Check the service of /etc/nsswitch.conf that has this uid "
-                f"(systemctl status sssd, getent passwd {orphans[0]}), "
-                "and start it again. Create no local account"
+                "find out whether the service of /etc/nsswitch.conf that has this uid, such as "
+                f"SSSD or LDAP, is down (systemctl status sssd, getent passwd {orphans[0]}), and "
+                "start it again, but create no local account"
             )
         ]
     elif not steps:
@@ -104,7 +105,7 @@ def _missing(owner: Owner, facts: Facts, policy: Policy, desired: str) -> Verdic
         steps = [
             Ask(
                 "check the directory service if the account is in one (getent passwd "
-                f"{owner.name}); otherwise list it in accounts_accounts"
+                f"{owner.name}), and otherwise list it in accounts_accounts"
                 f"{_with_groups(account, facts) if account else ''}, and apply the control"
             )
         ]
@@ -162,7 +163,10 @@ def primary_group(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
             "it, and set it as group of the account in accounts_accounts"
         )
     names = ", ".join(name for name, _gid in others)
-    again = Ask(f"start {names} again from a new login of {owner.name}, without newgrp")
+    again = Ask(
+        f"stop the instance or listener of {names}, and start it from a new login of {owner.name}, "
+        "without newgrp"
+    )
     return layered(
         persisted=Layer(
             f"{primary} (gid {entry.passwd.gid})",
@@ -229,9 +233,7 @@ def groups(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
     )
     if policy.accounts is not None:
         add = Apply(NAME, owner.name)
-    again = Ask(
-        f"start the instances of {owner.name} again from a new login in a maintenance window"
-    )
+    again = Ask(f"restart the instances of {owner.name} from a new login in a maintenance window")
     return layered(
         persisted=Layer(", ".join(entry.groups), FAIL if absent or missing else PASS),
         in_use=_in_use(owner, stale, lambda process: process.name, WARN),
@@ -264,7 +266,10 @@ def not_in_root(owner: Owner, _facts: Facts, _policy: Policy) -> Verdict:
     remove: Step = Ask(f"take the account out of the group (gpasswd -d {owner.name} root)")
     if entry.passwd.gid == 0:
         remove = Ask(f"give {owner.name} another primary group (usermod -g), and its files too")
-    again = Ask(f"start {', '.join(running)} again from a new login of {owner.name}")
+    again = Ask(
+        f"stop the instance or listener of {', '.join(running)}, and start it from a new login of "
+        f"{owner.name}"
+    )
     return layered(
         persisted=Layer(", ".join(entry.groups), FAIL if is_member else PASS),
         in_use=_in_use(owner, running, lambda process: process.name, FAIL),

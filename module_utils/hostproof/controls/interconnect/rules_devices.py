@@ -150,7 +150,7 @@ def arp(device: Device, _facts: Facts, _policy: Policy) -> Verdict:
     if "BROADCAST" in missing:
         steps.append(Ask(f"use an Ethernet interface: {device.name} has no broadcast"))
     if flags & _NOARP or "MULTICAST" in missing:
-        steps.append(Ask(f"correct it in the configuration of {device.name} too"))
+        steps.append(Ask(f"set the same in the configuration of {device.name}"))
     if ignored >= _NO_ANSWER:
         problems.append(f"arp_ignore {ignored} answers no ARP request")
         steps += [
@@ -160,7 +160,8 @@ def arp(device: Device, _facts: Facts, _policy: Policy) -> Verdict:
             )
             for name in ("all", device.name)
         ]
-        steps.append(Ask("list arp_ignore in kernel_parameters_values, and apply the control"))
+        steps.append(Ask("list arp_ignore in kernel_parameters_values"))
+        steps.append(Ask("apply kernel_parameters"))
     return Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(problems)}.",

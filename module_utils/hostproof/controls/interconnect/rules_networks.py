@@ -92,7 +92,7 @@ def _second_link(
             )
         ]
     resets = [
-        Ask(f"{one.reset}. Clusterware then uses all private interfaces (HAIP)")
+        Ask(f"{one.reset}, so that Clusterware uses all private interfaces (HAIP)")
         for one in instances
         if one.reset
     ]

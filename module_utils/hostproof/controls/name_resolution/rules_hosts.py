@@ -87,13 +87,14 @@ def _lines(facts: Facts, hosts: Hosts, place: str) -> Tuple[List[str], List[str]
     members = {short(member) for member in (if_known(facts.own, ""), *cluster.members) if member}
     faults, remarks = [], []
     steps: List[Step] = []
+    # The right line first: without any, localhost has no address.
+    if LOOPBACK not in local:
+        remarks.append(f"no line leads from localhost to {LOOPBACK}")
+        steps.append(Edit(place, f"{LOOPBACK} localhost"))
     if astray:
         faults.append(f"localhost leads to {listed(astray)}")
         what = f"remove the name localhost from the line of {listed(astray)} in {place}"
         steps.append(Edit(place, what=what))
-    if LOOPBACK not in local:
-        remarks.append(f"no line leads from localhost to {LOOPBACK}")
-        steps.append(Edit(place, f"{LOOPBACK} localhost"))
     for name, addresses in _several(hosts).items():
         message = f"{name[:80]} has the addresses {listed(addresses)}"
         (faults if short(name) in members else remarks).append(message)

@@ -115,7 +115,7 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
         also=[("cluster names", facts.cluster)],
         why=f"{'; '.join(now + others + boot + remarks + unset)}.",
         # Another name in the file never renames a host that has software.
-        advice=Advice(both=[*steps, *keep, *after], persisted=keep or steps, running=after),
+        advice=Advice(both=[*(keep or steps), *after], persisted=keep or steps, running=after),
         desired="small letters, digits and hyphens, at most 63 a label",
         evidence=["file:" + HOSTNAME, "file:" + STATIC],
     )

@@ -6,6 +6,7 @@ from typing import List, Optional, Tuple
 
 from ...collect.answer import attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...parsers.number import clipped
@@ -180,6 +181,19 @@ def last_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     )
 
 
+def _correct(refused: str) -> Ask:
+    return Ask(
+        f"correct in the parameter file, before the instance is stopped, what a start rejects: "
+        f"{refused.rstrip('.')}"
+    )
+
+
+def _decide(sid: str) -> Ask:
+    return Ask(
+        f"restart {sid} in a maintenance window, or set the old values again with SCOPE=SPFILE"
+    )
+
+
 # -- the next start -------------------------------------------------------------------------------
 
 
@@ -205,9 +219,7 @@ def pending_restart(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if refused else WARN if changes else PASS,
         why=why if refused is None else f"The next start fails: {refused}.",
-        fix="correct the entries, as SYSDBA with SCOPE=SPFILE"
-        if refused
-        else f"restart {subject.sid} in a maintenance window, or set the old value again",
+        advice=Advice([_correct(refused) if refused else _decide(subject.sid)]),
         desired="the running values",
         persisted=", ".join(then) or refused or "the same",
         running="down"
@@ -301,8 +313,14 @@ def one_value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
             if wins
             else " The instances of the database start with different values.",
         ),
-        fix="as SYSDBA: ALTER SYSTEM RESET the incorrect entry, SCOPE=SPFILE SID='SID'; "
-        "in a text file remove its line",
+        advice=Advice(
+            [
+                Ask(
+                    "keep the entry with the right value, and remove the other (as SYSDBA: ALTER "
+                    "SYSTEM RESET NAME SCOPE=SPFILE SID='SID', or its line in a text file)"
+                )
+            ]
+        ),
         desired="one entry each, for all instances",
         persisted="; ".join(several) or f"at most one entry each in {next_place(subject.database)}",
     )

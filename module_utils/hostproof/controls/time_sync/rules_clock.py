@@ -144,11 +144,11 @@ def clock_source(facts: Facts, policy: Policy) -> Verdict:
             running=f"{now} of {', '.join(there)}",
             evidence=["file:" + CURRENT, "file:" + AVAILABLE],
         )
-    fix = "see in the log of the kernel why it gave up a faster one"
+    fix = "find in the log of the kernel why it gave up a faster one"
     if now == _XEN:
         fix = _BOOT_WITH_TSC if _TSC in there else _NO_TSC
     elif better:
-        fix = f"{better[0]} is available: {fix}, then boot without clocksource= or notsc"
+        fix = f"{fix}, such as {better[0]}, and then boot without clocksource= or notsc"
     return Verdict(
         status,
         why,

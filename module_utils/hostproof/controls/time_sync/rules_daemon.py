@@ -96,12 +96,17 @@ def _advice(running: List[str], units: List[Unit], facts: Facts, policy: Policy)
     own = {name: daemon.unit or "" for name, daemon in known(facts.keepers).items()}
     if len(running) == 1 and policy.daemon in (ANY, *running):
         others = [unit.id for unit in units if unit.daemon != running[0]]
-        steps: List[Step] = [Run("systemctl", "disable", other) for other in others]
-        text = [f"disable {' and '.join(others)}"] if others else []
+        steps: List[Step] = [
+            Run("systemctl", "disable", other, text=f"disable {other}") for other in others
+        ]
         if running[0] not in [unit.daemon for unit in units]:
-            text.append(f"enable {own[running[0]] or 'the unit of ' + running[0]}")
-            steps += [Run("systemctl", "enable", own[running[0]])] if own[running[0]] else []
-        return Advice([Ask(", then ".join(text)), *steps])
+            name = own[running[0]]
+            steps.append(
+                Run("systemctl", "enable", name, text=f"enable {name}")
+                if name
+                else Ask(f"enable the unit of {running[0]}")
+            )
+        return Advice(steps)
     there = sorted({*enabled, *(own[name] or name for name in running)})
     keep = "one of them" if policy.daemon == ANY else policy.daemon
     return Advice([Ask(f"keep {keep}, and stop and disable the others of {', '.join(there)}")])
@@ -147,7 +152,9 @@ def _daemon_steps(facts: Facts, policy: Policy) -> Verdict:
         return Verdict(
             WARN if is_node(facts, policy) else PASS,
             "systemd-timesyncd steps the clock where it is far off.",
-            fix="use chronyd on nodes of a cluster",
+            advice=Advice(
+                [Ask(f"install chronyd in place of systemd-timesyncd, and start it {_ALONE}")]
+            ),
             desired="slewed",
             running=TIMESYNCD,
             evidence=["processes:keepers"],
@@ -156,7 +163,12 @@ def _daemon_steps(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         bad if by else PASS,
         f"{keepers[PTP].name} has {by}: it steps the clock from that offset on." if by else None,
-        fix=f"remove {by} from its options" if by else "",
+        advice=Advice(
+            [
+                Ask(f"remove {by} from the options of {keepers[PTP].name}"),
+                Ask(f"restart {keepers[PTP].name} while no database runs here"),
+            ]
+        ),
         desired="slewed after the start",
         running=" ".join((keepers[PTP].name, *known(keepers[PTP].arguments))),
         evidence=["processes:keepers"],
@@ -259,19 +271,22 @@ def _ntp_steps(daemon: Daemon, facts: Facts, policy: Policy) -> Verdict:
     )
     strict = is_node(facts, policy)
     status, why = _grade_ntp(well, persisted, _slews(running), stepping, slewing, strict)
-    fixes = [f"remove {text}" for text in stepping]
+    steps: List[Step] = [Ask(f"remove {text}") for text in stepping]
     if not (well and stepping):
-        fixes.append(
-            "add -x to the options of ntpd (OPTIONS in /etc/sysconfig/ntpd, NTPD_OPTS in "
-            "/etc/default/ntp)"
+        steps.append(
+            Ask(
+                "add -x to the options of ntpd (OPTIONS in /etc/sysconfig/ntpd, NTPD_OPTIONS in "
+                "/etc/sysconfig/ntp of SLES, NTPD_OPTS in /etc/default/ntp)"
+            )
         )
     # One that slews now needs only its options for the next start.
-    restart = "" if _slews(running) and not stepping else ", then restart it"
+    if stepping or not _slews(running):
+        steps.append(Ask("restart ntpd while no database runs here"))
     files = {"file:" + text.partition(":")[0] for text in stepping + slewing}
     return Verdict(
         status,
         why,
-        fix=", ".join(fixes) + (f"{restart} while no database runs here" if restart else ""),
+        advice=Advice(steps),
         desired="-x",
         persisted=layer,
         running=" ".join((NTPD, *running)),
