@@ -96,11 +96,7 @@ def buffered_writers(linux: Linux, _facts: Facts, policy: Policy) -> Verdict:
             WARN if wrong_now else PASS,
         ),
         in_use=Layer(_throttle_text(throttle)) if throttle else None,
-        advice=Advice(
-            both=_limited(policy),
-            running=_limited(policy),
-            persisted=_kept(dirty, at_boot, refused),
-        ),
+        advice=Advice(_limited(policy), persisted=_kept(dirty, at_boot, refused)),
         why="Advice: {0}. A database with direct I/O is not governed by it.".format(
             "; ".join(advice)
         ),

@@ -103,7 +103,7 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
     status = WARN if unset or (remarks and later == own) else PASS
     is_bad_later = bool(now) and (bool(boot) or later == own)
     steps = [_RENAME] if is_bad_later else [_SMALL] if remarks else []
-    keep = [Edit(STATIC, own)] if not now and (boot or unset) else []
+    change: List[Step] = [Edit(STATIC, own)] if not now and (boot or unset) else [*steps]
     after = [_AT_CLUSTER] if others else []
     return layered(
         persisted=Layer(
@@ -115,7 +115,7 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
         also=[("cluster names", facts.cluster)],
         why=f"{'; '.join(now + others + boot + remarks + unset)}.",
         # Another name in the file never renames a host that has software.
-        advice=Advice(both=[*(keep or steps), *after], persisted=keep or steps, running=after),
+        advice=Advice(both=[*change, *after], persisted=change, running=after),
         desired="small letters, digits and hyphens, at most 63 a label",
         evidence=["file:" + HOSTNAME, "file:" + STATIC],
     )
