@@ -211,7 +211,7 @@ def rendered(steps: Iterable[Step], planned: Planned) -> Tuple[Optional[str], Tu
         elif not (is_blocked and isinstance(step, Wait)):
             texts.append(step.text)
             commands += [command for command in step.commands if command not in commands]
-    # Beside the steps that a person takes it says nothing.
+    # Beside the steps of a person this reason has no content.
     said = [text for text in texts if text != nothing_to_apply(())] or texts
     fix = "; then ".join(_unique(said))
     return fix or None, () if is_blocked else tuple(commands)

@@ -217,8 +217,8 @@ def _disk(disk: str, answer: Answer[Dict[str, str]], policy: Policy) -> Verdict:
         why="; ".join(problems) + ".",
         advice=Advice(
             [
-                Ask("ask the vendor of the storage whether it supports the new values"),
-                Step(f"change {disk} for the next boot", change),
+                Ask("check with the vendor of the storage that it supports the new values"),
+                Step(f"change {disk} after a reboot", change),
                 Wait("reboot"),
             ]
         ),

@@ -103,10 +103,10 @@ def _steps(low: Dict[str, _Values], now: _Values, later: _Values) -> List[Step]:
     live = [name for name in _LEAST if name in wrong and name not in reboot]
     steps: List[Step] = []
     if live:
-        text = f"set {_list({name: good[name] for name in live})} now and for the next boot"
+        text = f"set {_list({name: good[name] for name in live})} now and after a reboot"
         steps.append(Run("no", "-p", *_options("-o", live, good), text=text))
     if reboot and later.get("ipqmaxlen", 0) < _LEAST["ipqmaxlen"]:
-        text = f"set {_list({name: good[name] for name in reboot})} for the next boot"
+        text = f"set {_list({name: good[name] for name in reboot})} after a reboot"
         steps.append(Run("no", "-r", *_options("-o", reboot, good), text=text))
     for place in low:
         if place not in (_SYSTEM, _LATER):

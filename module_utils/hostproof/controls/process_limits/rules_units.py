@@ -322,7 +322,7 @@ def _tasks_step(service: Service, place: Optional[systemd_unit.Assignment]) -> S
     if place is not None and is_later(place.path, "50-TasksMax.conf"):
         section = "Slice" if service.name.endswith(_SLICE) else "Service"
         return EditUnit(service.name, section, ["TasksMax=infinity"], place.path)
-    text = f"set TasksMax of {service.name} now and for the next boot"
+    text = f"set TasksMax of {service.name} now and after a reboot"
     return Run("systemctl", "set-property", service.name, "TasksMax=infinity", text=text)
 
 
