@@ -50,7 +50,7 @@ _OF_SYSTEM = (
     r"chmod (1777 (/tmp|/var/tmp|/dev/shm)|0755 /var)",
     r"chown root (/tmp|/var/tmp|/var|/dev/shm)",
     r"dmesg \| grep -i nfs",
-    r"dnf install net-snmp-(utils|libs net-snmp-devel)",
+    r"dnf install( -y)? net-snmp-(utils|libs net-snmp-devel)",
     r"(apt-get|dnf|yum|zypper) install( -y)? <package>( <package>)*",
     r"dpkg --audit",
     r"ethtool -G <device> rx <number>",

@@ -1,7 +1,10 @@
 """The stored advice: which edits of a fix it does not let pass."""
 
+import re
+
 import advice_rows
 import pytest
+from ansible.module_utils.hostproof.controls.registry import NAMES
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 
 FIX = "set umask 022 in /home/oracle2/.profile; then restart ora2 after 10 minutes"
@@ -71,3 +74,18 @@ def test_what_is_of_the_host_differs_from_host_to_host(stored):
 )
 def test_no_harmful_edit_passes(stored, fix, commands):
     assert advice_rows.not_stored([told(fix, commands)])
+
+
+#: Commands that wait for an answer of a person where a script runs them.
+ASKS = re.compile(
+    r"(?:dnf|yum|apt-get|zypper) (?!.*(?: -y| --non-interactive)\b)"
+    r"|ufw (?:enable|reset|delete)\b|(?:passwd|fdisk|parted|mkfs\S*|lvremove|vgremove|fsck\S*) "
+    r"|(?:rm|cp|mv) -\S*i|(?:systemctl|journalctl) (?:status|edit|-(?!.*--no-pager))"
+)
+
+
+@pytest.mark.parametrize("control", NAMES)
+def test_no_command_waits_for_an_answer(control):
+    rows = advice_rows.stored(control) or {}
+    commands = {line for advice in rows.values() for _fix, *lines in advice for line in lines}
+    assert not [line for line in commands if ASKS.match(line.removeprefix("$ "))]

@@ -11,6 +11,7 @@ import sys
 import unicodedata
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -308,6 +309,34 @@ class TestSteps:
         assert step.commands == ()
         assert step.own == (own,)
         assert "left out" in step.what
+
+
+@pytest.mark.parametrize(
+    ("fix", "lines"),
+    [
+        ("put 'a = 1' into /etc/a.conf", ["edit /etc/a.conf, so that it has the line: a = 1"]),
+        ("put 'a = 1' into /etc/a.conf:3", ["edit /etc/a.conf, line 3: a = 1"]),
+        (
+            "set umask 022 in /home/oracle/.profile",
+            ["edit /home/oracle/.profile as the owner of the file, as stated above"],
+        ),
+        (
+            "remove noexec from the line of /tmp in /etc/fstab; then put 'x' into /etc/hosts",
+            ["edit /etc/fstab, as stated above", "edit /etc/hosts, so that it has the line: x"],
+        ),
+        ("put 'a' into /etc/a.conf; then ask the administrator", [fixes.DECISION]),
+        ("put 'a' into /etc/a.conf, or into /etc/b.conf", [fixes.DECISION]),
+        ("set RATE_LIMIT to a number above 1 in /etc/listener.ora", [fixes.DECISION]),
+        ("choose the owner of /u01", [fixes.DECISION]),
+    ],
+)
+def test_an_exact_edit_is_no_decision(fix, lines):
+    (step,) = fixes.steps_of([dict(finding("hugepages.x", "fail"), fix=fix)])
+    state = SimpleNamespace(name="db1", at="2026-11-21T03:15:20Z")
+    for text in (fixes.script(state, [step]), fixes.playbook(state, [step])):
+        assert all(line in text for line in lines)
+        assert (fixes.DECISION in text) == (lines == [fixes.DECISION])
+    assert step.commands == ()
 
 
 class TestFixes:

@@ -344,8 +344,46 @@ def _describe_step(step: Step) -> str:
     """The instruction and the commands for the controller."""
     lines = [step.what, *(f"on the controller: {line}" for line in step.own)]
     if not (step.commands or step.own):
-        lines.append("a person decides and does this: there is no command")
+        lines += _edits(step.what) or [DECISION]
     return "\n   ".join(lines)
+
+
+#: Printed for a step that neither a command nor an exact edit makes.
+DECISION = "a person decides and does this: there is no command"
+
+#: A clause for one line of one file, and one for another exact change of a file.
+_LINE = re.compile(r"put '(?P<line>.+)' into (?P<path>/[^\s:]+)(?::(?P<number>\d+))?")
+_EDIT = re.compile(
+    r"(?:add|comment out|delete|exchange|put|remove|replace|set|take|write) .*"
+    r"(?<![\w/])(?P<path>/(?:etc|boot|usr|var|u[0-9]+|opt|home)/[^\s,:;()]+[^\s,:;().])(?::\d+)?\b.*"
+)
+#: Words of a choice that only a person can make, of a value that is not stated, or of more than an
+#: edit.
+_CHOICE = re.compile(
+    r"\b(?:if|or|when|where|whether|unless|otherwise|choose|decide|check|find|ask|which|at least"
+    r"|a number|six fields|file system|names of|owner|restart|session|activate|enable"
+    r"|apply (?:is|cannot|changes))\b|\?",
+    re.IGNORECASE,
+)
+
+
+def _edits(what: str) -> list[str]:
+    """How to make a step that consists of exact edits; empty where it is anything else. Edits are
+    printed and not made: root writes no file that another account owns or can replace."""
+    lines = []
+    for clause in re.split(r"; (?:then )?", what):
+        line, edit = _LINE.fullmatch(clause), _EDIT.fullmatch(clause)
+        if line is not None:
+            path = line["path"]
+            number = f" line {line['number']}" if line["number"] else " so that it has the line"
+            text = f",{number}: {line['line']}"
+        elif edit is not None and not _CHOICE.search(clause):
+            path, text = edit["path"], ", as stated above"
+        else:
+            return []
+        owner = "" if path.startswith("/etc/") else " as the owner of the file"
+        lines.append(f"edit {path}{owner}{text}")
+    return list(dict.fromkeys(lines))
 
 
 def playbook(state: HostState, steps: Iterable[Step]) -> str:

@@ -330,7 +330,7 @@ class TestDatabaseHost:
         finding = only(judge(self.with_library())["snmp_library"])
         assert (finding.status, finding.commands) == (
             "fail",
-            ("dnf install net-snmp-libs net-snmp-devel",),
+            ("dnf install -y net-snmp-libs net-snmp-devel",),
         )
 
     @pytest.mark.parametrize(("required", "status"), [(False, "warn"), (True, "fail")])

@@ -62,7 +62,7 @@ def agent_answers(server: Server, _facts: Facts, policy: Policy) -> Verdict:
         why="{0}.".format("; ".join(storage.why)),
         advice=Advice(
             [
-                Run("dnf", "install", "net-snmp-utils", text=_FIXES[reason])
+                Run("dnf", "install", "-y", "net-snmp-utils", text=_FIXES[reason])
                 if reason == snmp.TOOL
                 else Ask(_FIXES[reason].format(policy.snmp_port, server.target))
             ]

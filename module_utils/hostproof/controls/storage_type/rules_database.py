@@ -63,7 +63,7 @@ def snmp_library(facts: Facts, policy: Policy) -> Verdict:
     else:
         text = f"{database_snmp.LIBRARY} does not exist"
     install = f"install the net-snmp library and the {database_snmp.LIBRARY} symlink"
-    step = Run("dnf", "install", "net-snmp-libs", "net-snmp-devel", text=install)
+    step = Run("dnf", "install", "-y", "net-snmp-libs", "net-snmp-devel", text=install)
     if library.versions:
         file = library.versions[0]
         link = "{0}/{1}".format(file.rpartition("/")[0], database_snmp.LIBRARY)
