@@ -1135,6 +1135,11 @@ class TestLoaders:
             ("/etc/rc.d/rc.local", "iptables -L -n", 0o755, "pass"),
             ("/etc/rc.d/rc.local", "/usr/sbin/iptables-restore < /root/rules", 0o755, "error"),
             ("/etc/network/if-pre-up.d/fw", "nft -f /etc/fw.nft", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "nft -o -f /etc/fw.nft", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "nft -ef /etc/fw.nft", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "nft -I /etc/nft --file /etc/fw.nft", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "nft -c -f /etc/fw.nft", 0o755, "pass"),
+            ("/etc/rc.d/rc.local", "nft -a list ruleset", 0o755, "pass"),
             ("/etc/network/interfaces", "  pre-up iptables-restore < /etc/fw", 0o644, "error"),
         ],
     )

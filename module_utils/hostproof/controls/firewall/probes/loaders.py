@@ -36,7 +36,8 @@ FORMER_SHOW = [
 #: Commands that change rules. ExecStop of a unit acts at its end.
 _CHANGES = (
     r"^(?!\s*Exec(?:Stop|Reload))[^#\n]*(?<![\w.-])"
-    r"(?:iptables(?:-legacy|-nft)?(?:-restore)?(?![\w.-])|nft\s+(?:-f|--file|add|insert|flush))"
+    r"(?:iptables(?:-legacy|-nft)?(?:-restore)?(?![\w.-])|nft\s+(?:-[abdefijnosty]+\s+|-I\s+\S+\s+|--(?!check)[a-z]+\s+)*"
+    r"(?:-[a-z]*f|--file|add|create|insert|replace|flush))"
 )
 _LISTS = re.compile(r"iptables[\w.-]{0,20}\s+(?:-[nvxtw]\w*\s+)*(?:-[LSV]|--list|--version)")
 LINES_KEY = "lines:packet_filters"
