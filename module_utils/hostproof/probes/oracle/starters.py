@@ -595,7 +595,7 @@ def _starter(
 
 
 def _changed_limits(all_lines: Sequence[_Line]) -> Tuple[Changed, ...]:
-    changes = []
+    changes: List[Changed] = []
     for line in all_lines:
         place = f"{line.path}:{line.number}"
         changes += [
