@@ -316,7 +316,7 @@ def _words(
     advice = as_typed(finding["fix"] or "")
     typed = as_typed("\n".join(commands))
     finding["title"] = heading_of(finding)
-    bare = finding["status"] == SKIP and not any(finding[layer] for layer in LAYERS)
+    bare = finding["status"] in (SKIP, ERROR) and not any(finding[layer] for layer in LAYERS)
     return str(
         parts().finding(finding, STATUS_GLYPHS[finding["status"]], advice, typed, bare, has_figure)
     )
