@@ -529,6 +529,7 @@ def test_only_regular_files_are_read(tmp_path, capsys, kind):
         ('subnet mask consistency for subnet "192.0.2.0"', "", (), "cluster_nodes.network"),
         ("Check for parameter semmsl", "", (), "kernel_parameters.semaphores"),  # ORAchk
         ("Voting Disk", "", ("PRVF-5157",), ""),
+        ("'/etc/chrony.conf'", "", (), ""),
         ("x" * 100_000, "y" * 100_000, (), ""),
     ],
 )

@@ -31,7 +31,9 @@ def _table() -> tuple[dict[str, str], dict[str, str], list[tuple[re.Pattern[str]
                     continue
                 name = _plain(reference.removeprefix("ORAchk ")).removesuffix(" check")
                 if _ANY.search(name):
-                    parts = map(re.escape, _ANY.split(name))
+                    parts = [re.escape(part) for part in _ANY.split(name)]
+                    if not any(map(str.isalnum, "".join(parts))):
+                        continue  # "'<path>'" is the name of tasks of several requirements
                     patterns.append((re.compile(".+".join(parts)), check))
                 else:
                     names.setdefault(name, check)
