@@ -22,7 +22,7 @@ from ansible.module_utils.hostproof.controls.registry import NAMES
 _VALUES = {
     "path": r"(?:/[A-Za-z0-9_@%+=:,./-]*|'/[\w@%+=:,./ ~#-]*')",
     "plain-path": r"/[A-Za-z0-9_@%+=:,./-]*",
-    "library": r"/(?:usr/)?(?:local/)?lib(?:64|32)?/(?:[A-Za-z0-9_+.-]+/)*"
+    "library": r"/(?:usr/)?(?:local/)?lib(?:64|32)?/(?:(?!\.\.?/)[A-Za-z0-9_+.-]+/)*"
     r"libnetsnmp\.so(?:\.[0-9]+)*",
     "device": r"[A-Za-z0-9_][A-Za-z0-9_.:@-]*",
     "attribute": r"[a-z][a-z0-9_]*=[A-Za-z0-9_.-]+",
@@ -137,7 +137,7 @@ _BY_ACCOUNT = re.compile(r"runuser -u (\S+) -- (.+)")
 _FIXED = ("/proc/[0-9]*/numa_maps", "/etc/fstab", "/etc/sysctl.d/90-dirty.conf")
 #: /lib64 can be a link, and only root changes what is in it. /usr/local can belong to a group.
 _OF_SYSTEM_LIBRARY = re.compile(
-    r"/(?:usr/)?lib(?:64|32)?/(?:[A-Za-z0-9_+.-]+/)*libnetsnmp\.so[.0-9]*"
+    r"/(?:usr/)?lib(?:64|32)?/(?:(?!\.\.?/)[A-Za-z0-9_+.-]+/)*libnetsnmp\.so[.0-9]*"
 )
 _OWN = _pattern(_WRITTEN)
 

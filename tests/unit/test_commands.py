@@ -89,6 +89,7 @@ HOSTILE = [
     "runuser -u oracle -- id",
     "runuser -u oracle -g root -- env ORACLE_HOME=/u01/19 /u01/19/bin/lsnrctl start LISTENER",
     "ln -sfn /home/x/libnetsnmp.so.10 /usr/lib64/libnetsnmp.so",
+    "ln -sfn /usr/lib64/../../home/x/libnetsnmp.so.10 /usr/lib64/libnetsnmp.so",
     "./hostproof apply -e ansible_python_interpreter=/tmp/x",
     "./hostproof apply --tags hugepages -e ansible_python_interpreter=/tmp/x",
     "./hostproof apply --tags hugepages -i /tmp/evil.py",
