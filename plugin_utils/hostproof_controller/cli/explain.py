@@ -25,8 +25,9 @@ from ansible.module_utils.hostproof.evaluate.finding import Check
 from .. import custom_checks
 from ..custom_checks import Loaded
 from ..remote.response_validation import not_applied, with_all_controls
-from ..report import store, waivers
+from ..report import waivers
 from ..report.renamed import current
+from ..report.store import run_findings
 from . import options, terminal
 from .environment import default_inventories
 from .errors import Refused
@@ -41,7 +42,7 @@ _RELATIVE = re.compile(r"\]\((?!#|[a-z]+:)([^()\s]+)\)")
 #: Checks that no control has: of the run, of hosts as a whole and of waivers.
 _OTHERS = tuple(
     value
-    for module in (store, waivers)
+    for module in (run_findings, waivers)
     for value in vars(module).values()
     if isinstance(value, Check)
 )
