@@ -148,7 +148,7 @@ def stages(*, quick: bool = False, everything: bool = True) -> list[Stage]:
     return [
         Stage("lint", lint_commands(short=not everything), 900, 120 if everything else 60),
         Stage("types", type_commands(), 600, 45),
-        Stage("unit", [unit], 4500, 600 if everything else 300, failed_only=again),
+        Stage("unit", [unit], 4500, 750 if everything else 420, failed_only=again),
         Stage("containers", [["tests/run_containers", *boxes]], 3000, 300 if everything else 90),
         Stage("matrix", matrix, 2400, 420 if everything else 30, True, again),
         Stage("snmp", snmp_commands(python, short=not everything), 1200, 240 if everything else 45),
