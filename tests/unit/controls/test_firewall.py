@@ -837,7 +837,11 @@ class TestInterconnect:
         rule = f"ip saddr {source} tcp dport 1521 accept"
         text = FILTER.format("drop", ESTABLISHED + 'iifname "eth1" accept\n' + rule)
         machine = with_nft(node(host(enabled="nftables", sockets=LISTENER)), text)
-        assert judge(machine, "none")["ports", "1521/tcp"].status == status
+        finding = judge(machine, "none")["ports", "1521/tcp"]
+        assert finding.status == status
+        if status == "fail":
+            assert finding.fix == "accept 1521/tcp from the clients in the files of nftables"
+            assert finding.commands == ()
 
     def test_not_a_node(self, judge):
         machine = with_nft(host(enabled="nftables", sockets=LISTENER), FILTER.format("drop", PORTS))

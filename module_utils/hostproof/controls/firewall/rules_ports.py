@@ -88,9 +88,11 @@ def _advice(port: Port, facts: Facts, now: Answer[Outcome], later: Answer[Outcom
     in_files: Sequence[Step] = ()
     if isinstance(later, Outcome) and later.state == BLOCKED:
         in_files = filter_steps.open_port(port, way, facts, later.is_reply)
-    elif isinstance(later, Outcome) and later.is_list:
-        sources = ", ".join(port.sources) or "the sources that are accepted now"
-        in_files = [Ask(f"accept {name} from {sources} in the files of {services_at_boot(facts)}")]
+    if isinstance(later, Outcome) and not in_files and (later.is_list or later.state == BLOCKED):
+        # Rules for other senders, such as the interconnect, are no reason to load the file again.
+        sources = "the sources that are accepted now" if later.is_list else "the clients"
+        ends = f"from {', '.join(port.sources) or sources}" if port.direction == "in" else "to all"
+        in_files = [Ask(f"accept {name} {ends} in the files of {services_at_boot(facts)}")]
     load = filter_steps.load(facts)
     what = "drops replies of" if isinstance(now, Outcome) and now.is_reply else "drops"
     by_hand = filter_steps.remove(f"{what} {name}")
