@@ -230,6 +230,21 @@ class TestReverse:
     def test_what_leads_back(self, judge, told, status):
         assert judge(back(node(), "192.0.2.10", *told))["reverse_lookup"].status == status
 
+    @pytest.mark.parametrize(
+        ("told", "fix"),
+        [
+            ("db7", "correct the PTR record of 192.0.2.10 in DNS to rac1, or put the name first"),
+            ("rac1", "correct name_resolution.hostname_address first: rac1 leads to 127.0.0.1"),
+        ],
+    )
+    def test_the_fix_names_the_wrong_address_and_the_name_of_the_host(self, judge, told, fix):
+        """A name in the line of localhost has the canonical name localhost."""
+        answers = "127.0.0.1 STREAM localhost\n192.0.2.10 STREAM\n"
+        machine = back(node(), "192.0.2.10", told).command("getent ahosts rac1", answers)
+        finding = judge(back(machine, "127.0.0.1", "localhost"))["reverse_lookup"]
+        assert finding.fix is not None
+        assert finding.fix.startswith(fix)
+
 
 class TestListener:
     def listening(self, address="0.0.0.0", *leads):

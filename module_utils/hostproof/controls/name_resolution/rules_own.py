@@ -213,18 +213,24 @@ def reverse_lookup(facts: Facts, policy: Policy) -> Verdict:
         if names and short(own) not in map(short, names)
     ]
     problems = others + [f"{address} has no name" for address in silent]
+    # A line of localhost can have the name too: then localhost is the canonical name.
+    name = answer.name if answer.name and short(answer.name) == short(own) else own
+    wrong = [address for address, names in backs.items() if short(own) not in map(short, names)]
+    public = [address for address in wrong if address not in strays(wrong)]
+    if short(own) == "localhost":
+        step = f"correct name_resolution.hostname first: the host is named {own}"
+    elif public:
+        step = (
+            f"correct the PTR record of {listed(public)} in DNS to {name}, or put the name first "
+            f"in its line of {HOSTS}"
+        )
+    else:
+        step = f"correct name_resolution.hostname_address first: {own} leads to {listed(wrong)}"
     return Verdict(
         FAIL if others else WARN if silent else PASS,
         f"{'; '.join(problems[:8])}.",
-        advice=Advice(
-            [
-                Ask(
-                    f"correct the PTR record of {listed(list(backs))} in DNS to "
-                    f"{answer.name or own}, or put the name first in its line of {HOSTS}"
-                )
-            ]
-        ),
-        desired=answer.name or own,
+        advice=Advice([Ask(step)]),
+        desired=name,
         running="; ".join(f"{address}: {listed(names)}" for address, names in backs.items()),
         evidence=["command:getent hosts " + address for address in backs],
     )
