@@ -48,7 +48,7 @@ vm.nr_overcommit_hugepages=${lab_surplus}
 type=vm
 transparent_hugepages=madvise
 """,
-    LOADED: "vm.hugetlb_shm_group = 54322\n",
+    LOADED: "vm.hugetlb_shm_group = 54399\n",
     UNIT: f"""\
 [Unit]
 Description=Somebody's settings for the database
@@ -89,7 +89,7 @@ FORETOLD = {
     "transparent": Foretold(
         "hugepages.transparent_hugepages", "madvise", f"tuned profile {PROFILE}"
     ),
-    "group": Foretold("hugepages.shm_group", "54322", f"{LOADED}:1"),
+    "group": Foretold("hugepages.shm_group", "54399", f"{LOADED}:1"),
 }
 
 
@@ -183,7 +183,7 @@ def test_an_apply_that_the_unit_could_undo_is_refused_and_writes_nothing(lab, se
     refused = lab.apply()
     assert refused.rc == 2
     output = " ".join(refused.output.split())
-    assert f"{LOADED}:1 may set vm.hugetlb_shm_group to 54322" in output
+    assert f"{LOADED}:1 may set vm.hugetlb_shm_group to 54399" in output
     assert f"{UNIT}:7" in output
     assert "it is unknown which one is applied last" in output
     assert state(lab) == settings

@@ -89,7 +89,7 @@ def _advice(port: Port, facts: Facts, now: Answer[Outcome], later: Answer[Outcom
     if isinstance(later, Outcome) and later.state == BLOCKED:
         in_files = filter_steps.open_port(port, way, facts, later.is_reply)
     if isinstance(later, Outcome) and not in_files and (later.is_list or later.state == BLOCKED):
-        # Rules for other senders, such as the interconnect, are no reason to load the file again.
+        # Rules for other senders, such as the interconnect: a reload changes nothing.
         sources = "the sources that are accepted now" if later.is_list else "the clients"
         ends = f"from {', '.join(port.sources) or sources}" if port.direction == "in" else "to all"
         in_files = [Ask(f"accept {name} {ends} in the files of {services_at_boot(facts)}")]
