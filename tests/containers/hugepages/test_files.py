@@ -58,8 +58,8 @@ def test_a_drop_in_that_would_not_win_is_refused(box, untouched):
 
 def test_apply_writes_the_three_files_and_nothing_else(box, untouched):
     applied = box.play("apply", "--diff")
-    # It verifies what it did, and the running kernel waits for a boot.
-    assert (applied.rc, applied.changed) == (2, 1)
+    # It verifies what it did, and the running kernel waits for a boot: that is no failure of apply.
+    assert (applied.rc, applied.changed) == (0, 1)
     assert applied.statuses()["hugepages.pool_covers_sga"] == "fail"
     assert f"/proc/sys/vm/nr_hugepages = {POOL}" in applied.output
     before, after = untouched["files"], box.files()
