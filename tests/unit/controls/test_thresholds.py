@@ -165,7 +165,7 @@ def changes_of(case: Case, field: str, low: float, high: float | None) -> list[A
     return list(between(0, len(values) - 1))
 
 
-#: Of these one value is right, and a lower and a higher one are not.
+#: One of these values is right; a lower and a higher one are wrong.
 EXACT = {"scan_address_count"}
 
 

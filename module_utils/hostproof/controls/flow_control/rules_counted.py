@@ -33,7 +33,7 @@ def pause_frames(nic: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
     if isinstance(nic.pause, Absent):
         raise Skip(f"{nic.name}: {nic.pause}.")
     traffic = known_or_skip(nic.traffic)
-    if traffic.rx_pause is None and traffic.tx_pause is None and not traffic.anew:
+    if traffic.rx_pause is None and traffic.tx_pause is None and not traffic.restarted:
         raise Skip(f"The driver {nic.nic.driver} does not count PAUSE frames.")
     reasons = []
     if (traffic.tx_pause or 0) > policy.pause_frames_limit:
@@ -53,8 +53,8 @@ def pause_frames(nic: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
         name for name, n in (("rx", traffic.rx_pause), ("tx", traffic.tx_pause)) if n is None
     ]
     if missing and not reasons:
-        if traffic.anew:
-            return _began_anew(traffic, traffic.anew)
+        if traffic.restarted:
+            return _counters_restarted(traffic, traffic.restarted)
         raise Skip(
             "The driver {0} does not count {1}; {2}.".format(
                 nic.nic.driver, " and ".join(missing), text
@@ -78,7 +78,7 @@ def pause_frames(nic: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _began_anew(traffic: Traffic, names: Tuple[str, ...]) -> Verdict:
+def _counters_restarted(traffic: Traffic, names: Tuple[str, ...]) -> Verdict:
     text = "counters were reset in the time window ({0})".format(", ".join(names))
     return undetermined(Unanswered(traffic.evidence[0], text))._replace(
         fix="run again; if it repeats, search dmesg for resets of the driver"
@@ -101,11 +101,11 @@ def _counted(name: str, number: Optional[int]) -> str:
 )
 def drops(nic: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
     traffic = known_or_skip(nic.traffic)
-    if not traffic.drops and not traffic.drops_anew:
+    if not traffic.drops and not traffic.restarted_drops:
         raise Skip(f"No counter of {nic.name} would show a drop.", traffic.evidence)
     over = {name: n for name, n in sorted(traffic.drops.items()) if n > policy.drops_limit}
-    if not over and traffic.drops_anew:
-        return _began_anew(traffic, traffic.drops_anew)
+    if not over and traffic.restarted_drops:
+        return _counters_restarted(traffic, traffic.restarted_drops)
     lost = ", ".join(f"{name} {n}" for name, n in over.items())
     paused = traffic.rx_pause or traffic.tx_pause
     return Verdict(

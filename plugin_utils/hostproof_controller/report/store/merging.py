@@ -45,7 +45,7 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 
 def merged_lines(results: Results) -> Iterator[dict[str, Any]]:
-    """The lines with what was superseded taken out: each finding that counts stands exactly once.
+    """The lines without superseded findings: each finding that counts is there once.
 
     A superseded line stays, without findings and evidence, so that the runs can still be counted.
     """

@@ -31,7 +31,7 @@ MOST_LINE = 256 * 1024 * 1024
 #: larger file are decoded again for each step, so that any fleet needs the memory of one host.
 HELD_BYTES = 64 * 1024 * 1024
 
-#: What decides where in a line a key stands: a text, or the begin or end of an object or a list.
+#: Marks that show where a key is in a line: a text, or the begin or end of an object or a list.
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]', re.DOTALL)
 _VALUE_FOLLOWS = re.compile(rb"\s*:\s*")
 _INSTANT_IN = re.compile(rb'"at"\s*:\s*"([0-9T:-]{19}Z)"')
@@ -142,7 +142,7 @@ def _too_long(stream: Any, start: int) -> _Bad:
 
 
 def _bad_with_place(bad: _Bad, where: str, notes: list[str]) -> _Bad | None:
-    """The bad line with the place where it stands, said in the notes; None for one that is cut."""
+    """The bad line and its place, which the notes state; None for a line that is cut off."""
     if not bad.problem:
         notes.append(f"{where} is truncated (the run was killed): one result is missing")
         return None

@@ -262,15 +262,15 @@ def traffic_of(sample: Sample, port: Port) -> Traffic:
             )
         adapters.append(named[0])
     before, after = adapters
-    anew: List[str] = []
-    drops_anew: List[str] = []
+    restarted: List[str] = []
+    restarted_drops: List[str] = []
     drops = {}
     for name in sorted(set(before.lost) & set(after.lost)):
-        counted = grown(name, before.lost[name], after.lost[name], drops_anew)
+        counted = grown(name, before.lost[name], after.lost[name], restarted_drops)
         if counted is not None:
             drops[name] = counted
-    rx_pause = grown("XOFF received", before.xoff_received, after.xoff_received, anew)
-    tx_pause = grown("XOFF sent", before.xoff_sent, after.xoff_sent, anew)
+    rx_pause = grown("XOFF received", before.xoff_received, after.xoff_received, restarted)
+    tx_pause = grown("XOFF sent", before.xoff_sent, after.xoff_sent, restarted)
     return Traffic(
         seconds=sample.seconds,
         rx_pause=rx_pause,
@@ -278,6 +278,6 @@ def traffic_of(sample: Sample, port: Port) -> Traffic:
         drops=drops,
         priority=None,
         evidence=("sample:" + SAMPLE,),
-        anew=tuple(anew),
-        drops_anew=tuple(drops_anew),
+        restarted=tuple(restarted),
+        restarted_drops=tuple(restarted_drops),
     )

@@ -49,8 +49,8 @@ class Traffic(NamedTuple):
     drops: Dict[str, int]
     priority: Optional[bool]
     evidence: Tuple[str, ...]
-    anew: Tuple[str, ...] = ()
-    drops_anew: Tuple[str, ...] = ()
+    restarted: Tuple[str, ...] = ()
+    restarted_drops: Tuple[str, ...] = ()
 
 
 T = TypeVar("T")
@@ -169,9 +169,9 @@ def take_sample(host: Host, names: Sequence[str], seconds: float) -> Sample:
 
 def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
     """Counters of one interface. Unanswered if none could be read."""
-    anew: List[str] = []
-    drops_anew: List[str] = []
-    drops, is_read = _kernel_drops(sample, name, driver, drops_anew)
+    restarted: List[str] = []
+    restarted_drops: List[str] = []
+    drops, is_read = _kernel_drops(sample, name, driver, restarted_drops)
     rx_pause: Optional[int] = None
     tx_pause: Optional[int] = None
     priority = None
@@ -180,10 +180,10 @@ def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
     if statistics is not None:
         first, second = statistics
         names = ethtool_statistics.names_of(driver or "", second)
-        rx_pause = _difference(first, second, names.rx_pause, anew)
-        tx_pause = _difference(first, second, names.tx_pause, anew)
+        rx_pause = _difference(first, second, names.rx_pause, restarted)
+        tx_pause = _difference(first, second, names.tx_pause, restarted)
         for counter in names.drops:
-            counted = _difference(first, second, [counter], drops_anew)
+            counted = _difference(first, second, [counter], restarted_drops)
             if counted is not None:
                 drops[counter] = counted
         listed = ethtool_statistics.priority_names(second)
@@ -192,14 +192,14 @@ def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
     if pause is not None:
         before, after = pause
         if rx_pause is None:
-            rx_pause = grown(RX_FRAMES, before.rx_frames, after.rx_frames, anew)
+            rx_pause = grown(RX_FRAMES, before.rx_frames, after.rx_frames, restarted)
         if tx_pause is None:
-            tx_pause = grown(TX_FRAMES, before.tx_frames, after.tx_frames, anew)
+            tx_pause = grown(TX_FRAMES, before.tx_frames, after.tx_frames, restarted)
     if not drops and not is_read and rx_pause is None and tx_pause is None:
         raise Unanswered(
             "sample:" + SAMPLE,
             "no counter of {0} could be read twice{1}".format(
-                name, ": they began again meanwhile" if anew or drops_anew else ""
+                name, ": they began again meanwhile" if restarted or restarted_drops else ""
             ),
         )
     evidence = ("sample:" + SAMPLE,)
@@ -210,13 +210,13 @@ def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
         drops,
         priority,
         evidence,
-        tuple(anew),
-        tuple(drops_anew),
+        tuple(restarted),
+        tuple(restarted_drops),
     )
 
 
 def _kernel_drops(
-    sample: Sample, name: str, driver: Optional[str], anew: List[str]
+    sample: Sample, name: str, driver: Optional[str], restarted: List[str]
 ) -> Tuple[Dict[str, int], bool]:
     """The counters of the kernel, and whether one of them was read."""
     drops: Dict[str, int] = {}
@@ -225,7 +225,7 @@ def _kernel_drops(
     for counter in KERNEL_COUNTERS:
         source = "file:" + _file(name, counter)
         if source in sample.first:
-            counted = _grown_text(counter, sample.first[source], sample.second[source], anew)
+            counted = _grown_text(counter, sample.first[source], sample.second[source], restarted)
             is_read = is_read or counted is not None
             # Drivers of virtual machines never increase these counters, so 0 proves nothing.
             if counted is not None and (counted or not is_virtual):
@@ -248,13 +248,15 @@ def _twice(parse: Callable[[str], T], sample: Sample, key: str) -> Optional[Tupl
 RX_FRAMES, TX_FRAMES = "rx_pause_frames", "tx_pause_frames"
 
 
-def _grown_text(name: str, first: str, second: str, anew: List[str]) -> Optional[int]:
+def _grown_text(name: str, first: str, second: str, restarted: List[str]) -> Optional[int]:
     if not (first.strip().isdecimal() and second.strip().isdecimal()):
         return None
-    return grown(name, clipped(first), clipped(second), anew)
+    return grown(name, clipped(first), clipped(second), restarted)
 
 
-def grown(name: str, before: Optional[int], after: Optional[int], anew: List[str]) -> Optional[int]:
+def grown(
+    name: str, before: Optional[int], after: Optional[int], restarted: List[str]
+) -> Optional[int]:
     """Difference of a counter between two readings, on any system.
 
     None if it was not read twice or was reset in between. Names of reset counters are appended to
@@ -262,15 +264,15 @@ def grown(name: str, before: Optional[int], after: Optional[int], anew: List[str
     if before is None or after is None:
         return None
     if after < before:
-        anew.append(name)
+        restarted.append(name)
         return None
     return after - before
 
 
 def _difference(
-    first: Dict[str, int], second: Dict[str, int], names: Sequence[str], anew: List[str]
+    first: Dict[str, int], second: Dict[str, int], names: Sequence[str], restarted: List[str]
 ) -> Optional[int]:
     for name in names:
         if name in first and name in second:
-            return grown(name, first[name], second[name], anew)
+            return grown(name, first[name], second[name], restarted)
     return None
