@@ -162,7 +162,20 @@ def test_what_looks_like_a_logon_stays(text):
         'OPTIONS="-u ntp:ntp -p /var/run/ntpd.pid"',
         "{ path=/usr/sbin/ntpd ; argv[]=/usr/sbin/ntpd -u ntp:ntp -g ; }",
         "docker run -u 1000:1000 image",
+        "docker run --user=oracle:oinstall image",
+        "ntpd --user=ntp:ntp",
+        "named -u named:named",
+        "chpst -u oracle:dba sqlplus",
+        "start-stop-daemon --chuid grid:asmadmin --start",
+        "chroot --userspec=grid:asmdba /mnt",
     ],
 )
 def test_account_and_group_of_a_daemon_are_no_secret(line):
     assert masked("", line) == line
+
+
+@pytest.mark.parametrize(
+    "line", ["curl -u 54321:54321 h", "curl -s --user=ntp:root h", "curl -L -U 'oracle:dba' h"]
+)
+def test_the_same_words_for_a_program_of_http_are_a_secret(line):
+    assert masked("", line).rpartition(":")[2].startswith("***")

@@ -151,10 +151,11 @@ _PROSE = (
     r"|about|shown|one"
     r"|authentication|policy|aging|prompt|protected|database|store|hash|hashes|sss|requests?)\b"
 )
-#: Not account and group of a daemon, in place of account and password: -u ntp:ntp.
+#: Not account and group of a program, in place of account and password: -u ntp:ntp.
 _NO_GROUP = (
-    r"(?!(?:_?ntpd?|ntpsec|_?chrony|openntpd|ptp)"
-    r":(?:_?ntpd?|ntpsec|_?chrony|openntpd|ptp|dialout|nogroup|systime|clock|time|root|\d{1,10})"
+    r"(?!=|spec=|(?:_?ntpd?|ntpsec|_?chrony|openntpd|ptp|named|bind|unbound|oracle|grid)"
+    r":(?:_?ntpd?|ntpsec|_?chrony|openntpd|ptp|dialout|nogroup|systime|clock|time|root|named|bind"
+    r"|unbound|oinstall|oper|asm(?:admin|dba|oper)|(?:backup|dg|km|rac)?dba|\d{1,10})"
     r"(?![^\s;\"'])"
     r"|\d{1,10}:\d{1,10}(?![^\s;\"']))"
 )
@@ -319,6 +320,16 @@ VALUES = (
     ),
     _rule("user", r"\buser(?:name)?=[^\s,%]{1,256}%", r"[^\s,]+"),
     _rule("-u --user", rf"(?:^|[ \t\0])(?:-U|--user){_GAP}*[^\s%]{{1,128}}%"),
+    # A program of HTTP takes a password there, also one that looks like a group.
+    _rule(
+        "curl wget http",
+        (
+            r"\b(?:curl|wget|https?)\b[^\n]{0,256}?[ \t](?:-[sSkLifv]{0,6}u|--[\w-]{0,16}user|-U)"
+            rf"(?:{_GAP}|=)*[\"']?[^\s:\"'/=]{{1,256}}:"
+        ),
+        r"""[^\s"']+""",
+        0,
+    ),
     _rule(
         "-u --user -s -k -l -i -f -v",
         (
