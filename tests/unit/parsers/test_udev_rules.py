@@ -66,8 +66,24 @@ def told(*texts, key="OWNER"):
         ('KERNEL=="sdc", GOTO="end"\nOWNER="a"\nLABEL="end"', ("a", [])),
         ('ENV{X}=="1", GOTO="end"\nOWNER="a"\nLABEL="end"\nOWNER="b"', ("b", [])),
         ('ENV{X}=="1", GOTO="end"\nOWNER="a"\nLABEL="end"', (None, ["a"])),
-        ('ENV{X}=="1", GOTO="end"\nOWNER="a"\nLABEL="x"\nOWNER="b"', (None, ["a", "b"])),
+        (
+            'ENV{X}=="1", GOTO="end"\nOWNER="a"\nLABEL="x"\nOWNER="b"\nLABEL="end"',
+            (None, ["a", "b"]),
+        ),
         ('GOTO="end"\nOWNER="a"\nLABEL="end", OWNER="b"', ("b", [])),
+        # udev ignores a jump without a label behind it (udev-rules.c, rule_resolve_goto).
+        ('GOTO="end"\nOWNER="a"\n', ("a", [])),
+        ('LABEL="end"\nKERNEL=="sdb", GOTO="end"\nOWNER="a"', ("a", [])),
+        ('ENV{X}=="1", GOTO="none"\nOWNER="a"', ("a", [])),
+        # A program wins over an assignment, a final one too; RUN= replaces those before it.
+        ('OWNER:="a"\nRUN+="/bin/chown b /dev/%k"', ("b", [])),
+        ('RUN+="/bin/chown a $env{DEVNAME}"\nRUN="/bin/chgrp b /dev/%k"', (None, [])),
+        ('RUN+="chown a /dev/%k"\nRUN="chown b /dev/%k"\nOWNER="c"', ("b", [])),
+        ('RUN+="chown a /dev/%k"\nENV{X}=="1", RUN="/bin/true"', (None, ["a"])),
+        ("RUN+=\"/bin/sh -c 'chown a:b /dev/%k'\"", ("a", [])),
+        ('RUN+="/bin/chown a:b /dev/sdc"', (None, [])),
+        ('RUN{program}+="/usr/bin/chown 54321:54322 /dev/$name"', ("54321", [])),
+        ('RUN-="/bin/chown a /dev/%k"', (None, [])),
     ],
 )
 def test_what_rules_assign(text, expected):
@@ -75,9 +91,14 @@ def test_what_rules_assign(text, expected):
 
 
 def test_a_jump_ends_with_its_file_and_places_name_file_and_line():
-    found = outcome('# one\nGOTO="x"\nOWNER="a"\n', '\nOWNER="b"\n')
+    found = outcome('# one\nGOTO="x"\nOWNER="a"\nLABEL="x"\n', '\nOWNER="b"\n')
     assert found.winner == udev_rules.Assigned("b", "2.rules:2", False)
     assert outcome('OWNER:="a"\n').final and not outcome('OWNER="a"\n').final
+
+
+def test_chown_with_a_colon_at_the_end_takes_a_group_that_no_rule_names():
+    rule = 'RUN+="/bin/chown grid: /dev/%k"\n'
+    assert (told(rule), told(rule, key="GROUP")) == (("grid", []), (None, [""]))
 
 
 @pytest.mark.parametrize(

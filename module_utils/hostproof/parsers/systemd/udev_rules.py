@@ -303,6 +303,8 @@ def owners_in(command: str, lookup: Lookup) -> List[Tuple[str, str]]:
         else:
             pairs = (("OWNER", owner.group(1)), ("GROUP", owner.group(2)))
             found += [(key, value) for key, value in pairs if value]
+            if words[1][-1] in ":.":  # the login group of the owner
+                found.append(("GROUP", ""))
     return found
 
 
@@ -335,9 +337,12 @@ def _run_file(
     #: The label up to which the rules are for the device by its identity; "" for no such label.
     selected: Optional[str] = None
     result: Optional[Sequence[str]] = None
-    for rule in all_rules:
-        values = {key: value for key, operator, value in rule.tokens if operator == "="}
+    labels = [_single_values(rule).get("LABEL") for rule in all_rules]
+    for number, rule in enumerate(all_rules, 1):
+        values = _single_values(rule)
         label = values.get("LABEL")
+        if values.get("GOTO") not in labels[number:]:
+            values.pop("GOTO", None)  # udev ignores a jump to a label that does not follow
         if label is not None:
             skipping = "" if label == skipping else skipping
             doubtful = "" if label == doubtful else doubtful
@@ -360,11 +365,16 @@ def _run_file(
         is_certain = answer == YES and not doubtful
         by_identity = selected is not None or _names_device(rule)
         _assign(Assigned("", f"{path}:{rule.line}", by_identity), rule, is_certain, outcomes)
-        programs += [
-            (Assigned(value, f"{path}:{rule.line}", by_identity), is_certain)
-            for key, operator, value in rule.tokens
-            if key in ("RUN", "RUN{program}") and operator != "-="
-        ]
+        for key, operator, value in rule.tokens:
+            if key not in ("RUN", "RUN{program}") or operator == "-=":
+                continue
+            if operator != "+=":  # it replaces the list of programs
+                programs[:] = [] if is_certain else [(before, False) for before, _ in programs]
+            programs.append((Assigned(value, f"{path}:{rule.line}", by_identity), is_certain))
+
+
+def _single_values(rule: Rule) -> Dict[str, str]:
+    return {key: value for key, operator, value in rule.tokens if operator == "="}
 
 
 def _answer(rule: Rule, lookup: Lookup, result: Optional[Sequence[str]]) -> str:
