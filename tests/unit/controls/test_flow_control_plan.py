@@ -442,6 +442,12 @@ def test_a_bond_without_another_member_that_works(plan):
     assert "0 others" in reasons(plan(alone))[0]
 
 
+def test_members_of_a_bond_stay_alike_while_one_is_rejected(plan):
+    host_plan = plan(bonded_host(up=(True, False), second={"carrier": 0}))
+    assert {refusal.part for refusal in host_plan.refusals} == {"bond0"}
+    assert not host_plan.changes
+
+
 def test_a_bond_that_notices_nothing(plan):
     host = bonded_host()
     host.file("/proc/net/bonding/bond0", lacp(("ens8", True), ("ens10", True), miimon=0))

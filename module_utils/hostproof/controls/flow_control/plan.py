@@ -9,7 +9,7 @@ must carry the bond. After the change, the member must carry it again.
 """
 
 from functools import partial
-from typing import List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...apply.change import Change, CommandChange, FileChange, Plan, Refusal, idle, independent
 from ...collect.answer import if_known, known, unless_absent
@@ -52,7 +52,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     if facts.system != LINUX:
         return Plan([], _by_hand(facts), [], [])
     decided = independent(
-        (name, partial(_plan_one, facts.nics[name], facts, policy)) for name in sorted(facts.nics)
+        (name, partial(_plan_part, nics, facts, policy)) for name, nics in _parts(facts)
     )
     # All files are written before the first link goes down.
     return decided._replace(
@@ -85,10 +85,20 @@ def _by_hand(facts: Facts) -> List[Refusal]:
     return refusals
 
 
-def _plan_one(nic: NicFacts, facts: Facts, policy: Policy) -> Plan:
+def _parts(facts: Facts) -> List[Tuple[str, List[NicFacts]]]:
+    """Interfaces that are changed or rejected together: the members of a bond stay alike."""
+    parts: Dict[str, List[NicFacts]] = {}
+    for name in sorted(facts.nics):
+        nic = facts.nics[name]
+        parts.setdefault(nic.nic.bond or name, []).append(nic)
+    return list(parts.items())
+
+
+def _plan_part(nics: List[NicFacts], facts: Facts, policy: Policy) -> Plan:
     work = _Work([], [], [], [])
-    if not nic.rule.keeps:
-        _add(nic, facts, policy, work)
+    for nic in nics:
+        if not nic.rule.keeps:
+            _add(nic, facts, policy, work)
     return Plan(work.files + work.commands, work.refusals, work.pending, [])
 
 
