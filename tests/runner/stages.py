@@ -140,6 +140,7 @@ def stages(*, quick: bool = False, everything: bool = True) -> list[Stage]:
     marked = [] if everything else ["-m", "not long"]
     number = workers() if everything else str(os.cpu_count() or 1)
     unit = [*pytest, "-n", number, "--dist", "loadfile", *marked, "tests/unit"]
+    units = [unit, [python, "tests/advice", "--unused"]] if everything else [unit]
     short = [] if everything else ["--short"]
     rows = ["--quick"] if quick else [] if everything else ["--one-row"]
     boxes = [] if everything else ["--once"]
@@ -148,7 +149,7 @@ def stages(*, quick: bool = False, everything: bool = True) -> list[Stage]:
     return [
         Stage("lint", lint_commands(short=not everything), 900, 120 if everything else 60),
         Stage("types", type_commands(), 600, 45),
-        Stage("unit", [unit], 4500, 750 if everything else 420, failed_only=again),
+        Stage("unit", units, 4500, 750 if everything else 420, failed_only=again),
         Stage("containers", [["tests/run_containers", *boxes]], 3000, 300 if everything else 90),
         Stage("matrix", matrix, 2400, 420 if everything else 30, True, again),
         Stage("snmp", snmp_commands(python, short=not everything), 1200, 240 if everything else 45),

@@ -105,20 +105,43 @@ def parsed(text: str) -> Rows:
 
 
 @functools.cache
-def stored(control: str) -> Rows | None:
-    """None for a control whose advice was not stored yet."""
+def stored(control: str) -> Rows:
     path = FOLDER / f"{control}.txt"
-    return parsed(path.read_text()) if path.exists() else None
+    return parsed(path.read_text()) if path.exists() else {}
 
 
-def not_stored(findings: Iterable[Finding]) -> list[str]:
-    """The advice of findings that the files do not have, as they would have it."""
-    new = set()
+def rows_of(findings: Iterable[Finding]) -> Rows:
+    """The advice of findings."""
+    rows: Rows = {}
     for finding in findings:
-        row, rows = row_of(finding), stored(finding.control)
-        if row is None or rows is None:
-            continue
-        key, advice = row
-        if advice not in rows.get(key, set()):
-            new.add(text_of({key: {advice}}))
-    return sorted(new)
+        row = row_of(finding)
+        if row is not None:
+            rows.setdefault(row[0], set()).add(row[1])
+    return rows
+
+
+def add(more: Rows, rows: Rows) -> None:
+    for key, advice in more.items():
+        rows.setdefault(key, set()).update(advice)
+
+
+def _without(rows: Rows, others: Rows) -> Rows:
+    left = {key: advice - others.get(key, set()) for key, advice in rows.items()}
+    return {key: advice for key, advice in left.items() if advice}
+
+
+def not_stored(rows: Rows) -> Rows:
+    """The advice that the files do not have. What a new control advises is stored with it."""
+    known: Rows = {}
+    for control in {key.partition(".")[0] for key in rows}:
+        known |= stored(control)
+    return _without(rows, known)
+
+
+def not_produced(rows: Rows) -> Rows:
+    """The stored advice that is not among ``rows``. A step that a rule no longer gives leaves its
+    row behind, where the shorter advice is stored for another host."""
+    known: Rows = {}
+    for path in FOLDER.glob("*.txt"):
+        known |= stored(path.stem)
+    return _without(known, rows)

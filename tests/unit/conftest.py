@@ -8,6 +8,7 @@ from itertools import filterfalse
 from pathlib import Path
 from typing import Any
 
+import advice_rows
 import jsonschema
 import pytest
 from ansible.module_utils.hostproof.controls.registry import NAMES
@@ -102,3 +103,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if any(name.startswith(start) for start in LONG):
                 item.add_marker(pytest.mark.long)
     items.sort(key=lambda item: item.path.parent != FOLDER)
+
+
+#: The advice that the worker processes produced (controls/conftest.py).
+_ADVICE: advice_rows.Rows = {}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    advice_rows.add(
+        advice_rows.parsed(getattr(node, "workeroutput", {}).get("advice", "")), _ADVICE
+    )
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Keep the advice of a run of all tests that passed, for tests/advice --unused."""
+    config = session.config
+    whole = config.args == ["tests/unit"] and not (
+        config.getoption("markexpr") or config.getoption("keyword") or config.getoption("lf")
+    )
+    if config.cache is not None and not hasattr(config, "workerinput"):
+        complete = whole and _ADVICE and not session.testsfailed
+        config.cache.set("hostproof/advice", advice_rows.text_of(_ADVICE) if complete else "")

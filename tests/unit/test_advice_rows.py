@@ -45,7 +45,7 @@ def stored(monkeypatch):
 
 
 def test_what_is_of_the_host_differs_from_host_to_host(stored):
-    assert not advice_rows.not_stored([told()])
+    assert not advice_rows.not_stored(advice_rows.rows_of([told()]))
     row = advice_rows.row_of(told())[1]
     assert row[0].startswith("set umask {desired} in /home/oracle{n}/.profile")
     assert row[0].endswith("after 10 minutes")
@@ -73,7 +73,7 @@ def test_what_is_of_the_host_differs_from_host_to_host(stored):
     ],
 )
 def test_no_harmful_edit_passes(stored, fix, commands):
-    assert advice_rows.not_stored([told(fix, commands)])
+    assert advice_rows.not_stored(advice_rows.rows_of([told(fix, commands)]))
 
 
 #: Commands that wait for an answer of a person where a script runs them.
@@ -86,6 +86,6 @@ ASKS = re.compile(
 
 @pytest.mark.parametrize("control", NAMES)
 def test_no_command_waits_for_an_answer(control):
-    rows = advice_rows.stored(control) or {}
+    rows = advice_rows.stored(control)
     commands = {line for advice in rows.values() for _fix, *lines in advice for line in lines}
     assert not [line for line in commands if ASKS.match(line.removeprefix("$ "))]

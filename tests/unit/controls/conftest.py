@@ -49,26 +49,25 @@ def advice_is_stored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     monkeypatch.setattr(Control, "judge", noted)
     yield
+    rows = advice_rows.rows_of(advised)
+    advice_rows.add(rows, _SEEN)
     if "HOSTPROOF_ADVICE" in os.environ:
-        _note(advised)
         return
-    new = "".join(advice_rows.not_stored(advised))
+    new = advice_rows.text_of(advice_rows.not_stored(rows))
     assert not new, f"new advice: review it, then run tests/advice\n{new}"
 
 
-_NOTED: advice_rows.Rows = {}
+#: The advice that the tests of this process produced.
+_SEEN: advice_rows.Rows = {}
 
 
-def _note(findings: list[Finding]) -> None:
-    """Add the advice to the file of this process, which tests/advice reads."""
-    before = sum(map(len, _NOTED.values()))
-    for finding in findings:
-        row = advice_rows.row_of(finding)
-        if row is not None:
-            _NOTED.setdefault(row[0], set()).add(row[1])
-    if sum(map(len, _NOTED.values())) > before:
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand the advice to tests/advice, and to the process that started this one."""
+    if "HOSTPROOF_ADVICE" in os.environ:
         path = Path(os.environ["HOSTPROOF_ADVICE"]) / str(os.getpid())
-        path.write_text(advice_rows.text_of(_NOTED))
+        path.write_text(advice_rows.text_of(_SEEN))
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["advice"] = advice_rows.text_of(_SEEN)
 
 
 @pytest.fixture
