@@ -454,8 +454,8 @@ class TestLayers:
         assert "127 of 128 sets of semaphores" in finding.in_use
         assert finding.failing_layer == "in_use"
         assert finding.fix == (
-            "list kernel.sem with 250 39624 100 254 in kernel_parameters_values, because the sum "
-            "over all databases is large: 127 of 128 sets of semaphores are in use and 19812 of "
+            "list kernel.sem with 250 39624 100 254 in kernel_parameters_values, because the limit "
+            "is for the whole host: 127 of 128 sets of semaphores are in use and 19812 of "
             "32000 semaphores are in use; then apply kernel_parameters"
         )
 
@@ -679,6 +679,14 @@ def test_a_formula_that_needs_what_is_not_known_is_kept():
         ("kernel.panic", "0", {"crash": None}, "warn"),
         ("kernel.panic", "0", {"crash": "1"}, None),
         ("kernel.panic", "10", {"crash": "0"}, "pass"),
+        ("kernel.panic", "-1", {"crash": "0"}, "pass"),
+        ("kernel.panic", "0", {"releases": ["23"]}, "fail"),
+        ("kernel.panic", "-1", {"releases": ["23"]}, "pass"),
+        ("kernel.panic", "0", {"crash": "denied"}, "error"),
+        ("kernel.panic", "10", {"crash": "denied"}, "pass"),
+        ("kernel.panic", "0", {"crash": "denied", "releases": ["23"]}, "fail"),
+        ("kernel.panic", "-1", {"values": [{"name": "kernel.panic", "value": 10}]}, "fail"),
+        ("vm.swappiness", "200", {"profile": "oracle_19c_single"}, "warn"),
         ("vm.swappiness", "0", {"profile": "oracle_19c_single"}, "warn"),
         ("vm.swappiness", "1", {"profile": "oracle_19c_single"}, "pass"),
         ("vm.swappiness", "10", {"profile": "oracle_19c_single"}, "pass"),
@@ -687,27 +695,57 @@ def test_a_formula_that_needs_what_is_not_known_is_kept():
         ("kernel.pid_max", "32767", {}, "fail"),
         ("kernel.pid_max", "32768", {}, "pass"),
         ("kernel.pid_max", "4194304", {}, "pass"),
+        ("kernel.pid_max", "32768", {"tasks": 22000}, "pass"),
+        ("kernel.pid_max", "32768", {"tasks": 23000}, "warn"),
+        ("kernel.pid_max", "32768", {"tasks": 29500}, "fail"),
+        ("kernel.pid_max", "4194304", {"tasks": 32769}, "pass"),
         ("vm.overcommit_memory", "2", {"pool": 100}, "warn"),
         ("vm.overcommit_memory", "1", {"pool": 100}, "pass"),
         ("vm.overcommit_memory", "2", {"pool": 0}, None),
+        ("vm.overcommit_memory", "2", {"Hugetlb": 1048576}, "warn"),
+        ("vm.overcommit_memory", "2", {"pool": 9, "Committed_AS": 11 << 20}, "fail"),
+        ("vm.overcommit_memory", "1", {"pool": 9, "Committed_AS": 11 << 20}, "pass"),
+        ("vm.overcommit_memory", "2", {"pool": None}, "error"),
+        ("vm.overcommit_memory", "0", {"pool": None}, "pass"),
+        (
+            "vm.overcommit_memory",
+            "0",
+            {"values": [{"name": "vm.overcommit_memory", "value": 0}]},
+            "pass",
+        ),
+        ("net.ipv4.tcp_rmem", "4096 4096 4096", {}, None),
+        ("net.ipv4.tcp_rmem", "4096 4096 4096", {"tab": "/etc/oranfstab"}, "fail"),
+        ("net.ipv4.tcp_rmem", "4096 4096 4096", {"tab": packs.HOME + "/dbs/oranfstab"}, "fail"),
+        ("net.ipv4.tcp_rmem", "4096 4096 4096", {"denied": "/etc/oranfstab"}, "error"),
+        ("net.ipv4.tcp_rmem", "4096 4096 4096", {"denied": packs.HOME + "/dbs"}, "error"),
+        ("net.ipv4.tcp_rmem", "4096 87380 4194304", {"denied": "/etc/oranfstab"}, "pass"),
         ("kernel.shm_rmid_forced", "1", {}, "warn"),
         ("kernel.shm_rmid_forced", "0", {}, "pass"),
     ],
 )
 def test_values_that_passed(judge, parameter, value, changes, status):
     """A host of 19c; the value is in a file of sysctl.d as well."""
+    changes = dict(changes)
     machine = with_home(stock()).file("/etc/sysctl.d/90.conf", f"{parameter} = {value}\n")
     sets(machine, **{parameter.replace(".", "__"): value})
-    if "crash" in changes:
-        del machine.files["/sys/kernel/kexec_crash_loaded"]
-        if changes["crash"] is not None:
-            machine.file("/sys/kernel/kexec_crash_loaded", changes["crash"] + "\n")
-    if "pool" in changes:
-        text = machine.files["/proc/meminfo"]
-        text = re.sub("(HugePages_Total: +)\\d+", f"\\g<1>{changes['pool']}", text)
-        machine.file("/proc/meminfo", text)
-    profile = {"profile": changes["profile"]} if "profile" in changes else {}
-    finding = judge(machine, **profile).get(parameter)
+    crash = changes.pop("crash", "1")
+    if crash is None:
+        machine.remove("/sys/kernel/kexec_crash_loaded")
+    elif crash == "denied":
+        machine.deny("/sys/kernel/kexec_crash_loaded")
+    else:
+        machine.file("/sys/kernel/kexec_crash_loaded", crash + "\n")
+    pool = changes.pop("pool", 0)
+    rows = {name: changes.pop(name) for name in ("Hugetlb", "Committed_AS") if name in changes}
+    if pool is None:
+        machine.deny("/proc/meminfo")
+    else:
+        machine.memory(HugePages_Total=pool, **rows)
+    machine.file("/proc/loadavg", f"0.20 0.18 0.12 1/{changes.pop('tasks', 300)} 11206\n")
+    if "tab" in changes:
+        machine.file(changes.pop("tab"), "server: filer\n")
+    machine.deny(*filter(None, [changes.pop("denied", "")]))
+    finding = judge(machine, **changes).get(parameter)
     assert (finding.status if finding else None) == status
 
 
@@ -716,7 +754,7 @@ def test_rows_that_are_newer_than_the_recording_are_left_out(judge):
     machine = with_home(stock())
     machine.file("/etc/sysctl.d/90.conf", "kernel.shmmni = 1\n")
     assert "kernel.pid_max" in judge(machine)
-    new = ("pid_max", "shm_rmid_forced", "overcommit_memory", "kexec_crash_loaded")
+    new = ("pid_max", "shm_rmid_forced", "overcommit_memory", "kexec_crash_loaded", "loadavg")
     evidence = {key: one for key, one in machine.evidence.items() if not key.endswith(new)}
     findings = judge(RecordedHost(evidence))
     assert "kernel.pid_max" not in findings

@@ -7,7 +7,7 @@ from typing import Dict, Iterable, List, NamedTuple, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
-from ...errors import Absent, HostproofError
+from ...errors import Absent, HostproofError, ParseError
 from ...evaluate.comparing import numbers
 from ...parsers.kernel import kernel_release, meminfo, sysvipc_shm
 from ...parsers.nfs.nfs_options import AIX, LINUX
@@ -33,9 +33,12 @@ from .policy import Policy
 
 #: Where Direct NFS is told its servers, for all homes of a host.
 ORANFSTAB = "/etc/oranfstab"
+#: Where it is told those of one home.
+OF_HOME = "/dbs/oranfstab"
 RELEASE_FILE = "/proc/sys/kernel/osrelease"
 _NAMESPACE = "/proc/{0}/ns/ipc"
 SEMAPHORES = "/proc/sysvipc/sem"
+LOADAVG = "/proc/loadavg"
 AIO_USED = "/proc/sys/fs/aio-nr"
 FILES_USED = "/proc/sys/fs/file-nr"
 #: Where saptune keeps a file for each parameter that it has set: since 3.1, and before.
@@ -71,7 +74,9 @@ class Facts(NamedTuple):
     Clusterware runs, ``interconnect`` its interfaces or those of the policy. ``saptune`` maps
     the parameters that it has set to the directory that proves it. ``apart`` are instances that run
     in a separate IPC namespace, where semaphores and shared memory have other limits. ``stopped``
-    is what databases take that are down. ``crash_kernel`` is whether one is loaded."""
+    is what databases take that are down. ``crash_kernel`` is whether one is loaded. ``direct_nfs``
+    is whether the host or a home has an oranfstab. ``tasks`` is the number of all processes and
+    threads."""
 
     meminfo: Answer[Dict[str, int]]
     kernel: Answer[kernel_release.Release]
@@ -80,7 +85,7 @@ class Facts(NamedTuple):
     running: Dict[str, Answer[str]]
     software: releases.Software
     cluster: Answer[bool]
-    direct_nfs: bool
+    direct_nfs: Answer[bool]
     interconnect: Answer[Tuple[str, ...]]
     segments: Answer[List[sysvipc_shm.ShmSegment]]
     semaphores: Answer[List[sysvipc_sem.SemaphoreSet]]
@@ -88,6 +93,7 @@ class Facts(NamedTuple):
     crash_kernel: Answer[bool]
     aio_used: Answer[int]
     files_used: Answer[str]
+    tasks: Answer[int]
     saptune: Dict[str, str]
     apart: Answer[List[str]]
     file: Answer[str]
@@ -114,18 +120,20 @@ def read(host: Host, policy: Policy) -> Facts:
     semaphores = attempt(lambda: sysvipc_sem.parse(host.read_text(SEMAPHORES)))
     stopped = _read_stopped(host, policy, memory)
     aio_used = attempt(host.read_number, AIO_USED)
+    tasks = attempt(_count_tasks, host)
     figures = _figures(host, policy, memory, segments, semaphores, running, stopped)
     return Facts(
         meminfo=memory,
         kernel=attempt(lambda: kernel_release.parse(host.read_text(RELEASE_FILE).strip())),
         figures=figures._replace(
-            requests=if_known(aio_used, 0) + sum(stopped.processes) * _REQUESTS
+            requests=if_known(aio_used, 0) + sum(stopped.processes) * _REQUESTS,
+            tasks=if_known(tasks, 0) + sum(stopped.processes),
         ),
         boot=boot_probe.read_boot(host),
         running=running,
         software=software,
         cluster=attempt(lambda: bool(known(daemons))),
-        direct_nfs=not isinstance(attempt(host.stat, ORANFSTAB), HostproofError),
+        direct_nfs=attempt(_has_oranfstab, host, software),
         interconnect=interconnect,
         segments=segments,
         semaphores=semaphores,
@@ -133,6 +141,7 @@ def read(host: Host, policy: Policy) -> Facts:
         crash_kernel=attempt(_has_crash_kernel, host),
         aio_used=aio_used,
         files_used=attempt(host.read_text, FILES_USED),
+        tasks=tasks,
         saptune=_read_saptune(host),
         apart=attempt(_read_apart, host, software),
         file=attempt(host.read_text, policy.sysctl_file),
@@ -182,9 +191,7 @@ def _figures(
 
     return Figures(
         memory=attempt(lambda: known(memory)["MemTotal"]),
-        huge=attempt(
-            lambda: known(memory).get("HugePages_Total", 0) * known(memory).get("Hugepagesize", 0)
-        ),
+        huge=attempt(lambda: _huge_pages(known(memory))),
         page=attempt(page_size.read, host),
         sga=attempt(_sga, policy, segments, stopped),
         largest=attempt(_largest, policy, segments, stopped),
@@ -194,6 +201,12 @@ def _figures(
         stopped=stopped.sids,
         semaphores=_semaphores(if_known(semaphores, []), stopped),
     )
+
+
+def _huge_pages(memory: Dict[str, int]) -> int:
+    """Bytes of all pools; kernels before 4.15 show only the pool of the default size."""
+    default = memory.get("HugePages_Total", 0) * memory.get("Hugepagesize", 0)
+    return max(default, memory.get("Hugetlb", 0))
 
 
 def _read_stopped(host: Host, policy: Policy, memory: Answer[Dict[str, int]]) -> will_start.Sizes:
@@ -238,9 +251,29 @@ def _count_nodes(host: Host) -> int:
     return max(1, len([name for name in names if re.match(r"node\d{1,4}\Z", name)]))
 
 
+def _count_tasks(host: Host) -> int:
+    """Processes and threads: the fourth word is those that can run, and all (proc_loadavg(5))."""
+    words = host.read_text(LOADAVG).split()
+    counts = words[3].split("/") if len(words) > 3 else []
+    if len(counts) != 2:
+        raise ParseError("loadavg", "its fourth word is not two numbers with a slash")
+    return integer(counts[1])
+
+
 def _has_crash_kernel(host: Host) -> bool:
     number = attempt(host.read_number, CRASH_KERNEL)
     return not isinstance(number, Absent) and known(number) == 1
+
+
+def _has_oranfstab(host: Host, software: releases.Software) -> bool:
+    """Raises where no file was found and a place is not known."""
+    homes = attempt(lambda: list(known(software.homes)))
+    places = [ORANFSTAB, *(home + OF_HOME for home in if_known(homes, []))]
+    found = [attempt(host.stat, place) for place in places]
+    if any(not isinstance(stat, HostproofError) for stat in found):
+        return True
+    unless_absent(homes, [])
+    return any(unless_absent(stat, None) is not None for stat in found)
 
 
 def _read_apart(host: Host, software: releases.Software) -> List[str]:

@@ -18,6 +18,8 @@ LONG_MAX = (1 << 63) - 1
 #: The largest segment of the releases whose book names one: 4 GiB less a byte.
 _SEGMENT_11 = (1 << 32) - 1
 _REQUESTS = 1048576
+#: What kernels start kernel.pid_max with on hosts of at most 32 processors.
+_TASKS = 32768
 #: Pages of kernel.shmall in the book of 11.2.
 _PAGES_11 = 2097152
 
@@ -27,7 +29,8 @@ class Figures(NamedTuple):
     instances, ``huge`` what is in the pool of huge pages, ``segment`` what kernel.shmmax is now,
     ``files`` what fs.file-max is now. ``stopped`` are databases that are down, whose SGA counts;
     ``semaphores`` is the number that all instances need, and that of their sets; ``requests`` are
-    the AIO requests that are reserved now, with those of databases that are down."""
+    the AIO requests that are reserved now, with those of databases that are down; ``tasks`` are the
+    processes and threads, with those of databases that are down."""
 
     memory: Answer[int]
     huge: Answer[int]
@@ -40,6 +43,7 @@ class Figures(NamedTuple):
     stopped: Tuple[str, ...] = ()
     semaphores: Tuple[int, int] = (0, 0)
     requests: int = 0
+    tasks: int = 0
 
     def with_stopped(self) -> str:
         """The names of databases that are down, whose SGAs count too."""
@@ -68,6 +72,14 @@ def requests(figures: Figures) -> Amount:
         return Amount((_REQUESTS,), "")
     how = f"the instances{figures.with_stopped()} reserve {figures.requests} requests"
     return Amount((figures.requests,), how)
+
+
+def process_numbers(figures: Figures) -> Amount:
+    """kernel.pid_max: the kernel's own least number, or what databases that are down add."""
+    if figures.tasks <= _TASKS:
+        return Amount((_TASKS,), "")
+    how = f"the host{figures.with_stopped()} has {figures.tasks} processes and threads"
+    return Amount((figures.tasks,), how)
 
 
 def half_of_memory(figures: Figures) -> Amount:

@@ -46,6 +46,9 @@ def judge_parameter(parameter: Parameter, facts: Facts, policy: Policy) -> Verdi
     is_open = parameter.releases is not None and bool(current + later_problems)
     if is_open and _may_be_met(parameter, now, at_boot, coming):
         current, later_problems, releases = [], [], parameter.releases
+    unsure = parameter.unsure if current + later_problems else None
+    if unsure is not None:
+        current, later_problems = [], []
     worst = WARN if parameter.advice else FAIL
     # The demand for shared memory has every SGA in it: what is in use does not grow.
     graded = [] if parameter.key == "kernel/shmall" else rooms
@@ -67,6 +70,7 @@ def judge_parameter(parameter: Parameter, facts: Facts, policy: Policy) -> Verdi
         in_use=Layer(used, grade) if used else None,
         also=[
             ("releases of the homes", releases),
+            (f"whether this host needs {parameter.name}", unsure),
             (f"whether a reboot sets {parameter.unless}", later),
             ("amount in use", None if isinstance(now, HostproofError) else room),
             ("IPC namespaces of instances", apart),

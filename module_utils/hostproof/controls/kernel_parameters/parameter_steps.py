@@ -60,6 +60,7 @@ def step_of(parameter: Parameter, facts: Facts, policy: Policy, others: boot_pro
         before = known(facts.running[parameter.key])
         value = ValueChange(parameter.file, "\t".join(str(number) for number in good), before)
     if value is not None or not is_kept:
+        refusals += _guard_unsure(parameter)
         refusals += _guard_owner(parameter, facts) + _guard_use(parameter, good, facts)
     return Change(parameter, None if is_kept else text, value, refusals)
 
@@ -79,6 +80,14 @@ def _guard_boot(
     reason = (
         f"{why}; or leave it to that place with {parameter.name} in kernel_parameters_unmanaged"
     )
+    return [Refusal(reason, None, parameter.name)]
+
+
+def _guard_unsure(parameter: Parameter) -> List[Refusal]:
+    if parameter.unsure is None:
+        return []
+    problem = str(parameter.unsure).rstrip(".")
+    reason = f"it is not known whether this host needs {parameter.name}: {problem}"
     return [Refusal(reason, None, parameter.name)]
 
 
@@ -157,6 +166,6 @@ def _more_room(parameter: Parameter, rooms: List[Room], facts: Facts) -> List[St
     return [
         Ask(
             f"list {parameter.name} with {text_of(tuple(wanted))} in kernel_parameters_values, "
-            f"because the sum over all databases is large: {used}"
+            f"because the limit is for the whole host: {used}"
         )
     ]

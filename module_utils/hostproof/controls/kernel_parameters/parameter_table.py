@@ -23,6 +23,7 @@ from .formulas import (
     pages_11,
     pages_of_largest,
     pages_of_memory,
+    process_numbers,
     requests,
     semaphores,
 )
@@ -148,7 +149,7 @@ ROWS: Tuple[Row, ...] = (
         "kernel.pid_max",
         "processes",
         AT_LEAST,
-        "32768",
+        process_numbers,
         "high",
         "kernel Documentation/admin-guide/sysctl/kernel.rst, pid_max; Oracle Database Installation "
         "Guide for Linux, Checking Resource Limits (nproc 16384 for each owner)",
@@ -255,8 +256,8 @@ ROWS: Tuple[Row, ...] = (
     Row(
         "kernel.panic",
         "panic",
-        AT_LEAST,
-        "1",
+        OTHER_THAN,
+        "0",
         "high",
         _BOOK + " (23ai, which has 10); Cluster Verification Utility 26ai",
         since=(23,),
@@ -265,10 +266,11 @@ ROWS: Tuple[Row, ...] = (
     Row(
         "kernel.panic",
         "panic",
-        AT_LEAST,
-        "1",
+        OTHER_THAN,
+        "0",
         "medium",
-        "kernel Documentation/admin-guide/sysctl/kernel.rst, panic: with 0 the host stays down; "
+        "kernel Documentation/admin-guide/sysctl/kernel.rst, panic: with 0 the host stays down, "
+        "below 0 it restarts at once; "
         "Oracle's Cluster Verification Utility 26ai; MOS 2821641.1 for hosts with kdump",
         until=(21,),
         only=NO_CRASH_KERNEL,

@@ -4,7 +4,7 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import Answer, attempt, if_known, known
+from ...collect.answer import Answer, attempt, if_known, known, unless_newer
 from ...errors import Absent, HostproofError, NotRecorded, Unanswered
 from ...evaluate import comparing
 from ...evaluate.checking import Skip
@@ -49,6 +49,7 @@ class Parameter(NamedTuple):
 
     Where the releases of the homes are not known and demand different values, ``releases`` is that
     error, ``demand`` is the strictest of all, and ``possible`` holds what each release demands.
+    ``unsure`` is what keeps open whether the host is one that the parameter is for.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Parameter(NamedTuple):
     advice: bool = False
     possible: Tuple[Answer[Optional[Demand]], ...] = ()
     releases: Optional[HostproofError] = None
+    unsure: Optional[HostproofError] = None
     room: int = 0
 
     @property
@@ -118,16 +120,16 @@ def is_for(row: Row, release: Version) -> bool:
 
 
 def _is_asked(row: Row, facts: Facts, policy: Policy) -> bool:
-    """Whether the host is one that a row is for."""
+    """Whether the host is one that a row is for; raises where that is not known."""
     profile = policy.profile
     if row.only == CLUSTER:
         return (profile is not None and profile.cluster) or bool(known(facts.cluster))
     if row.only == DIRECT_NFS:
-        return (profile is not None and profile.direct_nfs) or facts.direct_nfs
+        return (profile is not None and profile.direct_nfs) or known(facts.direct_nfs)
     if row.only == NO_CRASH_KERNEL:
-        return not if_known(facts.crash_kernel, True)
+        return not unless_newer(facts.crash_kernel, True)
     if row.only == POOL:
-        return bool(if_known(facts.figures.huge, 0))
+        return bool(known(facts.figures.huge))
     return row.only != ADVICE or profile is not None
 
 
@@ -168,12 +170,24 @@ def _of_any_release(
 
 def _for_releases(releases: List[Version], facts: Facts, policy: Policy) -> List[Parameter]:
     rows: Dict[str, List[Row]] = {}
+    unsure: Dict[str, Tuple[HostproofError, Row]] = {}
     for row in ROWS:
-        if any(is_for(row, release) for release in releases) and _is_asked(row, facts, policy):
-            rows.setdefault(sysctl_d.normalize(row.name), []).append(row)
+        if not any(is_for(row, release) for release in releases):
+            continue
+        asked = attempt(_is_asked, row, facts, policy)
+        key = sysctl_d.normalize(row.name)
+        if isinstance(asked, HostproofError):
+            unsure[key] = (asked, row)
+        elif asked:
+            rows.setdefault(key, []).append(row)
     own = {sysctl_d.normalize(entry.name): entry for entry in policy.values}
     judged = [_of_rows(key, some, facts, own.pop(key, None)) for key, some in rows.items()]
     judged += [_of_policy(key, entry, facts) for key, entry in own.items()]
+    judged += [
+        _of_rows(key, [row], facts, None)._replace(unsure=problem)
+        for key, (problem, row) in unsure.items()
+        if key not in [parameter.key for parameter in judged]
+    ]
     # A row of a later release than the recording: nothing of it was read.
     judged = [one for one in judged if not isinstance(facts.running[one.key], NotRecorded)]
     names = [parameter.key for parameter in judged]
@@ -212,8 +226,11 @@ def _of_rows(key: str, rows: List[Row], facts: Facts, required: Optional[Wanted]
 
 
 def _compare_of(parameter: Parameter, required: Wanted) -> str:
-    """One number of the policy for a range of the table is the most."""
+    """One number of the policy for a range of the table is the most; where the table only
+    excludes a value, it is the value."""
     is_range = parameter.compare == WITHIN and len(required.value) == 1
+    if parameter.compare == OTHER_THAN:
+        return EXACTLY
     return AT_MOST if is_range else parameter.compare
 
 

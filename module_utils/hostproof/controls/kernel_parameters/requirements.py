@@ -14,6 +14,7 @@ from .formulas import (
     half_of_memory,
     pages_of_largest,
     pages_of_memory,
+    process_numbers,
     requests,
     semaphores,
 )
@@ -32,6 +33,7 @@ _WORDS = {
 FORMULAS: Dict[Formula, str] = {
     semaphores: "250 32000 100 128, or what all instances need if that is more",
     requests: "1048576, or what all instances reserve if that is more",
+    process_numbers: "32768, or what the host has if that is more",
     half_of_memory: "half of memory, or the largest SGA if that is more",
     pages_of_memory: "40% of memory in pages, or all SGAs if they are more",
     pages_of_largest: "kernel.shmmax in pages",

@@ -7,9 +7,11 @@ from typing import List, NamedTuple
 from ...collect.answer import known
 from ...errors import ParseError
 from ...evaluate.comparing import Numbers, numbers
-from .facts import AIO_USED, FILES_USED, SEMAPHORES, Facts
+from .facts import AIO_USED, FILES_USED, LOADAVG, SEMAPHORES, Facts
 from .required_parameters import Parameter
 
+#: The value of vm.overcommit_memory that makes the limit count.
+_STRICT = (2,)
 _SEGMENTS = "/proc/sysvipc/shm"
 
 
@@ -65,10 +67,25 @@ def _files(value: Numbers, facts: Facts) -> List[Room]:
     return [Room(counts[0], value[0], "open files", "file:" + FILES_USED)]
 
 
+def _tasks(value: Numbers, facts: Facts) -> List[Room]:
+    return [Room(known(facts.tasks), value[0], "process numbers", "file:" + LOADAVG)]
+
+
+def _committed(value: Numbers, facts: Facts) -> List[Room]:
+    """With 2 the kernel promises no more memory than the limit (overcommit-accounting.rst)."""
+    rows = known(facts.meminfo) if value == _STRICT else {}
+    if not {"Committed_AS", "CommitLimit"} <= set(rows):
+        return []
+    used, limit = (rows[name] // 1024 for name in ("Committed_AS", "CommitLimit"))
+    return [Room(used, limit, "kB of memory that may be promised", "file:/proc/meminfo")]
+
+
 _READERS = {
     "kernel/sem": _semaphores,
     "kernel/shmall": _pages,
     "kernel/shmmni": _segments,
     "fs/aio-max-nr": _aio,
     "fs/file-max": _files,
+    "kernel/pid_max": _tasks,
+    "vm/overcommit_memory": _committed,
 }
