@@ -1101,6 +1101,26 @@ class TestIncludes:
         assert judge(machine, "none")["ports", "1521/tcp"].status == status
 
 
+#: As docker 27 and fail2ban 1.0 write them (iptables-save), shortened.
+DOCKER = """\
+:INPUT ACCEPT [0:0]
+:FORWARD DROP [0:0]
+:OUTPUT ACCEPT [0:0]
+:DOCKER - [0:0]
+:DOCKER-USER - [0:0]
+-A FORWARD -j DOCKER-USER
+-A FORWARD -o docker0 -j DOCKER
+-A DOCKER -d 172.17.0.2/32 ! -i docker0 -o docker0 -p tcp -m tcp --dport 80 -j ACCEPT
+-A DOCKER ! -i docker0 -o docker0 -j DROP
+-A DOCKER-USER -j RETURN"""
+BANNED = """\
+:INPUT ACCEPT [0:0]
+:f2b-all - [0:0]
+-A INPUT -p tcp -j f2b-all
+-A f2b-all -s 198.51.100.7/32 -j REJECT --reject-with icmp-port-unreachable
+-A f2b-all -j RETURN"""
+
+
 class TestLoaders:
     @pytest.mark.parametrize(
         ("unit", "word"),
@@ -1145,11 +1165,119 @@ class TestLoaders:
             ("/etc/rc.d/rc.local", "nft -c -f /etc/fw.nft", 0o755, "pass"),
             ("/etc/rc.d/rc.local", "nft -a list ruleset", 0o755, "pass"),
             ("/etc/network/interfaces", "  pre-up iptables-restore < /etc/fw", 0o644, "error"),
+            ("/etc/rc.d/rc.local", "iptables -L -n && iptables -A INPUT -j DROP", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "[ $# -gt 0 ] || iptables -P INPUT DROP", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "iptables-apply /etc/fw.rules", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "iptables -t nat -A POSTROUTING -j MASQUERADE", 0o755, "pass"),
+            ("/etc/rc.d/rc.local", "iptables -w -A FORWARD -i br0 -j ACCEPT", 0o755, "pass"),
+            ("/etc/rc.d/rc.local", "cp /root/v4 /etc/iptables/rules.v4", 0o755, "pass"),
+            ("/etc/rc.d/rc.local", "nft 'add rule ip t input tcp dport 1521 drop'", 0o755, "error"),
+            ("/etc/rc.d/rc.local", 'NFT="/usr/sbin/nft"\n$NFT -f /etc/x', 0o755, "error"),
+            ("/etc/rc.d/rc.local", "nft -i < /etc/fw.nft", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "ufw --force enable", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "/usr/sbin/ufw deny 1521/tcp", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "ufw status verbose", 0o755, "pass"),
+            ("/etc/rc.d/rc.local", "/lib/ufw/ufw-init start", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "firewall-cmd --zone=drop --add-interface=eth0", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "firewall-cmd --panic-on", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "firewall-cmd --list-all --zone=public", 0o755, "pass"),
+            ("/etc/rc.d/rc.local", "firewall-offline-cmd --remove-port=1521/tcp", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "netfilter-persistent start", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "netfilter-persistent save", 0o755, "pass"),
+            ("/etc/rc.d/rc.local", "/sbin/shorewall start", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "/sbin/shorewall status", 0o755, "pass"),
+            ("/etc/rc.d/rc.local", "rcSuSEfirewall2 start", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "csf -s", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "ferm /etc/ferm/ferm.conf", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "service iptables restart", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "/etc/init.d/iptables start", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "systemctl --no-block start nftables.service", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "systemctl stop firewalld", 0o755, "error"),
+            ("/etc/rc.d/rc.local", "systemctl status firewalld", 0o755, "pass"),
+            ("/etc/cron.d/fw", "@reboot root ufw enable", 0o644, "error"),
+            ("/var/spool/cron/root", "@reboot /usr/sbin/nft -f /root/fw.nft", 0o600, "error"),
+            ("/etc/NetworkManager/dispatcher.d/30-fw", "ufw enable", 0o755, "error"),
+            ("/etc/NetworkManager/dispatcher.d/30-fw", "ufw enable", 0o644, "pass"),
         ],
     )
     def test_a_script_that_changes_rules(self, judge, path, text, mode, status):
         machine = host(sockets=LISTENER).file(path, f"#!/bin/sh\n{text}\n", mode)
         assert judge(machine, "none")["ports", "1521/tcp"].status == status
+
+    @pytest.mark.parametrize(
+        ("enabled", "files", "status"),
+        [
+            # A script with nft as its interpreter, and one of a unit.
+            (
+                "",
+                {
+                    "/etc/rc.d/rc.local": "/etc/fw.nft",
+                    "/etc/fw.nft": "#!/usr/sbin/nft -f\nflush ruleset",
+                },
+                "error",
+            ),
+            (
+                "nftables",
+                {"/usr/lib/systemd/system/nftables.service": "ExecStart=nft -f x"},
+                "pass",
+            ),
+            ("nftables", {"/etc/systemd/system/nftables.service": "ExecStart=nft -f x"}, "error"),
+            (
+                "nftables",
+                {"/etc/systemd/system/nftables.service.d/a.conf": "ExecStartPost=nft -f x"},
+                "error",
+            ),
+            ("nftables", {"/etc/rc.d/rc.local": "systemctl restart nftables"}, "pass"),
+            ("nftables", {"/etc/rc.d/rc.local": "systemctl stop nftables"}, "error"),
+            (
+                "nftables",
+                {"/usr/lib/systemd/system/ip6tables.service": "ExecStart=/x/iptables/a start"},
+                "pass",
+            ),
+        ],
+    )
+    def test_units_and_the_scripts_that_they_call(self, judge, enabled, files, status):
+        machine = host(enabled=enabled, sockets=LISTENER)
+        for path, text in files.items():
+            head = "" if path.startswith("/usr/lib") or text.startswith("#!") else "#!/bin/sh\n"
+            machine.file(path, f"{head}{text}\n", 0o755)
+            if path.endswith(".service"):
+                name = path.rpartition("/")[2]
+                machine.command(f"systemctl is-enabled {name}", "enabled\n")
+        machine.file("/etc/nftables.conf", "table inet filter {\n}\n")
+        machine.command("systemctl is-enabled nftables.service", "enabled\n")
+        assert judge(machine, "none")["ports", "1521/tcp"].status == status
+
+    @pytest.mark.parametrize(
+        ("rules", "enabled", "states"),
+        [
+            # Docker and libvirt filter what they forward, fail2ban some senders.
+            (DOCKER, "firewalld", ("accepted", "accepted")),
+            (
+                BANNED,
+                "firewalld",
+                ("accepted for some sources or interfaces (198.51.100.7)", "accepted"),
+            ),
+            # Rules that no unit loads, beside those of firewalld.
+            (":INPUT DROP [0:0]", "firewalld", ("dropped or rejected", "unknown")),
+            (":INPUT DROP [0:0]", "iptables", ("dropped or rejected", "accepted")),
+            (":INPUT DROP [0:0]\n-A INPUT -i eth0 -j ACCEPT", "firewalld", None),
+            (":INPUT DROP [0:0]\n-A INPUT -s 10.0.0.0/8 -j ACCEPT", "", None),
+        ],
+    )
+    def test_rules_of_others_in_the_kernel(self, judge, rules, enabled, states):
+        machine = save(host(enabled=enabled, sockets=LISTENER), f"*filter\n{rules}\nCOMMIT\n")
+        machine.commands.pop("nft -j list ruleset")
+        with_firewalld(machine, '<zone><port port="1521" protocol="tcp"/></zone>')
+        machine.file("/etc/sysconfig/iptables", "*filter\n:INPUT ACCEPT [0:0]\nCOMMIT\n")
+        for line in [line for line in machine.commands if line.startswith("systemctl show")]:
+            if not enabled:
+                machine.command(line, machine.commands[line].stdout.replace("=active", "=inactive"))
+        finding = judge(machine, "none")["ports", "1521/tcp"]
+        if states is None:
+            assert finding.status == "error", (finding.running, finding.persisted)
+        else:
+            assert (finding.running, finding.persisted) == states
 
     def test_rules_in_the_kernel_that_nothing_explains(self, judge):
         rules = fixture("named-set.json")
@@ -1223,13 +1351,20 @@ class TestAdvice:
     """Each fix is followed as it is written."""
 
     def test_only_the_reload_is_missing(self, judge):
-        machine = host(fixture("limited.json"), enabled="firewalld", sockets=LISTENER)
-        zone = '<zone><rule family="ipv4"><source address="10.1.0.0/16"/><port port="1521"'
-        with_firewalld(machine, zone + ' protocol="tcp"/><accept/></rule></zone>')
-        finding = judge(machine, "none")["ports", "1521/tcp"]
-        assert (finding.status, finding.failing_layer) == ("fail", "running")
-        assert finding.fix == "load the files of firewalld"
-        assert finding.commands == ("firewall-cmd --reload",)
+        rules = fixture("limited.json")
+        of_firewalld = rules.replace('"table": "filter"', '"table": "firewalld"')
+        for running, fix, commands in (
+            (of_firewalld, "load the files of firewalld", ("firewall-cmd --reload",)),
+            # A table that firewalld does not make.
+            (rules, "remove the rule that drops 1521/tcp where it was added manually", ()),
+        ):
+            machine = host(running, enabled="firewalld", sockets=LISTENER)
+            zone = '<zone><rule family="ipv4"><source address="10.1.0.0/16"/><port port="1521"'
+            with_firewalld(machine, zone + ' protocol="tcp"/><accept/></rule></zone>')
+            finding = judge(machine, "none")["ports", "1521/tcp"]
+            assert (finding.status, finding.failing_layer) == ("fail", "running")
+            assert finding.fix.startswith(fix)
+            assert finding.commands == commands
 
     def test_the_file_drops_and_an_unread_rule_runs(self, judge):
         """Field report fx03."""

@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Packet filter rules of the kernel and of the files, and programs that listen."""
 
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.command import PATH
 from ...collect.host import Host
 from ...errors import Absent, HostproofError, ParseError, Unanswered
 from ...parsers.net import ip_addr
 from ...probes.net import devices
 from ...probes.oracle import clusterware
 from .parsers import iptables_save, nft_json, sockets
-from .parsers.packets import BLOCKED, Packet, Tables, reach
+from .parsers.packets import BLOCKED, Packet, Tables, networks_of, reach
 from .policy import Policy
 from .probes import loaders, nft_file, ufw, zones
 from .probes.loaders import Loaders
@@ -28,18 +29,25 @@ FILES: Dict[str, Tuple[str, ...]] = {
     "netfilter-persistent": ("/etc/iptables/rules.v4",),
 }
 _SHOWN = "command:" + " ".join(loaders.SHOW)
-#: A port that no rule names: what happens to it is what happens to all others.
-_OTHER = Packet("tcp", 4)
+#: A port, an interface and a sender that no rule names: what happens to all others.
+_OTHER = Packet("tcp", 4, interface="?", remote=tuple(networks_of("240.0.0.1")))
 
 
 class Persisted(NamedTuple):
     """``of_unit`` are the tables of each unit that loads them, ``paths`` their files.
 
-    ``gaps`` are the loaders whose rules are not known."""
+    ``gaps`` are the loaders whose rules are not known. ``foreign`` are tables of the kernel that
+    are not those of a unit which loads rules."""
 
     of_unit: Dict[str, Tables]
     paths: Dict[str, str]
     gaps: List[HostproofError]
+    foreign: Tables
+
+    @property
+    def by_script(self) -> bool:
+        """Whether a script can change what a service loads."""
+        return any(getattr(gap, "key", "") == loaders.LINES_KEY for gap in self.gaps)
 
     @property
     def tables(self) -> Tables:
@@ -110,7 +118,7 @@ def _running(host: Host) -> Tables:
             return iptables_save.parse(known(saved))
         if legacy or not isinstance(attempt(host.list_dir, _MODULE), Absent):
             raise Unanswered(
-                "command:" + " ".join(NFT), "neither nft nor iptables-save is installed"
+                "command:" + " ".join(NFT), f"nft and iptables-save were not found in {PATH}"
             )
         return {}
     tables, foreign = nft_json.parse(known(listed) or '{"nftables": []}')
@@ -134,21 +142,37 @@ def _persisted(host: Host, boot: Loaders, running: Tables) -> Persisted:
             gaps.append(more)
         else:
             of_unit[unit] = more
+    foreign = _foreign(boot, of_unit, running)
     scripts = if_known(boot.scripts, ())
     if isinstance(boot.scripts, HostproofError):
         gaps.append(boot.scripts)
     elif scripts:
         why = f"{scripts[0]} changes packet filter rules at boot, and its effect is not known"
         gaps.append(Unanswered(loaders.LINES_KEY, why))
-    elif (
-        boot.is_complete
-        and not boot.at_boot
-        and not boot.active
-        and reach(running, _OTHER).state == BLOCKED
-    ):
+    elif boot.is_complete and reach(foreign, _OTHER).state == BLOCKED:
         why = "the kernel drops packets by rules that no unit or script known here loads"
         gaps.append(Unanswered(_SHOWN, why))
-    return Persisted(of_unit, paths, gaps)
+    return Persisted(of_unit, paths, gaps, foreign)
+
+
+def _foreign(boot: Loaders, of_unit: Dict[str, Tables], running: Tables) -> Tables:
+    """The tables of the kernel that are not those of a unit which loads rules, or did it."""
+    units = {*boot.at_boot, *boot.active}
+
+    def is_of(unit: str, place: Tuple[str, str], names: Set[str]) -> bool:
+        if unit == "firewalld":
+            return place[1] == unit or any(name.startswith("INPUT_") for name in names)
+        if unit == "ufw":
+            return any(name.startswith("ufw-") for name in names)
+        if unit == "nftables":
+            return place in of_unit.get(unit, {place: {}})
+        return place[0] in ("ip", "legacy") or unit not in FILES
+
+    return {
+        place: chains
+        for place, chains in running.items()
+        if not any(is_of(unit, place, set(chains)) for unit in units)
+    }
 
 
 def _of_unit(host: Host, unit: str, paths: Dict[str, str]) -> Tables:

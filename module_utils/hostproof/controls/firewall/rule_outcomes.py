@@ -6,7 +6,7 @@ import ipaddress
 from typing import Dict, List, NamedTuple, Sequence, Set, Tuple
 
 from ...collect.answer import Answer, if_known, known
-from ...errors import HostError, HostproofError, NotRecorded, Unanswered
+from ...errors import HostproofError, NotRecorded, Unanswered
 from ...parsers.net.ip_addr import Address
 from ...probes.oracle.clusterware import NETWORKS_KEY
 from .facts import NFT, Facts, Persisted
@@ -28,7 +28,6 @@ from .parsers.packets import (
     reach,
 )
 from .policy import PRIVATE, Port
-from .probes.loaders import LINES_KEY
 
 #: An address that no rule names: those that are accepted are on a list if it is not.
 _ANYBODY = ipaddress.ip_network("240.0.0.1/32")
@@ -301,7 +300,6 @@ def of_files(port: Port, facts: Facts, answer: Answer[Persisted]) -> Outcome:
         if not persisted.gaps:
             raise
     # No service accepts a packet that another drops; a script can change rules of a service.
-    by_script = any(isinstance(gap, HostError) and gap.key == LINES_KEY for gap in persisted.gaps)
-    if outcome is None or (persisted.gaps and (by_script or outcome.state != BLOCKED)):
+    if outcome is None or (persisted.gaps and (persisted.by_script or outcome.state != BLOCKED)):
         raise persisted.gaps[0]
     return outcome

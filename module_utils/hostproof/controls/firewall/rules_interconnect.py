@@ -36,7 +36,10 @@ def interconnect(way: Interface, facts: Facts, _policy: Policy) -> Verdict:
     name = way.name or "the private interfaces"
     in_files = filter_steps.open_interface(way, facts)
     load = filter_steps.load(facts)
-    running: Sequence[Step] = load or filter_steps.remove(f"drops packets of {name}")
+    by_hand = filter_steps.remove(f"drops packets of {name}")
+    foreign = attempt(lambda: traffic_of(way, facts, known(facts.persisted).foreign))
+    is_foreign = isinstance(foreign, Traffic) and bool(foreign.dropped)
+    running: Sequence[Step] = by_hand if is_foreign else load or by_hand
     if isinstance(later, HostproofError):
         running = [
             Ask(f"accept all packets of {name} in the files of the service that loaded them")
@@ -64,7 +67,8 @@ def interconnect(way: Interface, facts: Facts, _policy: Policy) -> Verdict:
 def _of_files(way: Interface, facts: Facts) -> Traffic:
     persisted = known(facts.persisted)
     found = attempt(traffic_of, way, facts, persisted.tables)
-    if persisted.gaps and not (isinstance(found, Traffic) and found.dropped):
+    is_dropped = isinstance(found, Traffic) and bool(found.dropped)
+    if persisted.gaps and (persisted.by_script or not is_dropped):
         raise persisted.gaps[0]
     return known(found)
 

@@ -4,7 +4,7 @@
 
 from typing import List, Sequence, Tuple
 
-from ...collect.answer import Answer, attempt, if_known
+from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import HostproofError
 from ...evaluate.advice import Advice, Ask, Step
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
@@ -96,7 +96,9 @@ def _advice(port: Port, facts: Facts, now: Answer[Outcome], later: Answer[Outcom
     load = filter_steps.load(facts)
     what = "drops replies of" if isinstance(now, Outcome) and now.is_reply else "drops"
     by_hand = filter_steps.remove(f"{what} {name}")
-    running: Sequence[Step] = load or by_hand
+    foreign = attempt(lambda: outcome_of(port, facts, known(facts.persisted).foreign, ""))
+    is_foreign = isinstance(foreign, Outcome) and foreign.state == BLOCKED
+    running: Sequence[Step] = by_hand if is_foreign else load or by_hand
     if isinstance(later, HostproofError):
         running = [Ask(f"accept {name} in the files of the service that loaded its rules")]
     return Advice(

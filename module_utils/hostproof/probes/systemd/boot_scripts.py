@@ -78,6 +78,11 @@ _UDEV = tuple(
 _MODPROBE = tuple(
     f"{place}/modprobe.d/*.conf" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib")
 )
+#: NetworkManager and ifup run only what is executable; so does run-parts in a crontab.
+_IF_EXECUTABLE = re.compile(
+    r"(?:/etc|/usr/lib)/(?:NetworkManager/dispatcher\.d|networkd-dispatcher)/"
+    r"|/etc/network/if-(?:pre-)?up\.d/|/etc/cron\.(?:hourly|daily|weekly|monthly)/"
+)
 #: Programs that systemd runs first after a reboot. Those of packages are below /usr/lib.
 _GENERATORS = tuple(
     f"{place}/systemd/system-{kind}generators"
@@ -349,7 +354,7 @@ def runs_at_boot(host: Host, path: str) -> Optional[bool]:
     if path in RC_LOCAL:
         return None if _is_executable(host, path) else False
     if not _is_unit(path):
-        return None
+        return None if not _IF_EXECUTABLE.match(path) or _is_executable(host, path) else False
     folder, _slash, name = path.rpartition("/")
     if folder.endswith(".d"):
         return _runs_drop_in(host, folder.rpartition("/")[2][: -len(".d")])

@@ -33,13 +33,41 @@ FORMER_SHOW = [
     *("systemctl", "show", "-p", "Id", "-p", "UnitFileState"),
     *(f"{unit}.service" for unit in UNITS[:4]),
 ]
-#: Commands that change rules. ExecStop of a unit acts at its end.
-_CHANGES = (
-    r"^(?!\s*Exec(?:Stop|Reload))[^#\n]*(?<![\w.-])"
-    r"(?:iptables(?:-legacy|-nft)?(?:-restore)?(?![\w.-])|nft\s+(?:-[abdefijnosty]+\s+|-I\s+\S+\s+|--(?!check)[a-z]+\s+)*"
-    r"(?:-[a-z]*f|--file|add|create|insert|replace|flush))"
+_NAMES = "|".join(re.escape(name) for name in (*UNITS, *_OTHERS))
+#: Commands that change rules. "ufw reload" and "firewall-cmd --reload" load what a boot loads.
+_COMMANDS = (
+    r"iptables(?:-legacy|-nft)?(?:-restore|-apply)?(?![\w./-])",
+    r"nft\s+(?:-[abdefijnosty]+\s+|-I\s+\S+\s+|--(?!check)[a-z]+\s+){0,9}[\"']?"
+    r"(?:-[a-z]*[fi](?!\w)|--file|--interactive|add|create|insert|replace|flush|delete|destroy)",
+    r"\w+=[\"']?(?:[\w/.-]*/|\$\((?:which|command -v)\s+)?(?:nft|ufw|firewall-cmd)[\"')]*\s*$",
+    r"ufw(?:-init)?\s+(?:--?\w[\w-]*\s+){0,9}"
+    r"(?:enable|disable|start|stop|restart|reset|default|allow|deny|reject|limit|route|insert"
+    r"|prepend|delete)(?!\w)",
+    r"firewall-(?:offline-)?cmd\s.{0,200}--(?:add|remove|set|change|new|delete|direct|panic-on"
+    r"|passthrough|load|lockdown-on|policy-set|disabled|runtime-to-permanent|reset)",
+    r"(?:csf|apf)\s+-[a-gi-km-uw-z]|ferm\s+(?:-\w+\s+){0,9}/",
 )
-_LISTS = re.compile(r"iptables[\w.-]{0,20}\s+(?:-[nvxtw]\w*\s+)*(?:-[LSV]|--list|--version)")
+#: A unit, or a command with its name, that a script starts or stops.
+_STARTED = re.compile(
+    r"systemctl\s+(?:-\S+\s+){0,9}(?P<verb>[a-z-]+)\s+(?:\S+\s+){0,9}?"
+    rf"(?P<unit>{_NAMES})(?:\.service)?(?![\w.-])"
+    rf"|(?<![\w.-])(?:rc(?=SuSE))?(?P<name>{_NAMES})\s+(?P<action>[a-z-]+)(?![\w.-])"
+)
+#: ExecStop of a unit acts at its end. A # within a word begins no comment.
+_CHANGES = (
+    r"^(?:#!\s*(?:\S{0,100}/)?(?:nft\s+-\w*f|iptables-restore)"
+    r"|(?!\s*(?:Exec(?:Stop|Reload)|Description|Documentation|-\s+[\w.-]+\s*$))"
+    rf"(?:[^#\n]|(?<=\S)#)*(?:(?<![\w.-])(?:{'|'.join(_COMMANDS)})"
+    rf"|{re.sub('[?]P<[a-z]+>', '?:', _STARTED.pattern)}))"
+)
+#: Commands of iptables that list rules, or are for packets that the host does not receive itself.
+_HARMLESS = re.compile(
+    r"iptables(?:-legacy|-nft)?\s+(?:-[nvxw]\w*\s+|-t\s*(?!nat)\w+\s+){0,9}"
+    r"(?:-[LSV]|--list|--version|-t\s*nat(?!\w)|-[AIDP]\s+FORWARD(?!\w))"
+)
+#: After these a unit that boots has the rules of its files.
+_LOADS = ("start", "restart", "try-restart", "reload", "reload-or-restart", "condrestart", "enable")
+_OTHER_VERBS = ("stop", "disable", "mask", "kill", "flush", "clear", "safe-start", "safe-restart")
 LINES_KEY = "lines:packet_filters"
 
 
@@ -66,10 +94,11 @@ def read(host: Host) -> Loaders:
     rows = known(answer) if is_complete else _show(host, FORMER_SHOW)
     names = [row.get("Id", "").rpartition(".service")[0] for row in rows]
     units = {name: row for name, row in zip(names, rows) if name in (*UNITS, *_OTHERS)}
+    at_boot = tuple(name for name, row in units.items() if _is_loaded(row))
     return Loaders(
-        tuple(name for name, row in units.items() if _is_loaded(row)),
+        at_boot,
         tuple(name for name, row in units.items() if row.get("ActiveState") == "active"),
-        attempt(_read_scripts, host),
+        attempt(_read_scripts, host, at_boot),
         is_complete,
     )
 
@@ -95,7 +124,7 @@ def _is_loaded(row: Dict[str, str]) -> bool:
     )
 
 
-def _read_scripts(host: Host) -> Tuple[str, ...]:
+def _read_scripts(host: Host, at_boot: Tuple[str, ...]) -> Tuple[str, ...]:
     search = attempt(
         host.find_lines, "packet_filters", boot_scripts.PLACES, _CHANGES, True, _needed
     )
@@ -103,9 +132,12 @@ def _read_scripts(host: Host) -> Tuple[str, ...]:
     places = []
     for path in sorted(found.lines):
         origin = found.callers.get(path, path)
-        lines = [number for number, text in found.lines[path] if _needed(path, text)]
-        name = origin.rpartition("/")[2].rpartition(".service")[0]
-        is_known = name in (*UNITS, *_OTHERS) or re.search(_SCRIPTS, origin)
+        lines = [
+            number
+            for number, text in found.lines[path]
+            if _needed(path, text) not in ("", *at_boot)
+        ]
+        is_known = _OF_PACKAGES.match(origin) is not None
         if lines and not is_known and boot_scripts.runs_at_boot(host, origin) is not False:
             places += [f"{path}:{number}" for number in lines]
     if found.unread and not places:
@@ -114,10 +146,24 @@ def _read_scripts(host: Host) -> Tuple[str, ...]:
     return tuple(places)
 
 
-#: Scripts and drop-ins of the units above.
-_SCRIPTS = "/(?:S\\d+)?(?:{0})(?:\\.service\\.d/.*)?$".format("|".join((*UNITS, *_OTHERS)))
+#: The units above as packages have them, and those for IPv6.
+_OF_PACKAGES = re.compile(
+    rf"(?:/usr)?/lib/systemd/system/(?:{_NAMES}|ip6tables)\.service\Z"
+    rf"|/etc/.*/(?:S\d+)?(?:{_NAMES}|ip6tables)\Z"
+)
 
 
 def _needed(_path: str, line: str) -> str:
-    """The words can hold addresses and names, and decide nothing."""
-    return LEFT_OUT if line and not _LISTS.search(line) else ""
+    """The unit that a line starts, or LEFT_OUT: the words can hold addresses and names."""
+    if line in (LEFT_OUT, *UNITS, *_OTHERS):
+        return line
+    line = _HARMLESS.sub("", line)
+    if not re.search(_CHANGES, line):
+        return ""
+    match = _STARTED.search(line)
+    if match is None or any(re.search(rf"(?<![\w.-])(?:{each})", line) for each in _COMMANDS):
+        return LEFT_OUT
+    verb = match.group("verb") or match.group("action")
+    if verb in _LOADS:
+        return match.group("unit") or match.group("name")
+    return LEFT_OUT if verb in _OTHER_VERBS else ""
