@@ -91,6 +91,9 @@ OTHERS = [
 
 #: Lines of scripts and settings, by tool and by form; each as a file of its own.
 SCRIPTS = [
+    "oracle:tigerEfgHijklm:18000:0:99999:7:::",
+    "svc:!!tigerEfgHijklm:18000::::::",
+    "- key: tigerAbc123==",
     "mysql -u root -p tiger\n",
     "mysql -uroot -ptiger db\n",
     "mysqldump --password='tiger lily' x\n",

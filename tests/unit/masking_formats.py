@@ -38,6 +38,8 @@ COMMANDS = {
         "su - oracle -c 'sqlplus -s scott/§@db @x'",
         "sudo -u oracle sqlplus -s scott/§ @x",
         "env ORACLE_SID=x sqlplus scott/§",
+        "echo scott/§ | sqlplus -s",
+        "echo -n scott/§ | sqlplus -s /nolog",
     ],
     "Oracle: Data Pump and loader": [
         "expdp scott/§@db full=y",
@@ -189,6 +191,9 @@ COMMANDS = {
         "vault login -method=userpass username=a password=§",
         "vault login §",
         "consul kv get -token=§ x",
+        "fisql -U sa -P§ -S x",
+        "nvme connect -t tcp -S §",
+        "qlogin -cs cs1 -p § -u admin",
     ],
     "options of network clients": [
         "curl -u scott:§ https://h/",
@@ -539,6 +544,8 @@ TEXTS = {
         "[scott/§@db]",
         "{scott/§@db}",
         "<a>scott/§@db</a>",
+        "L=$(whoami)/§@db",
+        'cx_Oracle.connect("scott/§")',
     ],
     "SQL": [
         "CONNECT scott/§@db",
@@ -623,6 +630,8 @@ TEXTS = {
         "update u set passwd = '§', x=1;",
         "INSERT INTO u (name, password) VALUES ('a', '§');",
         "insert into u(password) values('§');",
+        "create role r with password\n '§'",
+        "set encryption password §",
     ],
     "PL/SQL calls": [
         "CREATE_CREDENTIAL('X','a','§')",
@@ -871,6 +880,8 @@ TEXTS = {
         "enable secret §",
         "enable password 7 §",
         "password 7 §",
+        "10 HEX:§",
+        "keyfile: HEX:§",
     ],
     "storage": [
         "node.session.auth.password = §",
@@ -1012,6 +1023,8 @@ TEXTS = {
         '  allow a:"§"',
         'set mailserver h username "a" password "§"',
         "allow @admin:§",
+        "x=$(wpa_passphrase 'home' '§1234')",
+        "swarm config auth.password -v §",
     ],
     "logs, monitoring, directories": [
         'destination d { sql(type(oracle) host("h") username("a") password("§")); };',
@@ -1111,6 +1124,7 @@ TEXTS = {
         "001 agent any §",
         "allow_ips = x\npassword = §",
         "CookieAuth x\nsecret §",
+        "db01:5432 app@corp:§",
     ],
     "shadow, boot, PAM": [
         "root:$6$x$§:19000:0:99999:7:::",
@@ -1359,6 +1373,8 @@ TEXTS = {
         "ConvertTo-SecureString '§' -AsPlainText -Force",
         '$p = ConvertTo-SecureString -String "§" -AsPlainText',
         "New-Object PSCredential('a', '§')",
+        "export APP_TOKEN_1=a,§",
+        'su - applmgr -c "FNDCPASS apps/x 0 Y system/y USER SCOTT §"',
     ],
     "JSON": [
         '{"password":"§"}',
@@ -1571,6 +1587,8 @@ TEXTS = {
         "MYORACLESUPPORT_PASSWORD=§",
         "PROXY_PWD=§",
         "[sysctl]\nkernel.x=1\n[auth]\nsecret=§",
+        "tokens = [\n§,\n§\n]",
+        'server key="§"',
     ],
     "XML": [
         "<password>§</password>",

@@ -204,8 +204,7 @@ VALUES = (
         r"(?!\\{0,7}[\"']?\*\*\*)(?:\"(?:[^\"\\]|\\[\s\S])*\"|'[^']*'|\[[^\[\]]*\]?"
         r"|\{(?!\s{0,64}[\"']?(?:file|path|dir))[^{}]*\}?|\\{1,7}\"[^\"\n]+\")",
     ),
-    _rule(_NAMES, rf"{_NAME}[\"']?[ \t]*=[ \t]*\"\"\"", r"(?:(?!\"\"\")[\s\S])+"),
-    _rule(_NAMES, rf"{_NAME}[\"']?[ \t]*=[ \t]*'''", r"(?:(?!''')[\s\S])+"),
+    _rule(_NAMES, rf"{_NAME}[\"']?[ \t]*=[ \t]*(\"\"\"|''')", r"(?:(?!\2)[\s\S])+"),
     _rule(_NAMES, rf"{_NAME}[\"']?[ \t]*=[ \t]*\[", r"[^\]]+"),
     _rule(
         "kind:",
@@ -232,15 +231,9 @@ VALUES = (
         _NAMES,
         (
             r"^[ \t]*(?:(?:export|local|readonly|declare|typeset|set)[ \t]+(?:-\w+[ \t]+)?)?"
-            r"[A-Z_][A-Z0-9_]{0,64}(?<!OLD)(?:PASS|PW|PWD|PASSWD|PASSWORD|SECRET|TOKEN)"
+            r"[A-Z0-9_]{0,64}(?<!OLD)(?:PASS|PW|PWD|PASSWD|PASSWORD|SECRET|TOKEN)"
             r"[A-Z0-9_]{0,32}=(?=[^\s\"'$`(])"
         ),
-        rf"(?!\*\*\*)(?:\\.|{_QUOTED}|[^\s;&|\"'\\])+",
-        0,
-    ),
-    _rule(
-        "pass",
-        r"^PASS(?:WORD|WD)?=(?=[^\s\"'$`(])",
         rf"(?!\*\*\*)(?:\\.|{_QUOTED}|[^\s;&|\"'\\])+",
         0,
     ),
@@ -350,8 +343,8 @@ VALUES = (
     ),
     # SQL and SQL*Plus, as scripts have them, and Oracle's URL.
     _rule("identified", r"\bidentified\s{1,8}by\s{1,8}(?:values\s{1,8}|(?!values\s))"),
-    _rule("identified", r"\bidentified\s{1,8}by\s{1,8}\*\*\*\s{1,8}replace\s{1,8}"),
-    _rule("password", r"\bset[ \t]+password[ \t]+"),
+    _rule("identified", r"\bidentified\s{1,8}by\s{1,8}\*\*\*\s{1,8}(?:replace|set)\s{1,8}"),
+    _rule("password", r"\bset[ \t]+(?:encryption[ \t]+)?password[ \t]+"),
     _rule(
         "conn copy sql jdbc userid explain",
         r"(?:\bconn(?:ect)?[ \t]+(?:(?:target|catalog|auxiliary)[ \t]+)?|\bcopy[ \t]+from[ \t]+"
@@ -362,7 +355,11 @@ VALUES = (
     ),
     _rule("sqlplus rman", rf"(?:sqlplus|rman)[^\n]{{0,256}}<<[^\n]{{0,64}}\n[ \t]*{_USER}", _LOGON),
     _rule("conn", rf"\bconnect[ \t(]+[\"']{_USER}", _LOGON),
-    _rule("echo", rf"\becho[ \t]+{_USER}", r"[^\s|]{1,128}(?=[^|\n]{0,128}\|[^|\n]{0,64}sqlplus)"),
+    _rule(
+        "echo",
+        rf"\becho[ \t]+(?:-\w+[ \t]+)?{_USER}",
+        r"[^\s|]{1,128}(?=[^|\n]{0,128}\|[^|\n]{0,64}sqlplus)",
+    ),
     _rule("@", rf"(?:=|\b(?:to|from)\b)[ \t]*{_USER}", r"""[^\s/@"'\\]{1,128}(?=@)"""),
     _rule("@", rf"""(?<![^\s\0"'`(\[{{>=;|&]){_BARE_USER}/(?!/)""", _BARE_LOGON),
     # Other programs whose arguments or input hold one.
@@ -449,7 +446,6 @@ VALUES = (
         rf"(?:name|key){_CLOSED}[ \t]*[:=][ \t]*[\"']?[\w.:-]{{0,64}}?{_NAME}(?![\w.-]))",
     ),
     _rule("pass", r"\bpass(?:word|phrase)[ \t]+(?:for[ \t][^\n:]{1,64}|\([^()\n]{1,64}\)):[ \t]*"),
-    # Blocks: keys and messages. One that has no end goes on to the end of the text.
     _rule("enc[ enc(", r"\bENC[\[(]", r"[^\])\n]+", 0),
     # Hashes of passwords, and tokens whose first letters tell what they are.
     _rule(
@@ -522,7 +518,6 @@ VALUES = (
     _rule(
         "sink", rf"{_BEGIN}(?:trapsink|trap2sink|informsink)[ \t]+[^\s]{{1,256}}[ \t]+", r"[^\n]+"
     ),
-    _rule("authcommunity", rf"{_BEGIN}authcommunity[ \t]+[^\s]{{1,64}}[ \t]+", r"[^\n]+"),
     _rule("snmp-server", r"\bsnmp-server[ \t]+(?:host|user)[ \t]+\S{1,128}[ \t]+", r"[^\n]+"),
     _rule(
         "md sha aes",
@@ -603,8 +598,6 @@ VALUES = (
         r"\bidentified\s{1,8}by\s{1,8}\*\*\*,[ \t]{0,8}",
         rf"(?!\w+\s+identified){_VALUE}",
     ),
-    _rule("identified", r"\bidentified\s{1,8}by\s{1,8}\*\*\*\s{1,8}set\s{1,8}"),
-    _rule("keystore", r"\bset[ \t]+encryption[ \t]+password[ \t]+"),
     _rule("secret", r"\b(?:add|update|with)\s{1,8}secret\s{1,8}(?!for\b|is\b|of\b|from\b)"),
     _rule("password", r"\b(?:with|encrypted|login|by)\s{1,8}password\s{1,8}(?=['\"])"),
     _rule(
@@ -636,13 +629,11 @@ VALUES = (
             rf"[ \t]*=>[ \t]*)?(?=[\"'])"
         ),
     ),
-    _rule(_NAMES, rf"[\"']--?[\w-]{{0,64}}{_NAME}[\"'][ \t]*,\s{{0,16}}(?=[\"'])"),
     _rule(
         _NAMES,
         rf"^[ \t]*-[ \t]+[\"']?--?[\w-]{{0,64}}{_NAME}[\"']?[ \t]*\r?\n[ \t]*-[ \t]+",
         r"[^\n]+",
     ),
-    _rule(_NAMES, rf"\$\w{{0,32}}{_NAME}\)[ \t]*=[ \t]*\(", r"[^)\n]+"),
     # JSON and TOML over several lines.
     _rule("kty", r"\"(?:d|p|q|dp|dq|qi|k)\"\s{0,8}:\s{0,8}\"", r"[^\"]+", 0),
     _rule("auth", r"\"auth\"[ \t]*:[ \t]*\"", r"(?:[\w+/.-]{4,256}={1,2}|[\w+/.-]{16,})(?=\")"),
@@ -664,7 +655,6 @@ VALUES = (
         r"[\"']?:[ \t]*\r?\n",
         r"(?:\2[ \t]+[^\s:]+:(?![ \t]*\*\*\*)[ \t]+[^\s{][^\n]*(?:\n|\Z))+",
     ),
-    # In a shell the comma belongs to the value.
     # Mail, web, boot.
     _rule(
         "poll server skip user proto default there machine",
@@ -781,8 +771,6 @@ VALUES = (
         r"assword[^\n]{0,40}(?:\n[^\n]{0,40}?)?\bsend(?:line)?[ \t(]{1,8}(?:--[ \t]+)?\\?[\"']",
         r"[^\"'\n\\]+",
     ),
-    _rule("activationkey", r"--activationkey(?:[ \t]+|=)", r"\S+"),
-    _rule("user ", r"^[ \t]*user[ \t]+\S{1,64}[ \t]+password[ \t]+", r"\S+"),
     _rule("any ", r"^\d{3,5}[ \t]+\S{1,64}[ \t]+any[ \t]+", r"\S+"),
     _rule(_NAMES, rf"^[ \t]*\$\w{{0,64}}{_NAME}[ \t]+(?=[^\s=])", r"\S+"),
     _rule(_NAMES, rf"\bset[ \t]+\$\w{{0,64}}{_NAME}[ \t]+", r"[^\s;]+"),
@@ -810,7 +798,12 @@ OPTIONS: Tuple[Any, ...] = tuple(
         ),
         ("ldap", r"ldap\w+", "-[xvnLZC]{0,6}w"),
         ("ldappasswd", r"ldappasswd", "-[as]"),
-        ("ipmi sql bcp zip", r"ipmi[\w-]*|[fti]sql|osql|sqlcmd|bcp|zip|unzip", "-P"),
+        (
+            "ipmi sql bcp zip knife check_ vmware",
+            r"ipmi[\w-]*|(?:fi|[fti])sql|osql|sqlcmd|bcp|zip|unzip|knife|check_(?:ldap|mysql|pgsql)"
+            r"|vmware-cmd",
+            "-P",
+        ),
         ("redis", r"redis-cli", "-a|AUTH"),
         ("curl", r"curl", "-[Eb]"),
         ("openssl", r"openssl", "-[kK]"),
@@ -834,10 +827,7 @@ OPTIONS: Tuple[Any, ...] = tuple(
             "-w",
         ),
         ("ipa-server", r"ipa-server-install", "-a"),
-        ("kadmin", r"kadmin(?:\.local)?", "-pw"),
-        ("nzsql plink pscp", r"nzsql|plink|pscp|psftp", "-pw"),
         ("ssh-keygen", r"ssh-keygen", "-[NP]"),
-        ("knife check_ vmware ldap", r"knife|check_(?:ldap|mysql|pgsql)|vmware-cmd", "-P"),
         ("check_", r"check_snmp|check_ifoperstatus|check_ifstatus", "-[CAX]"),
         ("check_", r"check_nt", "-s"),
         ("ipmi", r"ipmitool", "-[ky]"),
@@ -849,7 +839,6 @@ OPTIONS: Tuple[Any, ...] = tuple(
         ("openssl", r"openssl", "-(?:iv|hmac|macopt|psk)"),
         ("nvme", r"nvme", "-[SC]"),
         ("keytool", r"keytool", "-new"),
-        ("emctl", r"emctl", "secure[ \t]+agent"),
         ("orapki", r"orapki", "-(?:old|new)pwd"),
     )
 ) + (
