@@ -34,20 +34,21 @@ _PLAIN = frozenset(
 _LONGEST = 4000
 
 
-def needed_words(line: str, reading: Callable[[str], object]) -> str:
-    """The line of a command with LEFT_OUT for each word without which ``reading`` is the same.
+def needed_words(line: str, *readings: Callable[[str], object]) -> str:
+    """The line of a command with LEFT_OUT for each word without which all ``readings`` are the
+    same. The fast ones come first: they decide about most words.
 
     Words, and parts of words, which decide nothing can be secrets, whatever the program is.
     """
     if len(line) > _LONGEST:
         return line
-    wanted = reading(line)
+    wanted = [reading(line) for reading in readings]
     # Most of the texts of a round are those of the round before.
     known = {line: True}
 
     def is_same(text: str) -> bool:
         if text not in known:
-            known[text] = bool(reading(text) == wanted)
+            known[text] = all(read(text) == result for read, result in zip(readings, wanted))
         return known[text]
 
     before = None
