@@ -1,10 +1,13 @@
 """What travels: the same program on the same lines, small, whole, and only ours to write."""
 
 import ast
+import collections
+import copy
 import functools
 import hashlib
 import lzma
 import marshal
+import operator
 import os
 import re
 import shutil
@@ -414,6 +417,77 @@ def judged(python: str, **options):
     params = {"controls": result.shown, "secrets": {}, "evidence_pack": pack}
     params |= {"evidence": "none", "fail_on": "never", "result": "findings"}
     return ask(python, "verify_controls", params, **options)
+
+
+def named_tuple():
+    """The NamedTuple of the bootstrap."""
+    tree = ast.parse(BOOTSTRAP.read_text())
+    names = {"Tuple", "Fields", "NamedTuple", "getter"}
+    tree.body = [
+        node
+        for node in tree.body
+        if getattr(node, "name", None) in names or ast.unparse(node).startswith("getter =")
+    ]
+    values: dict = {"collections": collections, "itemgetter": operator.itemgetter}
+    exec(compile(tree, str(BOOTSTRAP), "exec"), values)
+    return values["NamedTuple"]
+
+
+def raised(function, **values) -> Exception:
+    with pytest.raises((TypeError, ValueError)) as problem:
+        function(**values)
+    return problem.value
+
+
+def uses_of_a_tuple(base) -> list[object]:
+    """What classes of a NamedTuple do: results, and the types of exceptions."""
+    source = """
+class None_(NamedTuple):
+    pass
+class Point(NamedTuple):
+    \"\"\"Text.\"\"\"
+    x: int
+    y: object = "d"
+    z: int = 3
+    LIMIT = 5
+    @property
+    def sum(self): return self.x + self.z + self.LIMIT
+    @classmethod
+    def origin(cls): return cls(0)
+    def __str__(self): return "point"
+class Special(Point):
+    def __new__(cls, x): return super().__new__(cls, x, x, x)
+"""
+    values = {"NamedTuple": base}
+    exec(source, values)
+    point = values["Point"]
+    actions = (
+        lambda: [values["None_"](), values["None_"]._fields],
+        lambda: [point(1), point(1, z=2), point._fields, dict(point._field_defaults)],
+        lambda: [repr(point(1)), str(point(1)), point(1).sum, point.origin(), point.__doc__],
+        lambda: [point(1) == (1, "d", 3), hash(point(1)), sorted([point(2), point(1)])],
+        lambda: [dict(point(1)._asdict()), point(1)._replace(y=2), type(point(1)._replace(y=2))],
+        lambda: [copy.deepcopy(point(1, [])), vars(values["Special"](1)), values["Special"](1)],
+        lambda: values["Special"](1)._replace(x=5),
+        lambda: isinstance(point(1), tuple) and type(point),
+        point,
+        lambda: point(1, 2, 3, 4),
+        lambda: point(1, w=2),
+        lambda: str(raised(point(1)._replace, w=2)),
+        lambda: setattr(point(1), "x", 2),
+        lambda: setattr(point(1), "other", 2),
+    )
+    results: list[object] = []
+    for action in actions:
+        try:
+            results.append(repr(action()))
+        except Exception as problem:
+            results.append(type(problem))
+    return results
+
+
+def test_named_tuples_are_those_of_python():
+    assert uses_of_a_tuple(named_tuple()) == uses_of_a_tuple(NamedTuple)
 
 
 @functools.cache
