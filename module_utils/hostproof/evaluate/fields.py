@@ -19,7 +19,6 @@ by ``reader(..., together=function)``, which gets the policy and the original va
 compares each ``argument_specs.yml`` of the roles with the declaration.
 """
 
-import difflib
 import re
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar
 
@@ -278,6 +277,8 @@ class _List(Field):
             raise params.error(name, f"has {item!r}, which needs {_listed(needed)}")
         unknown = sorted(str(variable) for variable in set(item) - set(fields))
         if unknown:
+            import difflib  # only a policy with a mistake needs it
+
             near = difflib.get_close_matches(unknown[0].lower(), list(fields), 1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise params.error(name, f"{item[key]} has unknown {', '.join(unknown)}{hint}")

@@ -4,7 +4,6 @@
 
 import os
 import subprocess
-import tempfile
 import threading
 import time
 from functools import partial
@@ -247,6 +246,8 @@ class _OpenSecret:
     """
 
     def __init__(self, secret: Secret) -> None:
+        import tempfile  # few hosts need it, and the import takes 5 ms
+
         self.file = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as this lives)
         self.file.write(secret.text.encode("utf-8", "surrogateescape"))
         self.file.flush()

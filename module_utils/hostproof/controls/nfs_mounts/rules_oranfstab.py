@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whether oranfstab is right, and which one counts."""
 
-import difflib
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import attempt, if_known, known
@@ -168,6 +167,8 @@ def _against_mounts(tab: parser.Parsed, facts: Facts) -> List[_Fault]:
                 text = "mount {0} is written {1} where it is mounted"
                 faults.append(_Fault(export.line, WARN, text.format(export.mount, clean)))
                 continue
+            import difflib  # few hosts need it
+
             near = difflib.get_close_matches(export.mount, sorted(mounted), 1)
             faults.append(
                 _Fault(

@@ -12,7 +12,6 @@ Direct NFS Client; Enabling HCC on Direct NFS Client (management, community); Or
 Infrastructure Installation Guide for Windows, Configurable Attributes (uid, gid).
 """
 
-import difflib
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
@@ -168,6 +167,8 @@ class _Reader:
         if key.lower() in _KEYS:
             self.wrong(number, f"{key!r} is written {key.lower()!r}", False)
             return key.lower()
+        import difflib  # few hosts need it
+
         near = difflib.get_close_matches(key.lower(), _KEYS, 1)
         meant = f", did you mean {near[0]!r}?" if near else ""
         what = "attribute" if has_colon else "word"
