@@ -8,6 +8,7 @@ from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
 from ansible.module_utils.hostproof.errors import BadEntry
 from ansible.module_utils.hostproof.evaluate import audit
 from interconnect_packs import CLASS, GETIF, GRID, NETWORKS, PEER, Node, policy
+from oracle_packs import spfile_text
 from packs import HOME, RECORDED_AT, Machine, Output
 
 PEERS = [{"address": PEER}]
@@ -324,7 +325,6 @@ class TestInstances:
             ("192.168.10.1:192.168.20.1", "192.168.10.1:192.168.20.1", "warn", "running"),
             ("", "192.168.10.1", "warn", "persisted"),
             ("192.168.10.1", "", "warn", "running"),
-            ("169.254.12.7", "169.254.12.7", "warn", "running"),
         ],
     )
     def test_an_address_without_another_card(self, running, stored, status, layer):
@@ -335,6 +335,36 @@ class TestInstances:
             reset = "ALTER SYSTEM RESET cluster_interconnects SCOPE=SPFILE SID='*'"
             assert (reset in finding.fix) == bool(stored)
             assert ("restart RAC1" in finding.fix) == bool(running)
+
+    @pytest.mark.parametrize(
+        ("running", "stored", "status", "layer"),
+        [
+            # Clusterware moves an address of HAIP to another card, and assigns it at each start.
+            ("169.254.12.7", "", "pass", None),
+            ("169.254.12.7:169.254.40.7", "", "pass", None),
+            ("169.254.12.7", "169.254.12.7", "warn", "persisted"),
+            ("", "169.254.12.7", "warn", "persisted"),
+            ("169.254.12.7:192.168.10.1", "", "warn", "running"),
+            # The next start does not find the address.
+            ("", "192.168.99.1", "fail", "persisted"),
+            ("", "192.168.10.1:192.168.99.1", "fail", "persisted"),
+        ],
+    )
+    def test_an_address_that_clusterware_assigns_or_that_is_gone(
+        self, running, stored, status, layer
+    ):
+        """My Oracle Support 1210883.1; Database Reference, CLUSTER_INTERCONNECTS."""
+        node = two_networks(running, stored)
+        node.command("ip -o addr show", TWO + "3: eth1    inet 169.254.12.7/19 scope global eth1:1")
+        finding = one_of(node, "redundancy")
+        assert (finding.status, finding.failing_layer) == (status, layer)
+
+    def test_addresses_that_are_not_known_decide_nothing(self):
+        node = two_networks("192.168.10.1", "192.168.10.1").command("ip -o addr show", "", rc=1)
+        assert one_of(node, "redundancy").status == "error"
+        assert one_of(two_networks().command("ip -o addr show", "", rc=1), "redundancy").status == (
+            "pass"
+        )
 
     def test_an_address_on_a_bond_of_two_cards(self):
         node = two_networks("192.168.10.1", "192.168.10.1")
@@ -380,11 +410,58 @@ class TestInstances:
         found = [one_of(node, check) for check in ("redundancy", "separate")]
         assert tuple(one.status for one in found) == statuses, [one.why for one in found]
 
-    def test_an_address_of_the_public_interface(self):
-        finding = one_of(two_networks("192.0.2.10", "192.0.2.10"), "separate")
-        assert finding.status == "fail"
-        assert "cluster_interconnects of RAC1 is 192.0.2.10 of eth0" in finding.why
-        assert finding.fix.endswith("then restart RAC1")
+    @pytest.mark.parametrize(
+        ("name", "stored", "statuses"),
+        [
+            ("spfileRAC9.ora", ("*", "192.168.10.1"), ("warn", "pass")),
+            ("spfileRAC9.ora", ("RAC9", "192.0.2.10"), ("warn", "fail")),
+            ("spfileRAC9.ora", ("RAC8", "192.0.2.10"), ("pass", "pass")),
+            # Clusterware lists the database, and the file is that of its instance here.
+            ("spfileDB1.ora", ("DB1", "192.168.10.1"), ("warn", "pass")),
+            ("initDB1.ora", ("DB1", "192.168.10.1"), ("warn", "pass")),
+            # Files of two instances: which one starts here is not known.
+            ("spfileDB1.ora spfileDB2.ora", ("*", "192.168.10.1"), ("error", "error")),
+            ("initDB1.ora spfileDB2.ora", ("*", "192.168.10.1"), ("error", "error")),
+        ],
+    )
+    def test_the_file_of_one_instance_of_a_database_that_is_down(self, name, stored, statuses):
+        node = two_networks()
+        listed = "DB" if "DB" in name else "RAC9"
+        node.file("/etc/oratab", f"RAC1:{HOME}:N\n{listed}:{HOME}:N\n")
+        node.folder(HOME, f"{HOME}/dbs")
+        node.command(f"stat -L -c %U {HOME}/bin/sqlplus", "oracle\n")
+        node.command(f"sqlplus -V of {HOME}", "SQL*Plus: Release 19.0.0.0.0 - Production\n")
+        rows = "".join(
+            f"1 -rw-r----- 1 54321 54321 9 Nov 20 10:00 {each}\n" for each in name.split()
+        )
+        node.command(f"ls -Lin {HOME}/dbs/", rows)
+        sid, value = stored
+        for each in name.split():
+            text = f"{sid}.cluster_interconnects='{value}'\n"
+            if each.startswith("spfile"):
+                text = spfile_text(((sid, "cluster_interconnects", f"'{value}'"),))
+            node.file(f"{HOME}/dbs/{each}", text)
+        found = [one_of(node, check) for check in ("redundancy", "separate")]
+        assert tuple(one.status for one in found) == statuses, [one.why for one in found]
+
+    @pytest.mark.parametrize(
+        ("address", "running", "stored", "status", "layer", "fix"),
+        [
+            ("192.0.2.10", True, True, "fail", "running", "then restart RAC1"),
+            ("192.0.2.10", False, True, "fail", "persisted", "SID='*'"),
+            ("192.0.2.10", True, False, "fail", "running", "restart RAC1"),
+            # Neither public nor private.
+            ("10.5.5.1", True, True, "warn", "running", "then restart RAC1"),
+            ("10.5.5.1:192.0.2.10", True, True, "fail", "running", "then restart RAC1"),
+        ],
+    )
+    def test_an_address_of_another_interface(self, address, running, stored, status, layer, fix):
+        node = two_networks(address if running else "", address if stored else "")
+        node.command("ip -o addr show", TWO + "5: eth3    inet 10.5.5.1/24 scope global eth3\n")
+        finding = one_of(node, "separate")
+        assert (finding.status, finding.failing_layer) == (status, layer)
+        assert "cluster_interconnects of RAC1 is " in finding.why
+        assert finding.fix.endswith(fix)
 
 
 class TestOneUnknownHidesNoOther:

@@ -346,11 +346,11 @@ def _read_neighbors(host: Host, names: List[str]) -> List[str]:
     return [
         _node(neighbor.address)
         for neighbor in ip_neigh.parse(output.stdout)
-        if neighbor.device in names and not _is_link_local(neighbor.address)
+        if neighbor.device in names and not is_link_local(neighbor.address)
     ]
 
 
-def _is_link_local(text: str) -> bool:
+def is_link_local(text: str) -> bool:
     return text.lower().startswith(("169.254.", "fe80:"))
 
 

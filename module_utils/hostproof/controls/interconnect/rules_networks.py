@@ -3,16 +3,16 @@
 """The networks of the interconnect: whether a link can fail, and whether others can reach it."""
 
 import ipaddress
-from typing import Dict, List, Optional, Set, Tuple
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent, unless_newer
 from ...errors import HostproofError
 from ...evaluate.advice import Advice, Ask, Step, Wait
-from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
+from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered, worst
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.net import devices
 from ...probes.oracle import clusterware
-from .facts import Facts, Limited
+from .facts import Facts, Limited, is_link_local
 from .policy import NAME, Policy
 from .subjects import BOOK, MOVE
 
@@ -40,20 +40,25 @@ def redundancy(facts: Facts, _policy: Policy) -> Verdict:
     up = [card for card in cards if card not in down]
     instances = if_known(facts.instances, [])
     now = _limits(facts, down, [(one.sid, one.now) for one in instances])
-    later = _limits(facts, down, [(one.sid, one.later) for one in instances])
+    later = _limits(facts, down, [(one.sid, one.later) for one in instances], is_later=True)
     whole = len(up) > 1
     whys = [] if whole else [f"All of its packets use {', '.join(up) or 'no card'}"]
     whys += [f"Down: {', '.join(sorted(down))}"] if down else []
-    whys += dict.fromkeys([*now.values(), *later.values()])
+    whys += dict.fromkeys([*_texts(now), *_texts(later)])
     shown = [
         name if below == (name,) else f"{name} on {' and '.join(below)}"
         for name, below in links.items()
     ]
     return layered(
         running=Layer(
-            "; ".join([", ".join(shown), *now.values()]), WARN if now or not whole else PASS
+            "; ".join([", ".join(shown), *_texts(now)]), WARN if now or not whole else PASS
         ),
-        persisted=Layer("; ".join(later.values()), WARN) if later else None,
+        persisted=Layer(
+            "; ".join(_texts(later)),
+            FAIL if any(limit.stops for limit in later.values()) else WARN,
+        )
+        if later
+        else None,
         also=_unknown_limits(facts),
         advice=_second_link(down, whole, instances, list(now)),
         why=f"{'. '.join(whys)}.",
@@ -75,7 +80,11 @@ def _unknown_limits(facts: Facts) -> List[Tuple[str, HostproofError]]:
             ("cluster_interconnects of {0} after its next start", one.later),
         )
     ]
-    return [(words, value) for words, value in values if isinstance(value, HostproofError)]
+    unknown = [(words, value) for words, value in values if isinstance(value, HostproofError)]
+    if any(if_known(value, None) for _words, value in values):
+        parts = (facts.addresses, facts.others)
+        unknown += [("addresses", each) for each in parts if isinstance(each, HostproofError)]
+    return unknown
 
 
 def _second_link(
@@ -100,16 +109,46 @@ def _second_link(
     return Advice(both=[*link, *resets, *restart], persisted=resets, running=[*link, *restart])
 
 
+class Limit(NamedTuple):
+    """What is wrong with cluster_interconnects of an instance; ``stops`` its next start."""
+
+    text: str
+    stops: bool
+
+
+def _texts(limits: Dict[str, Limit]) -> List[str]:
+    return [limit.text for limit in limits.values()]
+
+
 def _limits(
-    facts: Facts, down: Set[str], values: List[Tuple[str, Answer[Optional[str]]]]
-) -> Dict[str, str]:
-    """The instances, by SID, whose cluster_interconnects depends on one card."""
-    return {
-        sid: f"{sid} uses {' and '.join(single)} only (cluster_interconnects)"
-        for sid, value in values
-        for single in [_single(if_known(value, None), facts, down)]
-        if single
-    }
+    facts: Facts,
+    down: Set[str],
+    values: List[Tuple[str, Answer[Optional[str]]]],
+    is_later: bool = False,
+) -> Dict[str, Limit]:
+    """The instances, by SID, whose cluster_interconnects depends on one card, or names an address
+    that the next start may not find."""
+    found: Dict[str, Limit] = {}
+    if isinstance(facts.addresses, HostproofError) or isinstance(facts.others, HostproofError):
+        return found
+    present = {address.address for address in [*facts.addresses, *facts.others]}
+    for sid, answer in values:
+        addresses = _addresses_in(if_known(answer, None) or "")
+        # Clusterware moves an address of HAIP to another card.
+        of_haip = [address for address in addresses if is_link_local(address)]
+        others = [address for address in addresses if address not in of_haip]
+        gone = [address for address in others if address not in present] if is_later else []
+        single = _single(others, facts, down)
+        if gone:
+            text = f"{' and '.join(gone)}, which no network card of this host has"
+            found[sid] = Limit(f"cluster_interconnects of {sid} is {text}", True)
+        elif of_haip and is_later:
+            text = f"{' and '.join(of_haip)}, and Clusterware can assign another address (HAIP)"
+            found[sid] = Limit(f"cluster_interconnects of {sid} is {text}", False)
+        elif single:
+            text = f"{sid} uses {' and '.join(single)} only (cluster_interconnects)"
+            found[sid] = Limit(text, False)
+    return found
 
 
 def _down(facts: Facts) -> Set[str]:
@@ -120,21 +159,17 @@ def _down(facts: Facts) -> Set[str]:
     return down | {card for device in known(facts.devices) for card in known(device.down)}
 
 
-def _single(value: Optional[str], facts: Facts, down: Set[str]) -> List[str]:
+def _single(addresses: List[str], facts: Facts, down: Set[str]) -> List[str]:
     """The addresses of cluster_interconnects, if the failure of one card stops the instance.
 
     Several addresses share the load. None takes over from another (Database Reference)."""
-    if not value:
-        return []
-    addresses = _addresses_in(value)
-    owners = {address.address: address.interface for address in if_known(facts.addresses, [])}
+    owners = {address.address: address.interface for address in known(facts.addresses)}
     cards = {device.name: known(device.links) for device in known(facts.devices)}
-    single = [
+    return [
         address
         for address in addresses
         if len([card for card in cards.get(owners.get(address, ""), ()) if card not in down]) < 2
     ]
-    return single
 
 
 def _addresses_in(value: str) -> List[str]:
@@ -168,7 +203,6 @@ def separate(facts: Facts, _policy: Policy) -> Verdict:
         if address.network.version == other.network.version
         and address.network.overlaps(other.network)
     ]
-    outside = {other.address: other.interface for other in others}
     steps: List[Step] = []
     if problems:
         steps.append(
@@ -180,36 +214,59 @@ def separate(facts: Facts, _policy: Policy) -> Verdict:
                 else MOVE.format("a subnet for the private interface that overlaps with no other")
             )
         )
-    for one in if_known(facts.instances, []):
-        values = [if_known(answer, None) for answer in (one.now, one.later)]
-        found = [
-            f"{address} of {outside[address]}"
-            for value in dict.fromkeys(values)
-            for address in _addresses_in(value or "")
-            if address in outside
-        ]
-        if found:
-            names = ", ".join(dict.fromkeys(found))
-            problems.append(f"cluster_interconnects of {one.sid} is {names}")
-            steps.append(Ask(one.reset))
-            steps += [Wait("instance_restart", one.sid)] if values[0] else []
-    if not problems:
-        known(facts.public)
-        known(facts.addresses)
-        known(facts.others)
-        for _words, problem in _unknown_limits(facts):
-            raise problem
-    return Verdict(
-        FAIL if problems else PASS,
-        f"{'; '.join(problems)}.",
-        advice=Advice(both=steps),
+    instances = if_known(facts.instances, [])
+    now = [(one, *_outside(one.sid, one.now, facts)) for one in instances]
+    later = [(one, *_outside(one.sid, one.later, facts)) for one in instances]
+    running_now = [text for _one, text, _status in now if text]
+    after_start = [text for _one, text, _status in later if text]
+    resets: List[Step] = [Ask(one.reset) for one, text, _status in later if text and one.reset]
+    restarts: List[Step] = [Wait("instance_restart", one.sid) for one, text, _s in now if text]
+    shown = ", ".join(
+        f"{address.interface} {address.network}" for address in [*addresses, *others]
+    ) or ", ".join(private)
+    return layered(
+        running=Layer(
+            "; ".join([shown, *running_now]),
+            FAIL if problems else worst([PASS, *(status for _one, _text, status in now)]),
+        ),
+        persisted=Layer("; ".join(after_start), worst([status for _one, _text, status in later]))
+        if after_start
+        else None,
+        also=[
+            *(
+                (words, answer)
+                for words, answer in (
+                    ("public interfaces", facts.public),
+                    ("addresses", facts.addresses),
+                    ("other addresses", facts.others),
+                )
+                if isinstance(answer, HostproofError)
+            ),
+            *_unknown_limits(facts),
+        ],
+        why="; ".join(dict.fromkeys([*problems, *running_now, *after_start])) + ".",
+        advice=Advice(
+            both=[*steps, *resets, *restarts],
+            persisted=resets,
+            running=[*steps, *restarts],
+        ),
         desired="a private interface in a subnet that overlaps with no other",
-        running=", ".join(
-            f"{address.interface} {address.network}" for address in [*addresses, *others]
-        )
-        or ", ".join(private),
         evidence=[clusterware.NETWORKS_KEY, devices.ADDRESSES_KEY],
     )
+
+
+def _outside(sid: str, answer: Answer[Optional[str]], facts: Facts) -> Tuple[str, str]:
+    """What is wrong with cluster_interconnects, and the status: FAIL on a public interface, WARN on
+    one that Clusterware lists neither as public nor as private."""
+    outside = {other.address: other.interface for other in if_known(facts.others, [])}
+    public = if_known(facts.public, {})
+    found = [each for each in _addresses_in(if_known(answer, None) or "") if each in outside]
+    if not found:
+        return "", PASS
+    names = ", ".join(f"{address} of {outside[address]}" for address in found)
+    is_unlisted = bool(public) and not any(outside[address] in public for address in found)
+    more = ", which Clusterware does not list" if is_unlisted else ""
+    return f"cluster_interconnects of {sid} is {names}{more}", WARN if is_unlisted else FAIL
 
 
 @rules.check(

@@ -238,11 +238,31 @@ def _sid_of_start(host: Host, name: str, homes: Dict[str, str]) -> Optional[str]
     exact = not isinstance(parameters, Absent)
     if exact and not _is_rac(homes):
         return name
-    sids = attempt(lambda: parameters_probe.sids_with_files(host, home, known(owner)))
+    sids = attempt(_numbered, host, name, home, homes, owner)
     if isinstance(sids, Absent):
         return None
-    numbered = [sid for sid in if_known(sids, []) if _may_be_of(name, sid, homes)]
+    numbered = if_known(sids, [])
     return numbered[0] if len(numbered) == 1 else name
+
+
+def _numbered(
+    host: Host, name: str, home: str, homes: Dict[str, str], owner: Answer[str]
+) -> List[str]:
+    """The instances of a database that the home has a parameter file for."""
+    sids = parameters_probe.sids_with_files(host, home, known(owner))
+    return [sid for sid in sids if _may_be_of(name, sid, homes)]
+
+
+def _file_of(host: Host, sid: str, home: str, user: str, is_down: bool) -> ParameterFile:
+    """Unanswered for a database that is down and has files of several instances."""
+    answer = attempt(parameters_probe.read_parameter_file, host, home, sid, user)
+    if is_down and isinstance(answer, Absent):
+        numbered = if_known(attempt(_numbered, host, sid, home, homes_of_oratab(host), user), [])
+        if len(numbered) > 1:
+            files = " and ".join(sorted(numbered)[:3])
+            why = f"the home of {sid} has parameter files of {files}: which starts is not known"
+            raise Unanswered(answer.key, why)
+    return known(answer)
 
 
 def read_database(
@@ -265,9 +285,7 @@ def read_database(
         version=attempt(_version_of, host, asking, sid, version, target, answer),
         asked=answer,
         file=attempt(
-            lambda: parameters_probe.read_parameter_file(
-                host, known(home_answer), sid, known(target).user
-            )
+            lambda: _file_of(host, sid, known(home_answer), known(target).user, running is None)
         ),
     )
 
