@@ -110,7 +110,7 @@ def _second_link(
 
 
 class Limit(NamedTuple):
-    """What is wrong with cluster_interconnects of an instance; ``stops`` its next start."""
+    """The problem of cluster_interconnects of an instance; ``stops`` its next start."""
 
     text: str
     stops: bool
@@ -256,7 +256,7 @@ def separate(facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _outside(sid: str, answer: Answer[Optional[str]], facts: Facts) -> Tuple[str, str]:
-    """What is wrong with cluster_interconnects, and the status: FAIL on a public interface, WARN on
+    """The problem of cluster_interconnects, and its status: FAIL on a public interface, WARN on
     one that Clusterware lists neither as public nor as private."""
     outside = {other.address: other.interface for other in if_known(facts.others, [])}
     public = if_known(facts.public, {})

@@ -34,7 +34,7 @@ FORMER_SHOW = [
     *(f"{unit}.service" for unit in UNITS[:4]),
 ]
 _NAMES = "|".join(re.escape(name) for name in (*UNITS, *_OTHERS))
-#: Commands that change rules. "ufw reload" and "firewall-cmd --reload" load what a boot loads.
+#: Commands that change rules. "ufw reload" and "firewall-cmd --reload" load files of services.
 _COMMANDS = (
     r"iptables(?:-legacy|-nft)?(?:-restore|-apply)?(?![\w./-])",
     r"nft\s+(?:-[abdefijnosty]+\s+|-I\s+\S+\s+|--(?!check)[a-z]+\s+){0,9}[\"']?"
