@@ -16,6 +16,8 @@ from typing import Iterable, Optional, Tuple
 #: The first pattern that matches is the one that counts.
 SINCE = (
     ("command:/usr/sbin/sshd -T*", "0.3.0"),
+    ("command:cat */dbs/*+ASM*.ora", "0.3.0"),
+    ("command:cat */gpnp/*/profile.xml", "0.3.0"),
     ("command:cat */sqlnet.ora", "0.3.0"),
     ("command:dpkg-query -W -f ${Package}*", "0.3.0"),
     ("command:ethtool -g *", "0.3.0"),

@@ -8,7 +8,7 @@ from typing import Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 from ...collect import identity
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent, unless_newer
 from ...collect.host import FoundLines, Host, Record, Stat
-from ...errors import Absent, Denied, HostproofError, Unanswered
+from ...errors import Absent, Denied, HostproofError, NotRecorded, Unanswered
 from ...parsers import glob_pattern, kept_lines
 from ...parsers.kernel import kernel_cmdline
 from ...parsers.number import integer
@@ -20,7 +20,8 @@ from ...probes.oracle import io_writers
 from ...probes.systemd import boot, boot_scripts, udev
 from .parsers import dm_multipath, multipath_conf
 from .policy import Device, Policy
-from .probes import disks, fibre_channel, iscsi, node_numbers, same_disk
+from .probes import disk_string, disks, fibre_channel, iscsi, node_numbers, same_disk
+from .probes.disk_string import DiskString, PathNode
 from .probes.disks import Disk, Partition
 from .probes.fibre_channel import Port
 from .probes.iscsi import Session
@@ -143,7 +144,9 @@ class Facts(NamedTuple):
     os-release. ``old_udev``: a comparison in ``rules`` is an assignment. ``scan`` are the settings
     of ASMLIB for the disks that it scans. ``pseudo``
     are the pseudo devices of PowerPath by path, ``twins`` wwid and other names of disks that are
-    below no map. ``sessions`` are those of iSCSI.
+    below no map. ``sessions`` are those of iSCSI. ``string`` is where the running ASM searches for
+    disks, None without a known place; ``path_nodes`` are the paths of maps that it can find there,
+    by the device of ASM, and ``asm_groups`` the groups of ASM by its uid.
     """
 
     linux: bool
@@ -172,6 +175,9 @@ class Facts(NamedTuple):
     twins: Dict[str, Answer[Tuple[str, Tuple[str, ...]]]] = {}
     sessions: Tuple[Session, ...] = ()
     logins: Answer[Dict[str, str]] = {}
+    string: Answer[Optional[DiskString]] = None
+    path_nodes: Dict[str, List[PathNode]] = {}
+    asm_groups: Dict[int, Answer[FrozenSet[int]]] = {}
 
     def maps(self) -> List[Disk]:
         return [disk for _name, disk in sorted(self.disks.items()) if disk.is_multipath]
@@ -185,6 +191,8 @@ class _Users:
         self.drivers: Set[str] = set()
         self.labels: Dict[str, Answer[Stat]] = {}
         self.asm_owner: Optional[int] = None
+        #: Instances of ASM.
+        self.asm: Set[str] = set()
         #: Open device nodes that udev did not create, by the kernel's name.
         self.nodes: Dict[str, str] = {}
         self.problem: Answer[bool] = True
@@ -218,7 +226,8 @@ def read(host: Host, policy: Policy) -> Facts:
     by_session = {
         disk.session: disk for _name, disk in sorted(by_name.items()) if disk.session is not None
     }
-    return Facts(
+    pseudo = attempt(same_disk.read_paths, host)
+    facts = Facts(
         linux=True,
         found=problems[0] if problems else True,
         used=used,
@@ -241,11 +250,12 @@ def read(host: Host, policy: Policy) -> Facts:
         system=attempt(lambda: os_release.parse(host.read_text(OS_RELEASE))) if has_maps else {},
         scan=attempt(_read_scan, host) if users.labels else [],
         old_udev=attempt(_read_udev, host, rules),
-        pseudo=attempt(same_disk.read_paths, host),
+        pseudo=pseudo,
         twins=same_disk.read_twins(host, _outside_maps(used, by_name)),
         sessions=tuple(iscsi.read(host, disk) for disk in by_session.values()),
         logins=attempt(iscsi.read_logins, host) if by_session else {},
     )
+    return _with_disk_string(host, users.asm, facts)
 
 
 def _nothing(host: Host, policy: Policy) -> Facts:
@@ -290,6 +300,7 @@ def _find(host: Host, policy: Policy, users: _Users) -> None:
 
 def _find_asm(host: Host, users: _Users) -> None:
     for process in host.open_files(_ASM_NAME, _ASM, ["/dev/"], identity.ORACLE):
+        users.asm.add(process.argv0.split("_", 2)[2])
         for path in process.paths:
             _device(host, path, f"ASM ({process.argv0})", process.uid, users)
 
@@ -539,6 +550,32 @@ def _outside_maps(used: List[Used], by_name: Dict[str, Disk]) -> List[str]:
         if not by_name[name].slaves
     }
     return sorted(names)
+
+
+def _with_disk_string(host: Host, sids: Set[str], facts: Facts) -> Facts:
+    of_asm = [one for one in facts.used if one.asm is not None]
+    string = attempt(disk_string.read, host, sids) if of_asm else None
+    if string is None or isinstance(string, NotRecorded):
+        return facts._replace(string=string)
+    nodes = {}
+    for one in of_asm:
+        below = [facts.disks[name] for name in one.below]
+        nodes[one.name] = disk_string.read_paths(host, below, facts.pseudo, one.name, string)
+    uids = {one.asm for one in of_asm if one.asm is not None and nodes[one.name]}
+    return facts._replace(
+        string=string,
+        path_nodes=nodes,
+        asm_groups={uid: attempt(_read_groups, host, uid) for uid in sorted(uids)},
+    )
+
+
+def _read_groups(host: Host, uid: int) -> FrozenSet[int]:
+    accounts = getent.parse_passwd(host.run(["getent", "passwd", str(uid)]).stdout)
+    argv = ["id", "-G", accounts[0].name if accounts else str(uid)]
+    numbers = host.run(argv).stdout.split()
+    if not numbers or not all(number.isdecimal() for number in numbers):
+        raise Unanswered("command:" + " ".join(argv), "id does not know the groups of ASM")
+    return frozenset(map(integer, numbers))
 
 
 def _read_scan(host: Host) -> List[str]:

@@ -10,6 +10,7 @@ from ...evaluate.advice import Advice, Ask, Run, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.number import integer
+from .discovery import discovered, named_string
 from .facts import ASM_KEY, DRIVERS, MULTIPATH_CONF, WWIDS, Facts, Used
 from .parsers import multipath_conf
 from .policy import NAME, Policy
@@ -48,7 +49,8 @@ _EARLIER = _RED_HAT | {"sles", "suse"}
     why="The disk is lost if this path fails, although the other paths work. ASM also finds the "
     "same disk several times.",
     reference="Oracle Grid Infrastructure Installation Guide for Linux, Using Oracle ASM with "
-    "multipath disks; udev properties of multipath-tools (11-dm-mpath.rules, 60-multipath.rules)",
+    "multipath disks; Oracle Automatic Storage Management Administrator's Guide, Disk Discovery "
+    "Rules; udev properties of multipath-tools (11-dm-mpath.rules, 60-multipath.rules)",
     each=IN_USE,
 )
 def single_path(used: Used, facts: Facts, _policy: object) -> Verdict:
@@ -65,12 +67,18 @@ def single_path(used: Used, facts: Facts, _policy: object) -> Verdict:
     scan = _scanned(used, facts, above) if _label_of(used) is not None else None
     if scan is not None and why is None:
         why = f"ASMLIB scans {scan.shown}: the next scan can find a path before the map."
+    found = discovered(used, facts, above, bool(paths))
+    if found is not None and why is None and found.layer.status != PASS:
+        why = f"{found.layer.shown}."
     return layered(
         in_use=Layer(
             unknown[0] if unknown and not paths else shown, FAIL if paths else PASS, "the disk"
         ),
-        persisted=scan,
-        advice=Advice(persisted=[_SCAN], in_use=_steps(used, facts, paths)),
+        persisted=scan if found is None else found.layer,
+        advice=Advice(
+            persisted=[_SCAN] if found is None else found.steps,
+            in_use=_steps(used, facts, paths),
+        ),
         why=why,
         desired="a multipath map, or a disk that is not a path of one",
         evidence=[ASM_KEY, *(f"file:{_record_of(disk)}" for disk in below)],
@@ -185,11 +193,13 @@ def _steps(used: Used, facts: Facts, paths: List[Tuple[str, str]]) -> List[Step]
             else Ask("create a multipath map of all its paths (multipath.conf, multipathd)")
         ]
         device, names = "the map", "dm-*"
+    string = named_string(used, facts)
+    change = "" if string is None else f"let asm_diskstring find only such devices{string}, "
     return [
         *begin,
         Ask(
-            f"give {device} the owner of ASM in a udev rule for {names}, let asm_diskstring find "
-            "only such devices, and remove the rule that gives ASM the path"
+            f"give {device} the owner of ASM in a udev rule for {names}, {change}and remove the "
+            "rule that gives ASM the path"
         ),
         Wait("cluster_restart", "ASM"),
     ]

@@ -37,11 +37,11 @@ _LOCAL_ONLY = re.compile(
 )
 
 
-def read_home(host: Host) -> Optional[str]:
-    """The home that olr.loc names; None where there is none."""
+def read_home(host: Host, read: Callable[[Host, str], str] = nfs_files.read_text) -> Optional[str]:
+    """The home that olr.loc names; None where there is none. ``read`` gives the text of a file."""
     home: Optional[str] = None
     for path in OLR:
-        text = unless_absent(attempt(nfs_files.read_text, host, path), "")
+        text = unless_absent(attempt(read, host, path), "")
         for line in text.split("\n"):
             name, _, value = line.partition("=")
             if name.strip() == "crs_home" and value.strip():
