@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the next discovery of ASM finds by its disk string: the map in use, or its paths too.
 
-Source: Oracle Automatic Storage Management Administrator's Guide, ASM_DISKSTRING (only disks are
-found that ASM can read and write) and Disk Discovery Rules (a disk group with a disk that is found
-by several paths is not mounted).
+Sources: Oracle Automatic Storage Management Administrator's Guide. ASM_DISKSTRING: only disks are
+found that ASM can read and write. Disk Discovery Rules: a disk group is not mounted if one of its
+disks is found by several paths.
 """
 
 from typing import List, NamedTuple, Optional, Sequence

@@ -11,7 +11,7 @@ from typing import Dict, List, Optional
 from ....parsers import xml_events
 
 _ELEMENT, _ATTRIBUTE = "ASM-Profile", "DiscoveryString"
-#: What a new cluster has before ASM writes the value.
+#: The value of a new cluster, until ASM writes another one.
 _NEVER_SET = "++no-value-at-profile-creation--never-updated-through-ASM++"
 
 
