@@ -46,6 +46,8 @@ def machine(*disks: str, rotational: bool = False) -> Machine:
     for disk in disks:
         host.folder(f"/sys/block/{disk}/slaves")
         host.file(f"/sys/block/{disk}/queue/rotational", f"{int(rotational)}\n")
+        if rotational:
+            host.link(f"/sys/block/{disk}/device", "/sys/devices/ata1").folder("/sys/devices/ata1")
     host.file("/proc/self/mountinfo", "25 1 8:0 / / rw - xfs /dev/sda rw\n")
     host.file(FILE, "")
     if disks:

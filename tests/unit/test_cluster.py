@@ -173,6 +173,47 @@ def test_patches_of_the_grid_home_that_oratab_does_not_name(tmp_path):
     )
 
 
+def grid_node(name, *homes, used, patches):
+    """``homes`` of Grid Infrastructure are in the inventory; the patches are those of ``used``."""
+    machine = node(name)
+    machine.file("/etc/oracle/olr.loc", f"crs_home={used}\n")
+    machine.file(f"{used}/crs/install/crsconfig_params", GRID_PARAMS)
+    machine.file("/etc/oraInst.loc", "inventory_loc=/u01/oraInventory\n")
+    rows = "".join(f'<HOME NAME="h{i}" LOC="{home}" IDX="{i}"/>' for i, home in enumerate(homes))
+    inventory = f"<INVENTORY><HOME_LIST>{rows}</HOME_LIST></INVENTORY>"
+    machine.file("/u01/oraInventory/ContentsXML/inventory.xml", inventory)
+    for home in homes:
+        machine.folder(f"{home}/inventory/oneoffs")
+    return machine.folder(*(f"{used}/inventory/oneoffs/{patch}" for patch in patches))
+
+
+GRID_PARAMS = cluster_packs.PARAMS.format(",".join(cluster_packs.NODES))
+OLD, NEW = "/u01/app/19.21/grid", "/u01/app/19.22/grid"
+
+
+@pytest.mark.parametrize(
+    ("patches", "expected"),
+    [
+        # All nodes were switched, one of them to a home of other patches.
+        (("1", "2"), {"patches of Grid Infrastructure": "fail", "Grid home": "warn"}),
+        (("2", "10", "1"), {"Grid home": "warn"}),
+        (None, {"patches of Grid Infrastructure": "error", "Grid home": "warn"}),
+    ],
+)
+def test_out_of_place_patching_of_grid_homes(tmp_path, patches, expected):
+    """Both homes are in the inventory of each node; db2 still runs from the old one."""
+    machines = {
+        name: grid_node(name, OLD, NEW, used=NEW, patches=("10", "1", "2"))
+        for name in ("db1", "db3", "db4")
+    }
+    db2 = grid_node("db2", OLD, NEW, used=OLD, patches=patches or ())
+    if patches is None:
+        db2.deny(OLD + "/inventory")
+    _, findings = rendered(tmp_path, nodes(**machines, db2=db2))
+    software = {key[1]: one for key, one in differences(findings).items() if key[0] == "software"}
+    assert {name: one["status"] for name, one in software.items()} == expected
+
+
 def bonded(name, kind="team", address=None, mtu=9000):
     """eth1 is the port of another device, which has the private address."""
     machine = node(name)

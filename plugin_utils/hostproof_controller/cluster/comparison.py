@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.controls.cluster_nodes import rules_traits
-from ansible.module_utils.hostproof.controls.cluster_nodes.facts import GRID_PATCHES
+from ansible.module_utils.hostproof.controls.cluster_nodes.facts import GRID_HOME, GRID_PATCHES
 from ansible.module_utils.hostproof.evaluate.checking import Rule
 from ansible.module_utils.hostproof.evaluate.finding import (
     ERROR,
@@ -96,7 +96,11 @@ def _traits(cluster: Cluster, check: Check) -> list[dict[str, Any]]:
         findings.append(_cluster_finding(check, ERROR, why))
     nodes = [node for node in cluster.nodes if check.id in node.traits]
     names = list(dict.fromkeys(name for node in nodes for name in node.traits[check.id]))
+    # After out-of-place patching, the Grid home of one node is an unused home of another.
+    homes = {f"patches {node.traits[check.id].get(GRID_HOME)}" for node in nodes}
     for name in names:
+        if name in homes:
+            continue
         if pace.is_pace(name):
             measured = {node.host: node.traits[check.id].get(name) for node in nodes}
             findings += _pace(check, name, measured)

@@ -141,6 +141,42 @@ def test_the_policy_names_the_cluster_and_its_nodes():
     assert findings["complete"].values["nodes"] == "db1, db2"
 
 
+@pytest.mark.parametrize(
+    ("oratab", "crs_homes", "patches"),
+    [
+        ("+ASM1:{grid}:N\n", [], "35642822, 35643107"),
+        ("", ["{grid}"], "35642822, 35643107"),
+        ("+ASM1:{grid}:N\n", ["{grid}"], "35642822, 35643107"),
+        ("", ["{grid}", "/u01/app/grid2"], None),
+    ],
+)
+def test_the_grid_home_without_olr_loc(oratab, crs_homes, patches):
+    """The inventory and oratab name it too; two homes are no answer."""
+    alone = node("db1").remove("/etc/oracle/olr.loc")
+    alone.file("/etc/oratab", oratab.format(grid=cluster_packs.GRID))
+    alone.file("/etc/oraInst.loc", "inventory_loc=/u01/inv\n")
+    rows = "".join(
+        f'<HOME NAME="a" LOC="{home.format(grid=cluster_packs.GRID)}" CRS="true"/>'
+        for home in crs_homes
+    )
+    alone.file("/u01/inv/ContentsXML/inventory.xml", f"<INVENTORY>{rows}</INVENTORY>")
+    for finding in (judged(alone)["software"], judged(alone, name="rac1")["software"]):
+        assert (finding.values or {}).get("patches of Grid Infrastructure") == patches
+        assert finding.status == ("skip" if patches else "error")
+
+
+def test_a_grid_home_that_is_not_there_is_unknown():
+    """Its file system is not mounted. Without patches it has an inventory."""
+    machine = node("db1", patches=())
+    machine.folder(f"{cluster_packs.HOME}/inventory", f"{cluster_packs.GRID}/inventory")
+    assert judged(machine)["software"].values["patches of Grid Infrastructure"] == ""
+    machine.folders.discard(f"{cluster_packs.GRID}/inventory")
+    machine.evidence.clear()
+    finding = judged(machine)["software"]
+    assert finding.status == "error"
+    assert finding.values["patches of Grid Infrastructure"] is None
+
+
 def test_what_may_not_be_read_is_an_error_and_not_no_cluster():
     findings = judged(node("db1").deny(cluster_packs.GRID))
     assert {finding.status for finding in findings.values()} == {"error"}

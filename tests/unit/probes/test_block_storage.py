@@ -1,6 +1,7 @@
 """What kind of disk a device or a file stands on."""
 
 import pytest
+from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
 from ansible.module_utils.hostproof.probes.kernel import block_storage
 from packs import Machine
@@ -14,6 +15,9 @@ MOUNTS = """\
 """
 
 
+DEVICE = "/sys/devices/pci0000:00/ata1/host0/0:0:0:0"
+
+
 def host() -> Machine:
     """A hard disk, a flash disk, NVMe, and a volume on two paths of a LUN."""
     machine = Machine().file("/proc/self/mountinfo", MOUNTS)
@@ -21,7 +25,9 @@ def host() -> Machine:
     for name, rotates in (("sda", 1), ("sdb", 0), ("sdc", 0), ("nvme0n1", 0), ("vda", 1)):
         machine.file(f"/sys/block/{name}/queue/rotational", f"{rotates}\n")
         machine.folder(f"/sys/block/{name}/slaves")
-        machine.file(f"/sys/block/{name}/device/vendor", "HP      \n")
+    for name in ("sda", "sdb", "sdc"):
+        machine.link(f"/sys/block/{name}/device", DEVICE)
+    machine.file(f"{DEVICE}/vendor", "HP      \n")
     for name, parts in below.items():
         machine.folder(
             f"/sys/block/{name}/slaves", *[f"/sys/block/{name}/slaves/{p}" for p in parts]
@@ -77,20 +83,53 @@ def test_the_slowest_disk_below_counts():
 
 
 @pytest.mark.parametrize(
-    ("vendor", "model", "kind"),
+    ("vendor", "model", "rotates", "place", "kind"),
     [
-        ("VMware  ", "Virtual disk", "virtual"),
-        ("ATA     ", "QEMU HARDDISK   ", "virtual"),
-        ("Msft    ", "Virtual Disk    ", "virtual"),
-        ("", "Amazon Elastic Block Store", "virtual"),
-        ("HP", "LOGICAL VOLUME", "ssd"),
-        ("NETAPP", "LUN C-Mode", "ssd"),
+        ("VMware  ", "Virtual disk", 1, "ata1", "virtual"),
+        ("ATA     ", "QEMU HARDDISK   ", 1, "ata1", "virtual"),
+        ("Msft    ", "Virtual Disk    ", 1, "ata1", "virtual"),
+        ("", "Amazon Elastic Block Store", 0, None, "virtual"),
+        ("", "nvme_card-pd", 0, None, "virtual"),
+        ("ORACLE  ", "BlockVolume", 1, "session1/target2:0:0", "virtual"),
+        ("AIX     ", "VDASD", 1, "vio", "virtual"),
+        ("HP", "LOGICAL VOLUME", 0, "ata1", "ssd"),
+        ("NETAPP", "LUN C-Mode", 0, "rport-7:0-0/target7:0:0", "ssd"),
+        # The kernel's default: the array, the controller or the driver reported nothing.
+        ("NETAPP", "LUN C-Mode", 1, "rport-7:0-0/target7:0:0", "other"),
+        ("EMC", "SYMMETRIX", 1, "session1/target2:0:0", "other"),
+        ("DELL", "PERC H730 Mini", 1, "ata1", "other"),
+        ("HPE", "LOGICAL VOLUME", 1, "ata1", "other"),
+        ("AVAGO", "MR9361-8i", 1, "ata1", "other"),
+        ("", "", 1, None, "other"),
+        ("ATA     ", "ST4000NM0035", 1, "ata1", "hdd"),
+        ("SEAGATE", "ST1200MM0099", 1, "port-0:0/end_device-0:0", "hdd"),
+        ("ATA     ", "INTEL SSDSC2KB96", 0, "ata1", "ssd"),
     ],
 )
-def test_disks_that_a_hypervisor_lends(vendor, model, kind):
-    machine = host().file("/sys/block/sdb/device/vendor", vendor + "\n")
-    machine.file("/sys/block/sdb/device/model", model + "\n")
+def test_the_kind_of_a_disk(vendor, model, rotates, place, kind):
+    machine = host().file("/sys/block/sdb/queue/rotational", f"{rotates}\n")
+    machine.links.pop("/sys/block/sdb/device")
+    target = "/sys/block/sdb/device"
+    if place is not None:
+        target = f"/sys/devices/pci0000:00/host7/{place}/7:0:0:0"
+        machine.link("/sys/block/sdb/device", target)
+    if vendor or model:
+        machine.file(f"{target}/vendor", vendor + "\n").file(f"{target}/model", model + "\n")
     assert block_storage.of_device(machine, "sdb").kind == kind
+    # A volume on a multipath map of it and of a flash disk.
+    assert block_storage.of_device(machine, "dm-3").kind == kind
+
+
+def test_the_place_of_a_disk_may_be_unknown():
+    """It is not taken as a hard disk, except in a recording that lacks the reading."""
+    machine = host()
+    assert block_storage.of_device(machine, "sda").kind == "hdd"
+    link = "link:/sys/block/sda/device"
+    older = {key: one for key, one in machine.evidence.items() if key != link}
+    assert block_storage.of_device(RecordedHost(older), "sda").kind == "hdd"
+    machine.refused[link] = "denied"
+    machine.evidence.clear()
+    assert block_storage.of_device(machine, "sda").kind == "other"
 
 
 def test_what_is_not_told_is_unknown():
@@ -99,4 +138,4 @@ def test_what_is_not_told_is_unknown():
     with pytest.raises(Unanswered, match="does not know the disk"):
         block_storage.of_device(host(), "sdz")
     with pytest.raises(HostproofError):
-        block_storage.of_device(host().deny("/sys/block/sda/device/vendor"), "sda")
+        block_storage.of_device(host().deny(f"{DEVICE}/vendor"), "sda")

@@ -6,7 +6,15 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 from ...collect import identity
-from ...collect.answer import Answer, attempt, existing, known, unless_absent
+from ...collect.answer import (
+    Answer,
+    attempt,
+    existing,
+    if_known,
+    known,
+    unless_absent,
+    unless_newer,
+)
 from ...collect.command import Command
 from ...collect.host import Host, Stat
 from ...errors import Absent, HostproofError, NotRecorded, Unanswered, kind_of
@@ -37,7 +45,8 @@ TIME_DAEMONS = r"(^|/)(chronyd|ntpd|systemd-timesyncd|octssd\.bin)$"
 _DAEMON = re.compile(TIME_DAEMONS)
 _PATCH = re.compile(r"^\d+$")
 
-#: The trait of the patches in the home of Clusterware.
+#: The traits of the home of Clusterware and of its patches.
+GRID_HOME = "Grid home"
 GRID_PATCHES = "patches of Grid Infrastructure"
 
 #: root, and the owners of Oracle software with the names from Oracle's installation guides.
@@ -139,14 +148,35 @@ def _read_cluster(host: Host, policy: Policy) -> Optional[Cluster]:
 
 def _installed(host: Host) -> Optional[Tuple[crsconfig_params.Config, str]]:
     """The configuration of Grid Infrastructure and its evidence key. None without a cluster."""
-    home = clusterware.read_home(host)
+    home = _grid_home(host)
     if home is None:
         return None
     path = home + crsconfig_params.FILE
-    text = nfs_files.read_text(host, path, record=crsconfig_params.kept)
+    text = attempt(nfs_files.read_text, host, path, record=crsconfig_params.kept)
+    if isinstance(text, Absent) and clusterware.read_home(host) is None:
+        return None
+    text = known(text)
     config = crsconfig_params.parse(text)
     # With Oracle Restart the file exists but contains no nodes.
     return (config, "command:cat " + path) if config.cluster and config.nodes else None
+
+
+def _grid_home(host: Host) -> Optional[str]:
+    """The home of olr.loc; where no file names one, that of the inventory or of ASM in oratab."""
+    home = clusterware.read_home(host)
+    if home is not None:
+        return home
+    named = [
+        entry.path
+        for entry in if_known(attempt(oracle_homes.read_homes, host, ()), [])
+        if entry.clusterware or any(sid.startswith("+ASM") for sid in entry.sids)
+    ]
+    if len(named) > 1:
+        raise Unanswered(
+            "file:" + clusterware.OLR[0],
+            f"{clusterware.OLR[0]} does not exist, and {' and '.join(named)} are Grid homes",
+        )
+    return named[0] if named else None
 
 
 def _read_software(host: Host) -> Traits:
@@ -161,10 +191,10 @@ def _read_software(host: Host) -> Traits:
         traits["oracle_homes"] = homes
         return traits
     traits["oracle_homes"] = ", ".join(home.path for home in homes)
-    grid = attempt(clusterware.read_home, host)
+    grid = attempt(_grid_home, host)
     if grid is not None:
         # oratab has a line of it only where ASM was configured manually or by an old release.
-        traits["Grid home"] = grid
+        traits[GRID_HOME] = grid
         traits[GRID_PATCHES] = (
             grid if isinstance(grid, HostproofError) else attempt(_read_patches, host, grid)
         )
@@ -175,8 +205,12 @@ def _read_software(host: Host) -> Traits:
 
 
 def _read_patches(host: Host, home: str) -> str:
-    """Numbers of the patches in the inventory of the home."""
-    names = unless_absent(attempt(host.list_dir, home + "/inventory/oneoffs"), [])
+    """Numbers of the patches in the inventory of the home; raises where it has no inventory."""
+    names = unless_absent(attempt(host.list_dir, home + "/inventory/oneoffs"), None)
+    if names is None:
+        # A home that does not exist, or is not mounted, can have patches.
+        unless_newer(attempt(host.list_dir, home + "/inventory"), [])
+        return ""
     return ", ".join(sorted(name for name in names if _PATCH.match(name)))
 
 

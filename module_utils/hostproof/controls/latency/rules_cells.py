@@ -98,9 +98,31 @@ def cell_slow_requests(subject: Probed, _facts: Facts, policy: Policy) -> List[V
 def _slow(
     subject: Probed, name: str, windows: List[Window], whole: bool, policy: Policy
 ) -> Verdict:
-    limit_ms = policy.cell_slow_ms
-    if cells.is_flash(windows[0].subject):
-        limit_ms = policy.cell_flash_slow_ms
+    """By the limit of the kind of disk; a name without a kind needs the same result by both."""
+    is_flash = cells.is_flash(windows[0].subject)
+    limit_ms = policy.cell_flash_slow_ms if is_flash else policy.cell_slow_ms
+    verdict = _slower(subject, name, windows, whole, policy, limit_ms)
+    if is_flash is not None:
+        return verdict
+    as_flash = _slower(subject, name, windows, whole, policy, policy.cell_flash_slow_ms)
+    if verdict.status in (PASS, WARN) and as_flash.status != verdict.status:
+        return as_flash._replace(
+            status=ERROR,
+            why="Could not be determined: the name of the cell disk does not tell whether it is "
+            f"flash. As flash: {as_flash.in_use}.",
+            advice=None,
+        )
+    return verdict
+
+
+def _slower(
+    subject: Probed,
+    name: str,
+    windows: List[Window],
+    whole: bool,
+    policy: Policy,
+    limit_ms: float,
+) -> Verdict:
     limit = limit_ms * 1000.0
     total = sum(window.n for window in windows)
     pairs = [octaves_above(window, limit) for window in windows]

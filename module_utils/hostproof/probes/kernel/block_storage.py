@@ -4,8 +4,11 @@
 
 ``virtual`` is a disk of a hypervisor or a cloud. The kernel does not know the physical disk below
 it, and gets the rotation flag from the hypervisor. For a stack (multipath, LVM, RAID), the slowest
-disk below counts. Sources: kernel Documentation/ABI/stable/sysfs-block (queue/rotational); the
-vendor names that QEMU, VMware, Hyper-V, VirtualBox, Xen, Google and Amazon set for their disks.
+disk below counts. A rotation flag of 1 is the default of the kernel: arrays and RAID controllers
+often do not report the medium, so it proves a hard disk only where the host itself has the disk.
+Sources: kernel Documentation/ABI/stable/sysfs-block (queue/rotational), drivers/scsi/sd.c (only
+page B1 of the disk clears the flag); the names that QEMU, VMware, Hyper-V, VirtualBox, Xen, Google,
+Amazon, Oracle Cloud and IBM VIOS set for their disks.
 """
 
 import re
@@ -13,30 +16,34 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...collect.answer import attempt, known
 from ...collect.host import Host
-from ...errors import Absent, Unanswered
+from ...errors import Absent, NotRecorded, Unanswered
 from ...parsers.mounts import mountinfo
 from . import mounts as mount_table
 
 HDD, SSD, NVME, VIRTUAL, NFS, OTHER = "hdd", "ssd", "nvme", "virtual", "nfs", "other"
 
 #: The slowest first.
-_SLOWEST = (HDD, VIRTUAL, SSD, NVME)
+_SLOWEST = (HDD, OTHER, VIRTUAL, SSD, NVME)
 
 _BLOCK = "/sys/block"
 _NUMBERED = "/sys/dev/block/{0}"
 _VIRTUAL_NAME = re.compile(r"^(vd|xvd|ubd)[a-z]")
 _VIRTUAL_MAKER = re.compile(
     r"\b(QEMU|VMware|Msft|VBOX|VirtualBox|Virtual|Xen|Google|PersistentDisk|Amazon Elastic|Bochs"
-    r"|Nutanix)\b",
+    r"|Nutanix|nvme_card-pd|BlockVolume|VDASD)\b",
     re.IGNORECASE,
 )
+#: Logical disks of a RAID controller, by vendor or model.
+_RAID = re.compile(r"RAID|\bPERC\b|\bLOGICAL VOLUME\b|\bMR\d{4}", re.IGNORECASE)
+#: Parts of the path of a disk that Fibre Channel or iSCSI leads to.
+_REMOTE = re.compile(r"/(rport-|session)\d")
 
 
 class Storage(NamedTuple):
     """``name`` is the device, or the server's export.
 
     ``kind`` is HDD, SSD, NVME, VIRTUAL, NFS, or OTHER for a file system that does not tell on
-    which disks it is (ZFS, overlay).
+    which disks it is (ZFS, overlay), and for a device that does not tell its medium.
     """
 
     kind: str
@@ -136,6 +143,7 @@ def _kind(host: Host, disk: str) -> Storage:
     if _VIRTUAL_NAME.match(disk):
         return Storage(VIRTUAL, disk, ("dir:" + _BLOCK,))
     makers: List[str] = []
+    is_raid = False
     for part in ("vendor", "model"):
         path = f"{_BLOCK}/{disk}/device/{part}"
         text = attempt(host.read_text, path)
@@ -143,7 +151,15 @@ def _kind(host: Host, disk: str) -> Storage:
             makers.append("file:" + path)
             if _VIRTUAL_MAKER.search(known(text)):
                 return Storage(VIRTUAL, disk, ("file:" + path,))
+            is_raid = is_raid or bool(_RAID.search(known(text)))
     if disk.startswith("nvme"):
         return Storage(NVME, disk, tuple(makers) or ("dir:" + _BLOCK,))
     path = f"{_BLOCK}/{disk}/queue/rotational"
-    return Storage(HDD if host.read_number(path) else SSD, disk, ("file:" + path,))
+    if not host.read_number(path):
+        return Storage(SSD, disk, ("file:" + path,))
+    link = f"{_BLOCK}/{disk}/device"
+    place = attempt(host.real_path, link)
+    # A pseudo device (PowerPath, loop) has no such link.
+    is_own = not _REMOTE.search(place) if isinstance(place, str) else isinstance(place, NotRecorded)
+    kind = HDD if is_own and not is_raid else OTHER
+    return Storage(kind, disk, (*makers, "file:" + path, "link:" + link))

@@ -6,7 +6,7 @@
 """
 
 import re
-from typing import Dict, Union
+from typing import Dict, Optional, Union
 
 from .report import Report
 
@@ -62,6 +62,8 @@ def cell_of(disk: str) -> str:
     return "" if match is None else "{0} {1}".format(match.group("kind"), match.group("cell"))
 
 
-def is_flash(disk: str) -> bool:
-    """Whether a cell disk is on flash or persistent memory, by its name."""
-    return disk.startswith(("FD_", "PM_"))
+def is_flash(disk: str) -> Optional[bool]:
+    """Whether a cell disk is on flash or persistent memory, by its name; None for other names."""
+    match = _NAME.match(disk)
+    kind = "" if match is None else match.group("kind")
+    return {"FD": True, "PM": True, "CD": False}.get(kind)
