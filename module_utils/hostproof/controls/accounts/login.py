@@ -40,13 +40,15 @@ class Start(NamedTuple):
 
 
 class Login(NamedTuple):
-    """``masks`` are the umasks that are possible at the end, each with its file. ``prints`` are
-    commands with their file. ``unknown`` is what could change the result."""
+    """``masks`` are the umasks that are possible at the end, each with its file; also that of
+    before the files, unless ``is_set``. ``prints`` are commands with their file. ``unknown`` is
+    what could change the result."""
 
     files: Dict[str, Settings]
     masks: Tuple[Tuple[str, str], ...]
     prints: Tuple[Tuple[Step, str], ...]
     unknown: Optional[HostproofError]
+    is_set: bool
 
 
 def first_of(start: Start) -> str:
@@ -92,11 +94,13 @@ class _Walk:
         self._prints: List[Tuple[Step, str]] = []
         self._unknown: Optional[HostproofError] = None
         self._depth = 0
+        self._is_set = False
 
     def result(self) -> Login:
-        return Login(self._files, tuple(self._masks), tuple(self._prints), self._unknown)
+        masks, prints = tuple(self._masks), tuple(self._prints)
+        return Login(self._files, masks, prints, self._unknown, self._is_set)
 
-    def read(self, path: str, is_quiet: bool = False) -> None:
+    def read(self, path: str, is_quiet: bool = False, is_sure: bool = True) -> None:
         start = self._start
         answer = start.system.get(path, start.own.get(path))
         if answer is None or isinstance(answer, Absent):
@@ -109,26 +113,28 @@ class _Walk:
             return
         self._depth += 1
         self._files[path] = answer
-        self._run(path, answer, is_quiet)
+        self._run(path, answer, is_quiet, is_sure)
         self._depth -= 1
 
-    def _run(self, path: str, settings: Settings, is_quiet: bool) -> None:
+    def _run(self, path: str, settings: Settings, is_quiet: bool, is_sure: bool) -> None:
         masks = {step.value.zfill(3) for step in settings.steps if step.kind == UMASK}
         # The stock files of Red Hat: 002 is for a primary group named like the account.
         is_stock = {"002", "022"} <= masks and not self._start.has_own_group
-        has_set = False
+        was_left_out = False
         for step in [*settings.steps, *self._unseen(path, settings)]:
+            sure = is_sure and (step.is_sure or was_left_out)
             if step.kind == SOURCE:
-                self.source(step, path, is_quiet)
+                self.source(step._replace(is_sure=sure), path, is_quiet)
             elif step.kind == PRINT and not is_quiet:
-                self._prints.append((step, path))
-            elif step.kind == UMASK and not (is_stock and step.value.zfill(3) == "002"):
-                # A later line under a condition may run, so both are possible.
-                kept = [] if step.is_sure or not has_set else self._masks
-                self._masks = [*kept, (step.value, path)]
-                has_set = True
-                if step.is_sure:
-                    self._unknown = None
+                self._prints.append((step._replace(is_sure=sure), path))
+            elif step.kind == UMASK and is_stock and step.value.zfill(3) == "002":
+                was_left_out = step.is_sure
+            elif step.kind == UMASK:
+                # One under a condition may run, so both are possible.
+                self._masks = [*([] if sure else self._masks), (step.value, path)]
+                was_left_out = False
+                if sure:
+                    self._is_set, self._unknown = True, None
 
     def _unseen(self, path: str, settings: Settings) -> List[Step]:
         """The files that stock start files read, if a recording does not show them."""
@@ -149,7 +155,7 @@ class _Walk:
                 )
             return
         for target in self._targets(place_of(step.value, self._start.home)):
-            self.read(target, is_quiet or step.is_quiet)
+            self.read(target, is_quiet or step.is_quiet, step.is_sure)
 
     def _targets(self, place: str) -> Iterable[str]:
         if "*" not in place and "?" not in place:

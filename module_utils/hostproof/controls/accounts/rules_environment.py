@@ -62,16 +62,17 @@ def _masks(owner: Owner, facts: Facts) -> List[Tuple[str, str]]:
     result = login.of_login(start)
     if result.unknown is not None:
         raise result.unknown
-    if result.masks:
-        return list(result.masks)
+    found = list(result.masks)
+    if result.is_set:
+        return found
     entry = entry_of(owner)
     mask = gecos_mask(entry)
     if mask is not None:
-        return [(mask, f"umask= of {owner.name} in {PASSWD}")]
+        return [*found, (mask, f"umask= of {owner.name} in {PASSWD}")]
     by_module = known(facts.pam_masks)
     if by_module:
-        return [(mask, path) for path, mask in by_module.items()]
-    return [(known(facts.default_umask)[start.has_own_group], LOGIN_DEFS)]
+        return [*found, *((mask, path) for path, mask in by_module.items())]
+    return [*found, (known(facts.default_umask)[start.has_own_group], LOGIN_DEFS)]
 
 
 @rules.check(

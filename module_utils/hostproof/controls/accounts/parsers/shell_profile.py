@@ -16,13 +16,14 @@ VARIABLES = ("ORACLE_HOME", "ORACLE_SID", "ORACLE_BASE", "ORA_NLS10", "TNS_ADMIN
 MARK = "# settings of a start file"
 
 #: Before a command: one directly behind a bracket is for a subshell only.
-_BEGIN = r"(?:^|[;&|{)]|\b(?:then|else|do)\b)\s*(?:(?:builtin|command|eval)\s+[\"']?)?"
+_BEGIN = r"(?:^|[;&|{)]|\b(?:then|else|do)\b)\s*(?:(?:builtin|command|eval)\s+[\"']?\s*)?"
 _UMASK = re.compile(
-    _BEGIN + r"umask\s+(?:-[-\w]+\s+)?[\"']?([0-7]{1,4}(?!\w)|[ugoa][-+=\w,]*|[$`])"
+    _BEGIN + r"(?P<at>)umask\s+(?:-[-\w]+\s+)?[\"']?"
+    r"(?P<value>[0-7]{1,4}(?!\w)|[ugoa][-+=\w,]*|[$`])"
 )
 _VARIABLE = re.compile(r"(?:^|[;&|\s]|\bexport\s[\"'])(" + "|".join(VARIABLES) + r")=")
 _WORD = r"(\"[^\"]*\"|'[^']*'|[^\s;&|]+)"
-_SOURCE = re.compile(_BEGIN + r"(?:\.|source)\s+" + _WORD + r"([^;&|]*)")
+_SOURCE = re.compile(_BEGIN + r"(?P<at>)(?:\.|source)\s+" + _WORD + r"([^;&|]*)")
 _ENV = re.compile(r"(?:^|[;&|\s])ENV=" + _WORD)
 _LOOP = re.compile(r"\bfor\s+(\w+)\s+in\s+([^;]*)")
 #: What prints. stty fails without a terminal, and oraenv tells what it set.
@@ -31,14 +32,27 @@ _PRINT = re.compile(
     r"fortune|neofetch|df|oraenv)(?![\w./=-])([^;&|\n]*)"
 )
 _ORAENV = re.compile(r"(?:^|/)c?oraenv\Z")
-#: Conditions that hold only in a session with a terminal.
+#: Conditions that a session with a terminal decides, and those of them that hold without one.
 _TERMINAL = re.compile(r"-t\s+[012]\b|\$-|\bPS1\b|\btty\b|\bSSH_TTY\b|\bTERM\b|\$\{-")
+_BATCH = re.compile(
+    r"!\s*(?:\[{1,2}\s*)?-t\s+[012]\b|!\s*(?:/usr/bin/|/bin/)?tty\b|\$-[\"']?\s*!="
+    r"|-z\s+[\"']?\$\{?(?:PS1|SSH_TTY|TERM)\b|\$\{-[#/][^}]*\}[\"']?\s*={1,2}"
+    r"|!\s*\[{1,2}[^]]{0,80}(?:\$-|PS1|SSH_TTY)|\bTERM\b[^]]{0,9}={1,2}\s*[\"']?dumb"
+)
 _LEAVE = re.compile(r"\b(?:return|exit)\b")
 #: Only for a shell that is not one of a login.
 _NOT_LOGIN = re.compile(r"!\s*shopt\s+-q\s+login_shell")
+#: Tests of a file that is then read, and what is true in each login with bash.
+_GIVEN = re.compile(r"-[defrsxL]\s|\bBASH")
 _OPEN = re.compile(r"(?:^|[;&|(]|\b(?:then|else|do)\b)\s*(if|case|for|while|until|select)\b|(\{)")
 _CLOSE = re.compile(r"(?:^|[;&|])\s*(fi|esac|done)\b|(\})")
-_FUNCTION = re.compile(r"(?:^|;)\s*(?:function\s+[\w-]+\s*(?:\(\s*\))?|[\w-]+\s*\(\s*\))\s*\{?\s*")
+_ELSE = re.compile(r"(?:^|[;&|])\s*(else|elif)\b")
+#: A pattern of case.
+_ARM = re.compile(r"(?:^|;;|\bin\b)\s*\(?([^\s();&`]{1,80})\s*\)")
+_FUNCTION = re.compile(
+    r"(?:^|;)\s*(?:function\s+([\w-]+)\s*(?:\(\s*\))?|([\w-]+)\s*\(\s*\))\s*\{?\s*"
+)
+_CALL = re.compile(_BEGIN + r"([\w-]+)(?![\w=./(-])")
 _PLACE = re.compile(r"(?:~|\$HOME|\$\{HOME\})?/[\w./+@%,:*?~-]{1,400}\Z")
 _HOME = re.compile(r"(?:\$HOME|\$\{HOME\})/")
 
@@ -87,12 +101,19 @@ class Settings(NamedTuple):
 
 def parse(text: str) -> Settings:
     """Settings in a start file, without comments."""
-    reader = _Reader()
+    lines = list(_commands(text))
+    reader = _Reader(True)
+    for code in lines:
+        reader.read(code)
+    if reader.is_open:
+        # A bracket without its end: each line alone.
+        reader = _Reader(False)
+        for code in lines:
+            reader.read(code)
     variables: List[str] = []
     zones: List[str] = []
     env = ""
-    for code in _commands(text):
-        reader.read(code)
+    for code in lines:
         variables.extend(
             variable for variable in _VARIABLE.findall(code) if variable not in variables
         )
@@ -113,12 +134,30 @@ _RUNS_HERE = re.compile(_BEGIN + r"(?:(?:\.|source)\s+/(?:dev/stdin|proc/self/fd
 
 
 def _commands(text: str) -> Iterator[str]:
-    """The lines without comments, and without here-documents (bash(1), Here Documents)."""
+    """The lines without comments, and without here-documents (bash(1), Here Documents).
+
+    A quotation over several lines is in one, and so is a line that goes on (\\)."""
     lines = text.split("\n")
     at = 0
+    endless = ""
     while at < len(lines):
-        code = re.split(r"(?:^|\s)#", lines[at], maxsplit=1)[0]
+        begin = at
+        code, is_open = _scanned(lines[at], "")
         at += 1
+        parts = [code]
+        while is_open and is_open not in endless and at < len(lines):
+            parts.append("" if is_open == "\\" else " ")
+            code, is_open = _scanned(lines[at], "" if is_open == "\\" else is_open)
+            parts.append(code)
+            at += 1
+        if is_open:
+            # Without its end it is none, or the shell reports it.
+            endless += is_open if at == len(lines) else ""
+            at, parts = begin + 1, parts[:1]
+        elif at > begin + 1 and re.search(r"\beval\b", parts[0]):
+            yield from (part for part in parts if "$(" not in part)
+            continue
+        code = "".join(parts)
         yield code
         for match in _HERE.finditer(_without_quotes(code)):
             found = _DELIMITER.match(code, match.start())
@@ -130,71 +169,221 @@ def _commands(text: str) -> Iterator[str]:
             at += after.index(end) + 1 if end in after else 0
 
 
+def _scanned(line: str, quote: str) -> Tuple[str, str]:
+    """A line without its comment, and the quote that is open at its end; a backslash where the line
+    goes on."""
+    place = 0
+    while place < len(line):
+        letter = line[place]
+        if letter == "\\" and quote != "'":
+            if place == len(line) - 1:
+                return line[:-1], quote or "\\"
+            place += 1
+        elif quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter == "#" and (not place or line[place - 1] in " \t;"):
+            return line[:place], ""
+        place += 1
+    return line, quote
+
+
 #: A line that no older release recorded.
 _NOT_KEPT = re.compile(
     r"^(?!umask [0-7ugoa$`]|TZ=|(?:" + "|".join(VARIABLES) + r")=$|$)", re.MULTILINE
 )
 
 
-class _Reader:
-    """Reads line by line. ``_inside`` are the kinds of the open blocks."""
+class _Block:
+    """A block that is open, with its first ``word`` and its kind, "" for any condition.
 
-    def __init__(self) -> None:
+    ``first`` is the step of the first umask, where each branch of ``if`` may set one."""
+
+    def __init__(self, word: str, kind: str, name: str = "") -> None:
+        self.word = word
+        self.kind = kind
+        self.name = name
+        self.first = -1
+        self.sets = self.has_else = False
+        self.sets_always = True
+
+
+#: Kinds of blocks.
+_SESSION, _WITHOUT = "terminal", "batch"
+_GIVEN_KIND, _LOOPS, _OTHER_SHELL, _IN_FUNCTION = "given", "loop", "not login", "function"
+
+
+class _Reader:
+    """Reads line by line. ``_inside`` are the open blocks, ``_brackets`` the open brackets."""
+
+    def __init__(self, joins: bool) -> None:
         self.steps: List[Step] = []
-        self._inside: List[str] = []
+        self._joins = joins
+        self._inside: List[_Block] = []
+        self._brackets: List[str] = []
         self._loops: Dict[str, List[str]] = {}
+        self._bodies: Dict[str, List[Step]] = {}
         self._has_left = False
-        self._is_function = False
+        self._function = ""
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self._brackets)
 
     def read(self, code: str) -> None:
+        if not self._joins:
+            self._brackets = []
         blank = _without_quotes(code)
         function = _FUNCTION.search(blank)
         if function is not None:
-            self._is_function = True
+            self._function = function.group(1) or function.group(2)
         for name, words in _LOOP.findall(blank):
             self._loops[name] = [_place(word) for word in words.split()]
+        alone, shown = self._outside(blank)
         found: List[Tuple[int, str, Any]] = []
-        for match in _OPEN.finditer(blank):
-            found.append((match.start(1 if match.group(1) else 2), "open", match))
-        for match in _CLOSE.finditer(blank):
-            found.append((match.start(1 if match.group(1) else 2), "close", match))
+        for pattern, kind in ((_OPEN, "open"), (_CLOSE, "close")):
+            for match in pattern.finditer(alone):
+                found.append((match.start(1 if match.group(1) else 2), kind, match))
+        found += [(match.start(1), "else", match) for match in _ELSE.finditer(alone)]
+        if "case" in blank or any(block.word == "case" for block in self._inside):
+            found += [(match.end(1), "arm", match) for match in _ARM.finditer(blank)]
+        found += [(match.start(), "leave", match) for match in _LEAVE.finditer(alone)]
+        found += [
+            (match.start(1), "call", match)
+            for match in _CALL.finditer(alone)
+            if match.group(1) in self._bodies
+        ]
         # Only where nothing else sets it, as in /etc/bashrc of EL 9.
-        if not re.search(r"umask[`)]\S* +(?:-eq|=+) +\S?0+\b", code):
-            found += [(match.start(1), UMASK, match) for match in _UMASK.finditer(code)]
-        found += [(match.start(1), SOURCE, match) for match in _SOURCE.finditer(code)]
-        found += [(match.start(1), PRINT, match) for match in _PRINT.finditer(blank)]
+        is_for_zero = re.search(r"umask[`)]\S* +(?:-eq|=+) +\S?0+\b", code) is not None
+        for pattern, kind in ((_UMASK, UMASK), (_SOURCE, SOURCE)):
+            for match in pattern.finditer(code) if kind == SOURCE or not is_for_zero else ():
+                # Quoted text is none, except that of eval.
+                if alone[match.start("at")] != "_" or "eval" in match.group():
+                    found.append((match.start("at"), kind, match))
+        found += [(match.start(1), PRINT, match) for match in _PRINT.finditer(shown)]
         for place, kind, match in sorted(found, key=lambda one: one[0]):
             self._take(kind, match, code, place)
-        if _LEAVE.search(blank) and (_TERMINAL.search(code) or "terminal" in self._inside):
-            self._has_left = True
+
+    def _outside(self, blank: str) -> Tuple[str, str]:
+        """The line without the text of subshells, and without the text of those alone whose output
+        is captured; other characters keep their place."""
+        alone, shown = list(blank), list(blank)
+        for place, letter in enumerate(blank):
+            before = blank[place - 1] if place else ""
+            if letter == "`":
+                is_open = self._brackets[-1:] == ["`"]
+                self._brackets = self._brackets[:-1] if is_open else [*self._brackets, "`"]
+            elif letter == "(":
+                is_list = before in ("$", "=", "<", ">") or (self._brackets or ["("])[-1] != "("
+                self._brackets.append("$" if is_list else "(")
+            elif letter == ")" and self._brackets:
+                self._brackets.pop()
+            if self._brackets and letter not in "()":
+                alone[place] = "_"
+                shown[place] = letter if set(self._brackets) == {"("} else "_"
+        return "".join(alone), "".join(shown)
+
+    def _has(self, kind: str) -> bool:
+        return any(block.kind == kind for block in self._inside)
 
     def _take(self, kind: str, match: Any, code: str, place: int) -> None:
         if kind == "open":
-            self._inside.append(self._kind_of_block(match, code))
+            self._inside.append(self._block(match, code))
         elif kind == "close":
-            del self._inside[-1:]
-        elif "not_login" in self._inside:
+            self._close()
+        elif kind == "else" and self._inside:
+            self._else(self._inside[-1], match.group(1), code[match.end() :])
+        elif kind == "arm" and self._inside and self._inside[-1].word == "case":
+            self._arm(self._inside[-1], match.group(1))
+        elif self._has(_OTHER_SHELL):
             return
+        elif kind == "leave":
+            is_batch = _session(code[:place]) is False or self._has(_WITHOUT)
+            self._has_left = self._has_left or (is_batch and not self._has(_IN_FUNCTION))
+        elif kind == "call":
+            for step in self._bodies[match.group(1)]:
+                is_sure = step.is_sure and self._is_sure(code, place, (_SESSION,))
+                self.steps.append(step._replace(is_sure=is_sure))
         elif kind == UMASK:
-            is_sure = not self._inside and "&&" not in code[:place] and "||" not in code[:place]
-            self.steps.append(Step(UMASK, match.group(1), is_sure))
-        elif "function" in self._inside:
-            return
+            self._umask(match.group("value"), code, place)
         elif kind == SOURCE:
             self._source(match, code, place)
-        elif not self._is_quiet(code, place, match.group(2)):
+        elif kind == PRINT and not self._is_quiet(code, place, match.group(2)):
             self._print(match.group(1), code, place)
 
-    def _kind_of_block(self, match: Any, code: str) -> str:
-        if match.group(2) and self._is_function:
-            self._is_function = False
-            return "function"
-        if _NOT_LOGIN.search(code):
-            return "not_login"
-        return "terminal" if _TERMINAL.search(code) else "block"
+    def _block(self, match: Any, code: str) -> _Block:
+        word = match.group(1) or "{"
+        if word == "{" and self._function:
+            name, self._function = self._function, ""
+            self._bodies[name] = []
+            return _Block(word, _IN_FUNCTION, name)
+        condition = re.split(r"\bthen\b|\bdo\b", code[match.start(1) :] if match.group(1) else "")[
+            0
+        ]
+        if _NOT_LOGIN.search(condition):
+            return _Block(word, _OTHER_SHELL)
+        if word == "for":
+            return _Block(word, _LOOPS)
+        return _Block(word, _kind_of(condition))
+
+    def _else(self, block: _Block, word: str, condition: str) -> None:
+        block.sets_always, block.sets = block.sets_always and block.sets, False
+        block.has_else = block.has_else or word == "else"
+        if word == "elif":
+            block.kind = _kind_of(condition)
+        else:
+            flipped = {_SESSION: _WITHOUT, _WITHOUT: _SESSION, _OTHER_SHELL: ""}
+            block.kind = flipped.get(block.kind, "")
+
+    def _arm(self, block: _Block, pattern: str) -> None:
+        if block.kind in (_SESSION, _WITHOUT):
+            block.kind = _SESSION if "i" in pattern else _WITHOUT
+
+    def _close(self) -> None:
+        block = self._inside.pop() if self._inside else None
+        if block is None or block.word != "if" or block.first < 0:
+            return
+        outer = [each.kind for each in self._inside]
+        if block.has_else and block.sets_always and block.sets and set(outer) <= {_SESSION}:
+            # Each branch sets one: what was set before has no effect.
+            self.steps[block.first] = self.steps[block.first]._replace(is_sure=True)
+
+    def _is_sure(self, code: str, place: int, given: Tuple[str, ...]) -> bool:
+        before = re.split(r";|\bthen\b|\belse\b|\bdo\b", code[:place])[-1]
+        is_alone = not re.search(r"&&|\|\|", before)
+        session = _session(before)
+        if _GIVEN_KIND in given and "&&" in before and _GIVEN.search(before):
+            is_alone = True
+        if session is not None and (_SESSION if session else _WITHOUT) in given:
+            is_alone = True
+        return is_alone and all(block.kind in given for block in self._inside)
+
+    def _add(self, step: Step) -> bool:
+        """Whether it runs here; in a function it does where that is called."""
+        bodies = [block.name for block in self._inside if block.kind == _IN_FUNCTION]
+        if bodies:
+            self._bodies[bodies[-1]].append(step)
+        else:
+            self.steps.append(step)
+        return not bodies
+
+    def _umask(self, value: str, code: str, place: int) -> None:
+        given = (_SESSION, _IN_FUNCTION)
+        is_sure = self._is_sure(code, place, given)
+        # A condition that reads the umask itself.
+        is_sure = is_sure or (
+            not self._inside and re.search(r"\bumask\b", code[:place]) is not None
+        )
+        if not self._add(Step(UMASK, value, is_sure)):
+            self.steps.append(Step(UMASK, value, False))
+        block = self._inside[-1] if self._inside else None
+        if block is not None and block.word == "if":
+            block.sets = True
+            block.first = len(self.steps) - 1 if block.first < 0 else block.first
 
     def _source(self, match: Any, code: str, place: int) -> None:
-        word, rest = match.group(1), match.group(2)
+        word, rest = match.group(2), match.group(3)
         name = re.match(r"[\"']?\$\{?(\w+)\}?[\"']?\Z", word)
         paths = self._loops.get(name.group(1), [COMPUTED]) if name else [_place(word)]
         is_quiet = self._is_quiet(code, place, rest)
@@ -202,17 +391,36 @@ class _Reader:
             if not is_quiet:
                 self._print("oraenv", code, place)
             return
-        self.steps += [Step(SOURCE, path, True, is_quiet) for path in paths]
+        given = (_SESSION, _WITHOUT, _GIVEN_KIND, _LOOPS, _IN_FUNCTION)
+        is_sure = self._is_sure(code, place, given)
+        for path in paths:
+            self._add(Step(SOURCE, path, is_sure, is_quiet))
 
     def _is_quiet(self, code: str, place: int, rest: str) -> bool:
-        if self._has_left or "terminal" in self._inside or ">" in rest:
+        if self._has_left or self._has(_SESSION) or ">" in rest:
             return True
         is_piped = re.match(r"[^;&|]*\|(?!\|)", code[place:]) is not None
-        return is_piped or bool(_TERMINAL.search(code[:place]))
+        before = re.split(r";|\bthen\b|\belse\b|\bdo\b", code[:place])[-1]
+        return is_piped or _session(before) is True
 
     def _print(self, name: str, code: str, place: int) -> None:
-        is_sure = not self._inside and "&&" not in code[:place] and "||" not in code[:place]
-        self.steps.append(Step(PRINT, name, is_sure))
+        self._add(Step(PRINT, name, self._is_sure(code, place, (_WITHOUT, _IN_FUNCTION))))
+
+
+def _kind_of(condition: str) -> str:
+    if _TERMINAL.search(condition):
+        return _WITHOUT if _BATCH.search(condition) else _SESSION
+    return _GIVEN_KIND if _GIVEN.search(condition) else ""
+
+
+def _session(before: str) -> Any:
+    """Whether the words before a command need a session with a terminal (True) or one without
+    (False); None where they do not tell."""
+    if not _TERMINAL.search(before):
+        return None
+    operators = re.findall(r"&&|\|\|", before)
+    has_terminal = not _BATCH.search(before)
+    return has_terminal if operators[-1:] != ["||"] else not has_terminal
 
 
 def _without_quotes(code: str) -> str:
@@ -244,7 +452,7 @@ def kept(text: str) -> str:
     for step in settings.steps:
         before = "" if step.is_sure else "test && "
         if step.kind == SOURCE:
-            lines.append(f". {step.value}{' >/dev/null' if step.is_quiet else ''}")
+            lines.append(f"{before}. {step.value}{' >/dev/null' if step.is_quiet else ''}")
         else:
             lines.append(f"{before}{'umask ' if step.kind == UMASK else ''}{step.value}")
     lines += [variable + "=" for variable in settings.variables]
