@@ -20,7 +20,7 @@ compares each ``argument_specs.yml`` of the roles with the declaration.
 """
 
 import re
-from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type, TypeVar
 
 from ..errors import PolicyError
 from .policy import PolicyValues
@@ -175,8 +175,33 @@ def drop_in(folder: str) -> Any:
     return Field(lambda params, name: params.drop_in(name, folder), "path")
 
 
-def names() -> Any:
-    return Field(lambda params, name: params.names(name), "list", elements="str")
+def names(is_right: Callable[[str], Any] = bool, what: str = "a name") -> Any:
+    """A list of names. ``what`` tells what a name must be for which ``is_right`` is false."""
+
+    def read(params: PolicyValues, name: str) -> Tuple[str, ...]:
+        items = params.names(name)
+        for item in items:
+            if not is_right(item):
+                raise params.error(name, f"{item[:80]!r} must be {what}")
+        return items
+
+    return Field(read, "list", elements="str")
+
+
+def names_of(choices: Sequence[str]) -> Any:
+    return names(choices.__contains__, f"one of {', '.join(choices)}")
+
+
+def matching(pattern: "re.Pattern[str]", what: str) -> Any:
+    """A text; ``what`` tells what a text must be that does not match."""
+
+    def read(params: PolicyValues, name: str) -> str:
+        text = str(params[name])
+        if isinstance(params[name], bool) or not pattern.match(text):
+            raise params.error(name, f"must be {what}, not {text[:80]!r}")
+        return text
+
+    return Field(read, "str")
 
 
 def networks() -> Any:

@@ -5,7 +5,16 @@
 import re
 from typing import NamedTuple, Optional, Tuple
 
-from ...evaluate.fields import checked_by, entries, flag, names, one_of, reader, whole_number
+from ...evaluate.fields import (
+    checked_by,
+    entries,
+    flag,
+    matching,
+    names,
+    one_of,
+    reader,
+    whole_number,
+)
 from ...evaluate.policy import PolicyValues
 
 NAME = "block_devices"
@@ -16,7 +25,9 @@ RULES = "/etc/udev/rules.d"
 #: Characters of a name or pattern (glob_pattern). They have no special meaning in udev rules, into
 #: which patterns are not written.
 _PATTERN = re.compile(r"(?:/dev/)?[A-Za-z0-9_.:@+=/*?\[\]!^-]{1,200}\Z")
+_LIKE = "a name such as asm-data* or /dev/sdb"
 _ACCOUNT = re.compile(r"[a-z_][a-z0-9_.-]{0,31}\Z")
+_NAMED = "an account or a group such as grid"
 _MODE = re.compile(r"0?[0-7]{3}\Z")
 _WORD = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,100}\.rules\Z")
@@ -25,18 +36,9 @@ _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,100}\.rules\Z")
 def _pattern(values: PolicyValues, name: str) -> str:
     value = values[name]
     if not isinstance(value, str) or not _PATTERN.match(value) or "/../" in value:
-        raise values.error(
-            name, f"{str(value)[:80]!r} must be a name such as asm-data* or /dev/sdb"
-        )
+        raise values.error(name, f"{str(value)[:80]!r} must be {_LIKE}")
     if "/" in value.replace("/dev/", "", 1) and not value.startswith("/dev/"):
         raise values.error(name, f"{value[:80]!r} must begin with /dev/, or hold no slash")
-    return value
-
-
-def _account(values: PolicyValues, name: str) -> str:
-    value = values[name]
-    if not isinstance(value, str) or not _ACCOUNT.match(value):
-        raise values.error(name, f"must be an account or a group such as grid, not {value!r}")
     return value
 
 
@@ -48,13 +50,6 @@ def _mode(values: PolicyValues, name: str) -> int:
     return int(value, 8)
 
 
-def _words(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for word in value:
-        if not _WORD.match(word):
-            raise values.error(name, f"{word[:40]!r} must be a scheduler such as none")
-    return value
-
-
 def _rules_file(values: PolicyValues, name: str) -> str:
     folder, _, own = str(values[name]).rpartition("/")
     if folder != RULES or not _FILE.match(own):
@@ -62,25 +57,16 @@ def _rules_file(values: PolicyValues, name: str) -> str:
     return str(values[name])
 
 
-def _patterns(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for pattern in value:
-        if not _PATTERN.match(pattern):
-            raise values.error(
-                name, f"{pattern[:80]!r} must be a name such as asm-data* or /dev/sdb"
-            )
-    return value
-
-
 class Device(NamedTuple):
     """Requirements for devices that match a name pattern. ``mode`` are the permission bits,
     ``scheduler`` the accepted schedulers in order of preference."""
 
     name: str = checked_by(_pattern, "str")
-    owner: Optional[str] = checked_by(_account, "str").optional()
-    group: Optional[str] = checked_by(_account, "str").optional()
+    owner: Optional[str] = matching(_ACCOUNT, _NAMED).optional()
+    group: Optional[str] = matching(_ACCOUNT, _NAMED).optional()
     mode: Optional[int] = checked_by(_mode, "str").optional()
     redundancy: Optional[str] = one_of(NORMAL, HIGH, EXTERNAL).optional()
-    scheduler: Tuple[str, ...] = names().then(_words).optional(())
+    scheduler: Tuple[str, ...] = names(_WORD.match, "a scheduler such as none").optional(())
     nr_requests: Optional[int] = whole_number(1, 65536).optional()
     queue_depth: Optional[int] = whole_number(1, 65536).optional()
     max_sectors_kb: Optional[int] = whole_number(4, 1048576).optional()
@@ -113,7 +99,7 @@ class Policy(NamedTuple):
 
     Default: auto
     """
-    unmanaged: Tuple[str, ...] = names().then(_patterns)
+    unmanaged: Tuple[str, ...] = names(_PATTERN.match, _LIKE)
     """Names or patterns of disks that another tool manages. They are neither checked nor
     changed.
 

@@ -19,13 +19,6 @@ def _name(values: PolicyValues, name: str) -> Optional[str]:
     return None if value == "auto" else value
 
 
-def _accounts(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for account in value:
-        if not _ACCOUNT.match(account):
-            raise values.error(name, f"{account[:40]!r} must be an account such as grid")
-    return value
-
-
 class Policy(NamedTuple):
     """``name`` is None if it is read from Clusterware, "none" if the host is not in a cluster."""
 
@@ -43,7 +36,7 @@ class Policy(NamedTuple):
     Default: auto
     """
 
-    ssh_accounts: Tuple[str, ...] = names().then(_accounts)
+    ssh_accounts: Tuple[str, ...] = names(_ACCOUNT.match, "an account such as grid")
     """Accounts that must log in on every other node with ssh and without a password, such as
     C(grid) and C(oracle) before an installation. An audit logs in elsewhere only for these
     accounts, with C(BatchMode) and C(StrictHostKeyChecking), and runs only C(true) there.

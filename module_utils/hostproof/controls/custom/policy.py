@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple, Optional, Tuple
 
 from ...collect.masking import masked
-from ...evaluate.fields import Field, checked_by, entries, flag, reader
+from ...evaluate.fields import Field, checked_by, entries, flag, matching, reader
 from ...evaluate.fields import one_of as choice
 from ...evaluate.finding import SEVERITIES, TAKES_EFFECT
 from ...evaluate.policy import PolicyValues
@@ -37,16 +37,6 @@ def _text(most: int = _MOST_TEXT) -> Any:
             raise values.error(name, "must be a text on one line")
         if len(value) > most:
             raise values.error(name, f"must have at most {most} characters, not {len(value)}")
-        return value
-
-    return checked_by(read, "str")
-
-
-def _matching(pattern: "re.Pattern[str]", what: str) -> Any:
-    def read(values: PolicyValues, name: str) -> str:
-        value = values[name]
-        if not isinstance(value, str) or not pattern.match(value):
-            raise values.error(name, f"must be {what}, not {value!r}")
         return value
 
     return checked_by(read, "str")
@@ -94,23 +84,23 @@ def _shared_flag() -> Any:
 class CustomCheck(NamedTuple):
     """One check. Exactly one of SOURCES and one of COMPARISONS is set."""
 
-    id: str = _matching(_ID, "lower case letters, digits and _")
+    id: str = matching(_ID, "lower case letters, digits and _")
     title: str = _text(_MOST_TITLE)
     problem: str = _text(_MOST_PROBLEM)
     severity: str = choice(*SEVERITIES)
     why: str = _text()
     reference: str = _text()
     takes_effect: str = choice(*TAKES_EFFECT).optional("now")
-    sysctl: Optional[str] = _matching(_SYSCTL, "the name of a sysctl").optional()
+    sysctl: Optional[str] = matching(_SYSCTL, "the name of a sysctl").optional()
     file: Optional[str] = checked_by(_path, "path").optional()
-    package: Optional[str] = _matching(_NAME, "the name of a package").optional()
-    service: Optional[str] = _matching(_NAME, "the name of a unit").optional()
+    package: Optional[str] = matching(_NAME, "the name of a package").optional()
+    service: Optional[str] = matching(_NAME, "the name of a unit").optional()
     mount: Optional[str] = checked_by(_path, "path").optional()
     command: Tuple[str, ...] = checked_by(
         lambda values, name: values.names(name), "list", elements="str"
     ).optional(())
     pattern: Optional[str] = checked_by(_regex, "str").optional()
-    option: Optional[str] = _matching(_NAME, "the name of a mount option").optional()
+    option: Optional[str] = matching(_NAME, "the name of a mount option").optional()
     as_root: bool = flag().optional(False)
     equals: Optional[str] = checked_by(_scalar, "raw").optional()
     at_least: Optional[str] = checked_by(_scalar, "raw").optional()

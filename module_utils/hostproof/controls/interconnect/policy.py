@@ -9,7 +9,7 @@ from ...evaluate.fields import (
     decimal,
     entries,
     flag,
-    names,
+    names_of,
     networks,
     of_profile,
     reader,
@@ -43,13 +43,6 @@ def _address(values: PolicyValues, name: str) -> str:
         return whole_packets.address_of_another(str(values[name]))
     except ValueError as problem:
         raise values.error(name, str(problem)) from problem
-
-
-def _modes(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for mode in value:
-        if mode not in _MODES:
-            raise values.error(name, f"{mode[:80]!r} must be one of {', '.join(_MODES)}")
-    return value
 
 
 def _seconds(values: PolicyValues, name: str, value: float) -> float:
@@ -123,7 +116,7 @@ class Policy(NamedTuple):
 
     Default: 0
     """
-    bonding_modes: Tuple[str, ...] = names().then(_modes)
+    bonding_modes: Tuple[str, ...] = names_of(_MODES)
     """Accepted modes of an interconnect bond, with the kernel's names.
 
     Default: [active-backup, 802.3ad]

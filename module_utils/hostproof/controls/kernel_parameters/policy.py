@@ -28,7 +28,7 @@ OF_OTHERS = {
 _KEY = re.compile(r"[a-zA-Z0-9_-]+(?:[./][a-zA-Z0-9_:@-]+)+\Z")
 _NUMBERS = re.compile(r"-?[0-9]{1,20}(?:[ \t]+-?[0-9]{1,20}){0,7}\Z")
 #: The kernel's own limit (IFNAMSIZ), without what a path is made of.
-_INTERFACE = re.compile(r"[^\s/]{1,15}\Z")
+_INTERFACE = re.compile(r"(?!(?:\.\.?|all|default)\Z)[^\s/]{1,15}\Z")
 
 Version = Tuple[int, ...]
 
@@ -75,19 +75,9 @@ def _releases(values: PolicyValues, name: str) -> Tuple[Version, ...]:
     return tuple(release for release in read if release is not None)
 
 
-def _keys(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+def _keys(_values: PolicyValues, _name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
     """By their paths below /proc/sys."""
-    for key in value:
-        if not _KEY.match(key):
-            raise values.error(name, f"{key[:80]!r} must be a key such as vm.swappiness")
     return tuple(sysctl_d.normalize(item) for item in value)
-
-
-def _interfaces(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for interface in value:
-        if not _INTERFACE.match(interface) or interface in (".", "..", "all", "default"):
-            raise values.error(name, f"{interface[:80]!r} must be the name of an interface")
-    return value
 
 
 class Policy(NamedTuple):
@@ -142,13 +132,15 @@ class Policy(NamedTuple):
 
     Default: []
     """
-    unmanaged: Tuple[str, ...] = names().then(_keys)
+    unmanaged: Tuple[str, ...] = names(_KEY.match, "a key such as vm.swappiness").then(_keys)
     """Parameters that another tool manages, such as C(vm.swappiness). They are neither checked
     nor written. Lines that an earlier apply wrote stay.
 
     Default: []
     """
-    interconnect: Optional[Tuple[str, ...]] = names().then(_interfaces).none_for(AUTO)
+    interconnect: Optional[Tuple[str, ...]] = names(
+        _INTERFACE.match, "the name of an interface"
+    ).none_for(AUTO)
     """The interfaces of the cluster's interconnect, whose reverse path filter must not be strict.
 
     C(auto) queries Clusterware (C(oifcfg getif)) if it runs.

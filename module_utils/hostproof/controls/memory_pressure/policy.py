@@ -4,21 +4,13 @@
 
 from typing import NamedTuple, Optional, Tuple
 
-from ...evaluate.fields import flag, names, of_profile, reader, size, window
-from ...evaluate.policy import PolicyValues
+from ...evaluate.fields import flag, names_of, of_profile, reader, size, window
 from ...evaluate.profiles import Profile
 
 NAME = "memory_pressure"
 
 AUTO = "auto"
 SUBJECTS = ("budget", "swap_size", "swapped_processes", "dev_shm", "numa")
-
-
-def _subjects(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for subject in value:
-        if subject not in SUBJECTS:
-            raise values.error(name, f"{subject[:80]!r} must be one of {', '.join(SUBJECTS)}")
-    return value
 
 
 class Policy(NamedTuple):
@@ -48,7 +40,7 @@ class Policy(NamedTuple):
 
     Default: true
     """
-    skip_checks: Tuple[str, ...] = names().then(_subjects)
+    skip_checks: Tuple[str, ...] = names_of(SUBJECTS)
     """Checks that are skipped on this host: C(budget), C(swap_size), C(swapped_processes),
     C(dev_shm) or C(numa).
 

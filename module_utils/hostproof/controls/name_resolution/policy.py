@@ -4,7 +4,7 @@
 
 from typing import NamedTuple, Optional, Tuple
 
-from ...evaluate.fields import decimal, names, of_profile, reader, whole_number
+from ...evaluate.fields import decimal, names, names_of, of_profile, reader, whole_number
 from ...evaluate.policy import PolicyValues
 from ...evaluate.profiles import Profile
 from ...probes.net.host_names import is_name
@@ -30,19 +30,9 @@ SUBJECTS = (
 MOST = 64
 
 
-def _names(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+def _few(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
     if len(value) > MOST:
         raise values.error(name, f"has {len(value)} names: at most {MOST} are looked up")
-    for item in value:
-        if not is_name(item):
-            raise values.error(name, f"{item[:80]!r} must be a name of a host")
-    return value
-
-
-def _subjects(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for subject in value:
-        if subject not in SUBJECTS:
-            raise values.error(name, f"{subject[:80]!r} must be one of {', '.join(SUBJECTS)}")
     return value
 
 
@@ -61,7 +51,9 @@ class Policy(NamedTuple):
 
     Default: none
     """
-    scan_names: Optional[Tuple[str, ...]] = names().then(_names).none_for(AUTO)
+    scan_names: Optional[Tuple[str, ...]] = (
+        names(is_name, "a name of a host").then(_few).none_for(AUTO)
+    )
     """The names of the SCAN, with their domain, as a list. C(auto) is what C(crsconfig_params) of
     Clusterware has; an empty list checks none.
 
@@ -79,7 +71,9 @@ class Policy(NamedTuple):
 
     Default: unmanaged
     """
-    cluster_names: Optional[Tuple[str, ...]] = names().then(_names).none_for(AUTO)
+    cluster_names: Optional[Tuple[str, ...]] = (
+        names(is_name, "a name of a host").then(_few).none_for(AUTO)
+    )
     """Names that each node is to find, as a list, such as those of nodes, VIPs and the
     interconnect. C(auto) are the nodes and VIPs that C(crsconfig_params) of Clusterware has.
 
@@ -91,7 +85,7 @@ class Policy(NamedTuple):
 
     Default: 15
     """
-    skip_checks: Tuple[str, ...] = names().then(_subjects)
+    skip_checks: Tuple[str, ...] = names_of(SUBJECTS)
     """Checks that this host leaves out, of C(hostname), C(hostname_address), C(reverse_lookup),
     C(listener_address), C(hosts_file), C(search_order), C(resolv_conf), C(name_servers), C(scan),
     C(scan_listeners), C(cluster_names) and C(zeroconf).

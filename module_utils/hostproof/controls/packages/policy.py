@@ -6,20 +6,13 @@ import re
 from typing import NamedTuple, Optional, Tuple
 
 from ...evaluate.fields import flag, names, of_profile, one_of, reader
-from ...evaluate.policy import PolicyValues
 from ...evaluate.profiles import Profile
 
 NAME = "packages"
 
 #: Package names that rpm and dpkg accept. A name cannot begin with a dash like an option.
 _PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]{0,99}\Z")
-
-
-def _packages(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for package in value:
-        if not _PACKAGE.match(package):
-            raise values.error(name, f"{package[:80]!r} must be the name of a package")
-    return value
+_NAME_OF_ONE = "the name of a package"
 
 
 class Policy(NamedTuple):
@@ -43,13 +36,13 @@ class Policy(NamedTuple):
 
     Default: auto
     """
-    additional: Tuple[str, ...] = names().then(_packages)
+    additional: Tuple[str, ...] = names(_PACKAGE.match, _NAME_OF_ONE)
     """More packages that the host must have, as C(NAME) or C(NAME.ARCHITECTURE), such as
     C(glibc.i686) for 32-bit clients.
 
     Default: []
     """
-    excluded: Tuple[str, ...] = names().then(_packages)
+    excluded: Tuple[str, ...] = names(_PACKAGE.match, _NAME_OF_ONE)
     """Packages of the table that are not required on this host.
 
     Default: []

@@ -10,6 +10,7 @@ from ...evaluate.fields import (
     decimal,
     entries,
     flag,
+    matching,
     names,
     one_of,
     reader,
@@ -22,32 +23,15 @@ NAME = "pool_validation"
 
 STANDALONE, DOMAIN = "standalone", "domain"
 
-
-def _name(values: PolicyValues, name: str) -> str:
-    text = str(values[name])
-    if not re.match(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}\Z", text):
-        raise values.error(name, f"must be a name of letters, digits, - _ and ., not {text[:80]!r}")
-    return text
+_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}\Z")
+_PLAIN = "a name of letters, digits, - _ and ."
+_CONTROLLER = re.compile(r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}\Z")
+_PROBE = re.compile(r"^tcp \S{1,280}:[0-9]{1,5} [a-z_]{1,32}\Z")
+_CLASS = re.compile(r"^[A-Za-z_$][A-Za-z0-9_.$]{0,250}\Z")
 
 
 def _folder(values: PolicyValues, name: str) -> str:
     return values.absolute(name, values[name]).rstrip("/") or "/"
-
-
-def _controller(values: PolicyValues, name: str) -> str:
-    text = str(values[name])
-    if not re.match(r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}\Z", text):
-        raise values.error(name, f"must be an address and a port, such as 127.0.0.1:9990: {text!r}")
-    return text
-
-
-def _probe(values: PolicyValues, name: str) -> str:
-    text = str(values[name])
-    if not re.match(r"^tcp \S{1,280}:[0-9]{1,5} [a-z_]{1,32}\Z", text):
-        raise values.error(
-            name, f"must be the name of a probe, such as tcp db1:1521 handshake, not {text[:80]!r}"
-        )
-    return text
 
 
 class Server(NamedTuple):
@@ -57,13 +41,15 @@ class Server(NamedTuple):
     ``user`` runs the server and may query it.
     """
 
-    name: str = checked_by(_name, "str")
+    name: str = matching(_NAME, _PLAIN)
     home: str = checked_by(_folder, "path")
-    user: str = checked_by(_name, "str")
+    user: str = matching(_NAME, _PLAIN)
     mode: str = one_of(STANDALONE, DOMAIN).optional(STANDALONE)
     base: Optional[str] = checked_by(_folder, "path").optional()
     java: str = checked_by(_folder, "path").optional("/usr/bin/java")
-    controller: str = checked_by(_controller, "str").optional("127.0.0.1:9990")
+    controller: str = matching(
+        _CONTROLLER, "an address and a port, such as 127.0.0.1:9990"
+    ).optional("127.0.0.1:9990")
 
     @property
     def folder(self) -> str:
@@ -80,15 +66,8 @@ def _pool_file(values: PolicyValues, name: str) -> str:
 class PoolFile(NamedTuple):
     """A file of Tomcat, of HikariCP or of Spring Boot that shows of pools."""
 
-    name: str = checked_by(_name, "str")
+    name: str = matching(_NAME, _PLAIN)
     file: str = checked_by(_pool_file, "path")
-
-
-def _class(values: PolicyValues, name: str) -> str:
-    text = str(values[name])
-    if not re.match(r"^[A-Za-z_$][A-Za-z0-9_.$]{0,250}\Z", text):
-        raise values.error(name, f"must be the name of a class, not {text[:80]!r}")
-    return text
 
 
 class Wanted(NamedTuple):
@@ -97,12 +76,12 @@ class Wanted(NamedTuple):
     ``millis`` is the interval of background validation.
     """
 
-    pool: str = checked_by(_name, "str")
-    server: str = checked_by(_name, "str")
+    pool: str = matching(_NAME, _PLAIN)
+    server: str = matching(_NAME, _PLAIN)
     validation: str = one_of(FOREGROUND, BACKGROUND)
     millis: int = whole_number(1000, 86400000).optional(10000)
-    checker: Optional[str] = checked_by(_class, "str").optional()
-    sorter: Optional[str] = checked_by(_class, "str").optional()
+    checker: Optional[str] = matching(_CLASS, "the name of a class").optional()
+    sorter: Optional[str] = matching(_CLASS, "the name of a class").optional()
     flush: Optional[str] = one_of(
         "FailingConnectionOnly", "EntirePool", "InvalidIdleConnections", "IdleConnections"
     ).optional()
@@ -117,7 +96,7 @@ class Database(NamedTuple):
     use.
     """
 
-    name: str = checked_by(_name, "str")
+    name: str = matching(_NAME, _PLAIN)
     hosts: Tuple[str, ...] = names()
     clients: Tuple[str, ...] = names()
     pools: Tuple[str, ...] = names().optional(())
@@ -151,7 +130,9 @@ class Policy(NamedTuple):
 
     Default: []
     """
-    round_trip_probe: Optional[str] = checked_by(_probe, "str").none_for("none")
+    round_trip_probe: Optional[str] = matching(
+        _PROBE, "the name of a probe, such as tcp db1:1521 handshake"
+    ).none_for("none")
     """Which probe of C(latency_probes) measures the round trip from this host to the database, by
     the name that its findings have, such as C(tcp db1.example.com:1521 handshake); C(none) for
     none. It is measured in the window of the same run.

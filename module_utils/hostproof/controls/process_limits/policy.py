@@ -5,7 +5,16 @@
 import re
 from typing import NamedTuple, Optional, Tuple
 
-from ...evaluate.fields import checked_by, drop_in, entries, names, of_profile, one_of, reader
+from ...evaluate.fields import (
+    checked_by,
+    drop_in,
+    entries,
+    names,
+    names_of,
+    of_profile,
+    one_of,
+    reader,
+)
 from ...evaluate.policy import PolicyValues, is_whole
 from ...evaluate.profiles import Profile
 from ...parsers.unix.limits_conf import LIMITS_D
@@ -16,6 +25,10 @@ NAME = "process_limits"
 AUTO = "auto"
 #: The name of one account in limits.conf: not a group, a range or "*".
 ACCOUNT = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}\Z")
+
+
+def _is_user(name: str) -> bool:
+    return name != "root" and ACCOUNT.match(name) is not None
 
 
 def _amount(values: PolicyValues, name: str) -> int:
@@ -41,22 +54,6 @@ def _no_crossing(limit: Wanted, values: PolicyValues) -> Wanted:
     return limit
 
 
-def _accounts(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for account in value:
-        if not ACCOUNT.match(account) or account == "root":
-            raise values.error(
-                name, f"{account[:80]!r} must be the name of an account other than root"
-            )
-    return value
-
-
-def _items(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for item in value:
-        if item not in ITEMS:
-            raise values.error(name, f"{item[:80]!r} must be one of {', '.join(ITEMS)}")
-    return value
-
-
 class Policy(NamedTuple):
     """The role's variables.
 
@@ -73,7 +70,9 @@ class Policy(NamedTuple):
 
     Default: none
     """
-    accounts: Optional[Tuple[str, ...]] = names().then(_accounts).none_for(AUTO)
+    accounts: Optional[Tuple[str, ...]] = names(
+        _is_user, "the name of an account other than root"
+    ).none_for(AUTO)
     """The accounts that run Oracle's software, or will, such as C([oracle, grid]). They have to
     exist.
 
@@ -88,7 +87,7 @@ class Policy(NamedTuple):
 
     Default: []
     """
-    unmanaged: Tuple[str, ...] = names().then(_items)
+    unmanaged: Tuple[str, ...] = names_of(ITEMS)
     """Limits that another tool manages, such as C(memlock). They are neither checked nor
     written. Lines that an earlier apply wrote stay.
 
