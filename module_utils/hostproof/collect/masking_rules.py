@@ -139,7 +139,6 @@ _BARE_LOGON = (
 )
 #: What an element of XML holds.
 _CONTENT = rf"{PLAIN}(?:(?:<!\[CDATA\[[^\]]*(?:\]\]>)?|<!--[^>]{{0,256}}>|[^<\s])[^<]*)+"
-_TAG = r"[\w.:-]{0,64}"
 
 #: What follows a word for a password in a sentence.
 _PROSE = (

@@ -150,7 +150,7 @@ def what_came(answer: Any) -> "Values":
 
 
 #: Reasons for a missing answer, as far as SNMP distinguishes them.
-CLOSED, SILENT, REFUSED, USER, PASSPHRASE, LEVEL, NAME, TOOL, FAILED = REASONS = (
+CLOSED, SILENT, REFUSED, USER, PASSPHRASE, LEVEL, NAME, TOOL, FAILED = (
     "port_closed",
     "timeout",
     "credentials",

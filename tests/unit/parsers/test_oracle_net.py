@@ -131,14 +131,14 @@ class TestWhatIsRead:
 
     def test_case_of_names_does_not_matter(self):
         net = good("20")
-        assert net.text_of("CONNECTION_RATE_LISTENER") == "10"
+        assert net.all("CONNECTION_RATE_LISTENER")[-1].value == "10"
         (address,) = net.all("listener")[0].inside("address")
         assert (address.text("rate_limit"), address.text("HOST")) == ("Yes", "Db01")
 
     def test_parameters_twice(self):
         net = good("19")
         assert net.repeated() == ["LISTENER", "CONNECTION_RATE_LISTENER"]
-        assert net.text_of("connection_rate_listener") == "20"
+        assert net.all("connection_rate_listener")[-1].value == "20"
 
     def test_ifile_may_stand_more_than_once(self):
         net = good("18")
@@ -153,7 +153,7 @@ class TestWhatIsRead:
     def test_crlf(self):
         net = good("10")
         assert net.newline() == "\r\n"
-        assert net.text_of("INBOUND_CONNECT_TIMEOUT_LISTENER") == "30"
+        assert net.all("INBOUND_CONNECT_TIMEOUT_LISTENER")[-1].value == "30"
 
     def test_tnsnames(self):
         net = oracle_net.parse(

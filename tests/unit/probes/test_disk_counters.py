@@ -81,11 +81,8 @@ def test_one_layer_of_each_stack() -> None:
 
 def test_devices_by_name() -> None:
     links = {"/dev/mapper/redo": "/dev/dm-1", "/dev/sdc2": "/dev/sdc2"}
-    assert disk_counters.named(host(links), ["/dev/mapper/redo", "/dev/dm-1", "sdc2", "md0"]) == [
-        "dm-1",
-        "sdc2",
-        "md0",
-    ]
+    given = ["/dev/mapper/redo", "/dev/dm-1", "sdc2", "md0"]
+    assert list(disk_counters.names_given(host(links), given)) == ["dm-1", "sdc2", "md0"]
 
 
 def test_a_device_keeps_the_name_by_which_the_user_called_it() -> None:
@@ -122,7 +119,7 @@ def test_a_device_keeps_the_name_by_which_the_user_called_it() -> None:
 def test_each_io_counts_once(names: list[str], words: str) -> None:
     links = {"/dev/sdc1": "/dev/sdc1"}
     with pytest.raises(NoSuchDevice, match=words):
-        disk_counters.named(host(links), names)
+        disk_counters.names_given(host(links), names)
 
 
 def test_intervals_are_differences() -> None:
@@ -280,7 +277,7 @@ def special(path: str, told: str, rc: int = 0) -> dict[str, Any]:
 def test_a_special_file_that_is_no_link(path: str) -> None:
     """Made by mknod, or by a device mapper without udev: 253 is fd, 17 is 11 to stat."""
     made = host(**special(path, "fd:11:block special file\n"))
-    assert disk_counters.named(made, [path]) == ["dm-1"]
+    assert disk_counters.names_given(made, [path]) == {"dm-1": [path]}
 
 
 @pytest.mark.parametrize(
@@ -297,4 +294,4 @@ def test_a_special_file_that_is_no_link(path: str) -> None:
 def test_a_file_that_is_no_device_of_this_host(told: str, rc: int) -> None:
     path = "/tmp/sda"
     with pytest.raises(NoSuchDevice, match=f"{path} is not a block device"):
-        disk_counters.named(host(**special(path, told, rc)), [path])
+        disk_counters.names_given(host(**special(path, told, rc)), [path])

@@ -22,7 +22,6 @@ rules: Rules[Facts, Policy] = Rules(NAME)
 _SLOB = (
     "K. Closson, SLOB: The Silly Little Oracle Benchmark, README; slob.conf and misc/awr_info.sh"
 )
-_SETTINGS = work.SETTING.strip()
 
 #: Of logical reads: with more requests to the disks a run tells of those, not of processors.
 _MOST_READS = 0.01

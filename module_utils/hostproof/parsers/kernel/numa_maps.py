@@ -3,7 +3,7 @@
 """/proc/PID/numa_maps: on which NUMA nodes the pages of each mapping lie (numa(7))."""
 
 import re
-from typing import Dict, List, Match, NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional
 
 from ...errors import ParseError, kind_of
 from ..number import integer
@@ -13,30 +13,19 @@ _WHAT = "process NUMA maps"
 _LINE = re.compile(r"([0-9a-f]+) ((?:weighted interleave|prefer \(many\))?\S*)((?: \S+)*) ?$")
 _NODE = re.compile(r"N(\d+)$")
 _MARK = re.compile(r"(heap|stack(:\d+)?|huge)$")
-_ESCAPE = re.compile(r"\\(011|012|040|075|134)")
 
 
 class Range(NamedTuple):
     """One mapping. Counts are pages of ``page_size`` bytes, 0 where the kernel names none.
 
-    page_size is None for a mapping of which no page is present. ``mapped`` is named only where
-    it differs from dirty and anon.
+    page_size is None for a mapping of which no page is present.
     """
 
     start: int
     policy: str
-    file: Optional[str]
     huge: bool
     page_size: Optional[int]
     node_pages: Dict[int, int]
-    anon: int
-    dirty: int
-    mapped: int
-
-    @property
-    def present(self) -> int:
-        """Bytes in memory, on all nodes."""
-        return sum(self.node_pages.values()) * (self.page_size or 0)
 
 
 def parse(text: str) -> List[Range]:
@@ -63,7 +52,7 @@ def _range(line: str, number: int) -> Range:
             marks.add(word)
         else:
             raise ParseError(_WHAT, f"{kind_of(word)} is not a field", number)
-    file = values.pop("file", None)
+    values.pop("file", None)
     counts = {name: _count(name, value, number) for name, value in values.items()}
     nodes = {integer(name[1:]): count for name, count in counts.items() if _NODE.match(name)}
     page_size = counts.get("kernelpagesize_kB")
@@ -72,13 +61,9 @@ def _range(line: str, number: int) -> Range:
     return Range(
         start=integer(match.group(1), 16),
         policy=match.group(2),
-        file=None if file is None else _ESCAPE.sub(_unescaped, file),
         huge="huge" in marks,
         page_size=None if page_size is None else page_size * 1024,
         node_pages=nodes,
-        anon=counts.get("anon", 0),
-        dirty=counts.get("dirty", 0),
-        mapped=counts.get("mapped", 0),
     )
 
 
@@ -86,7 +71,3 @@ def _count(name: str, value: str, number: int) -> int:
     if not re.match(r"\d+$", value):
         raise ParseError(_WHAT, f"{name} is not a count: {kind_of(value)}", number)
     return integer(value)
-
-
-def _unescaped(match: Match[str]) -> str:
-    return chr(integer(match.group(1), 8))

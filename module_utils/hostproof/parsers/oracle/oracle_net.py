@@ -127,11 +127,6 @@ class NetFile(NamedTuple):
             if key in [known.upper() for known in (parameter.name,) + parameter.aliases]
         ]
 
-    def text_of(self, name: str) -> Optional[str]:
-        """The value of the last parameter of that name; None if it has no single value."""
-        parameters = self.all(name)
-        return parameters[-1].value if parameters else None
-
     def repeated(self) -> List[str]:
         """The names, in capitals, of parameters that stand more than once; IFILE may."""
         counts: OrderedDict[str, int] = OrderedDict()

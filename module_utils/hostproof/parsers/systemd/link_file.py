@@ -17,8 +17,6 @@ YES, NO, UNKNOWN = "yes", "no", "unknown"
 RX, TX, AUTONEG = "RxFlowControl", "TxFlowControl", "AutoNegotiationFlowControl"
 FLOW_CONTROL = (RX, TX, AUTONEG)
 
-#: Lists of words, each with the names of the device's values that it is compared with.
-_LISTS = ("OriginalName", "Path", "Driver", "Type", "Kind")
 _ADDRESSES = ("MACAddress", "PermanentMACAddress")
 
 

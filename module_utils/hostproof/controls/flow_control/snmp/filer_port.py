@@ -21,12 +21,13 @@ from .cables import cables
 from .ethernet_port import FULL, HALF, Counters, Pause, Port, number_in, text_in
 from .lldp_neighbours import mac_of
 
-ONTAP, INTERFACES, POLICY = WAYS = ("ONTAP", "IF-MIB", "policy")
+ONTAP, INTERFACES, POLICY = ("ONTAP", "IF-MIB", "policy")
 
 
 class FilerPort(NamedTuple):
     """A port of a filer. ``filer`` is the queried agent, ``address`` is the address that the host
-    mounts from. ``mac`` has the format of Linux, "" if it is unknown. ``how`` is one of WAYS.
+    mounts from. ``mac`` has the format of Linux, "" if it is unknown. ``how`` is
+    ONTAP, INTERFACES or POLICY.
     ``row`` is the row of ONTAP's discard counters.
     """
 

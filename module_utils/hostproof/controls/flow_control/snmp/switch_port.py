@@ -16,18 +16,17 @@ from . import ethernet_port, forwarding_table, lldp_neighbours
 from .agent_talk import Talk
 from .cables import Cable, cables
 from .ethernet_port import Port, text_in
-from .forwarding_table import BRIDGE, Q_BRIDGE, Place
+from .forwarding_table import Place
 from .lldp_neighbours import Neighbour
 
 LLDP = "LLDP"
-#: How a port was found.
-WAYS = (Q_BRIDGE, BRIDGE, LLDP)
 
 
 class SwitchPort(NamedTuple):
     """A port of a switch. ``switch`` is the queried agent, ``system`` is its sysName.
 
-    ``how`` is one of WAYS. ``aggregate`` is the name of the port's aggregate, "" without one.
+    ``how``: Q_BRIDGE, BRIDGE or LLDP. ``aggregate`` is the name of the port's aggregate, ""
+    without one.
     ``partner`` is the LACP port number of the host's end ("actor lacp pdu: port number" in
     /proc/net/bonding), None without LACP. ``uplink`` describes what else is behind the port:
     another bridge, or more addresses than one host has. With an uplink, the port is not the other

@@ -74,16 +74,9 @@ def choose(host: Host, layer: str) -> List[str]:
     return sorted(multipath + [name for name in disks if name not in paths])
 
 
-def named(host: Host, names: Sequence[str]) -> List[str]:
-    """The kernel's names of devices that the user named (sdb, /dev/mapper/redo).
-
-    NoSuchDevice where one is none, or where one is on another.
-    """
-    return list(names_given(host, names))
-
-
 def names_given(host: Host, names: Sequence[str]) -> Dict[str, List[str]]:
-    """``named``, each with the names by which the user called it."""
+    """The kernel's names of devices that the user named (sdb, /dev/mapper/redo), each with those
+    names. NoSuchDevice where one is none, or where one is on another."""
     known = diskstats.parse(host.read_text(DISKSTATS))
     below = _stacks(host)
     by_device: Dict[str, List[str]] = {}

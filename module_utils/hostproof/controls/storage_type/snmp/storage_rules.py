@@ -240,7 +240,7 @@ class Volumes(NamedTuple):
 
 #: An aggregate or traditional volume consists of disks. A flexible volume is part of an aggregate
 #: and may be full by design. A pool is a pool or file system of any other storage.
-AGGREGATE, FLEXIBLE, POOL = VOLUME_KINDS = ("aggregate", "volume", "pool")
+AGGREGATE, FLEXIBLE, POOL = ("aggregate", "volume", "pool")
 #: dfType: traditional, flexible, aggregate, striped aggregate, striped volume.
 VOLUME_FORMS = {1: AGGREGATE, 2: FLEXIBLE, 3: AGGREGATE, 4: AGGREGATE, 5: FLEXIBLE}
 
