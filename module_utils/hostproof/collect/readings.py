@@ -38,6 +38,7 @@ SINCE = (
     ("command:powermt display dev=all", "0.3.0"),
     ("command:ss -lntup", "0.3.0"),
     ("command:stat -L -c %F *", "0.3.0"),
+    ("command:tail -c * */alert/log.xml", "0.3.0"),
     ("command:stat -L -c %u %a */bin/oradism", "0.3.0"),
     ("command:systemctl is-enabled avahi-daemon.*", "0.3.0"),
     ("command:systemctl is-enabled *iscsi.service", "0.3.0"),

@@ -1,9 +1,12 @@
 """The nodes that a listener accepts, and the connections that it loses."""
 
+import html
+import re
+
 import pytest
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.parsers.oracle import listener_log, oracle_net
-from listener_packs import AGENT, ESTABLISH, GRID, LIMITED, OPEN, linux, listener_policy, wants
+from listener_packs import AGENT, ESTABLISH, GRID, LIMITED, LOG, OPEN, linux, listener_policy, wants
 
 ON = "TCP.VALIDNODE_CHECKING = yes\n"
 OWN = {"db01_example_com": "192.0.2.10"}
@@ -86,6 +89,22 @@ class TestValidNodes:
             (ON + "TCP.INVITED_NODES = (db01.example.com)\n", {"db01_example_com": ""}, "fail", ""),
             (ON + "TCP.EXCLUDED_NODES = (app9)\n", {"app9": ""}, "fail", "correct app9"),
             (ON + "TCP.EXCLUDED_NODES = (app9)\n", {"app9": "192.0.2.9"}, "pass", ""),
+            (ON + "TCP.INVITED_NODES = (192.*.*.*)\n", {}, "pass", ""),
+            (ON + "TCP.INVITED_NODES = (10.*)\n", {}, "fail", "add db01.example.com to"),
+            (ON + "TCP.INVITED_NODES = (::1, 2001:db8::/32, 192.0.2.10)\n", {}, "pass", ""),
+            ("tcp.validnode_checking = (yes)\ntcp.invited_nodes = (10.1.0.1)\n", {}, "fail", ""),
+            # * is for IPv4 addresses; what is not an address is a name.
+            (ON + "TCP.INVITED_NODES = (*.example.com, 192.0.2.10)\n", {}, "fail", "*.example.com"),
+            (ON + "TCP.INVITED_NODES = (192.0.2.10, 192.0.2.300)\n", {}, "fail", "192.0.2.300"),
+            (ON + "TCP.INVITED_NODES = (192.0.2.10, 10.1.0.0/33)\n", {}, "fail", "10.1.0.0/33"),
+            # Connections between addresses of this host do not come from a loopback address.
+            (ON + "TCP.INVITED_NODES = (127.0.0.1)\n", {}, "fail", "add db01.example.com to"),
+            (
+                ON + "TCP.INVITED_NODES = (localhost)\n",
+                {"localhost": "127.0.0.1"},
+                "fail",
+                "add db01.example.com to",
+            ),
         ],
     )
     def test_what_the_next_start_makes_of_the_lists(self, one, text, found, status, fix):
@@ -95,6 +114,25 @@ class TestValidNodes:
             assert finding.failing_layer == "persisted"
             assert "TNS-00584" in finding.why
             assert "do not restart the listener before" in finding.why
+
+    @pytest.mark.parametrize(
+        ("lists", "status"),
+        [
+            ("TCP.EXCLUDED_NODES = (192.0.2.10)\n", "fail"),
+            ("TCP.EXCLUDED_NODES = (192.0.2.*)\n", "fail"),
+            ("TCP.EXCLUDED_NODES = (DB01)\n", "fail"),
+            ("TCP.EXCLUDED_NODES = (10.*)\n", "pass"),
+            # The list of invited nodes takes precedence.
+            ("TCP.EXCLUDED_NODES = (192.0.2.10)\nTCP.INVITED_NODES = (192.0.2.10)\n", "pass"),
+        ],
+    )
+    def test_this_host_is_excluded(self, one, lists, status):
+        finding = one("valid_nodes", host().sqlnet(ON + lists, DB01="192.0.2.10"))
+        assert finding.status == status
+        if status == "fail":
+            assert "cannot register" in finding.why and "TNS-00584" not in finding.why
+            entry = lists.partition("(")[2].rstrip(")\n")
+            assert finding.fix.startswith(f"correct {entry} in TCP.EXCLUDED_NODES")
 
     def test_one_unknown_name_hides_no_failure(self, one):
         machine = host().sqlnet(ON + "TCP.INVITED_NODES = (app1, app9)\n", app9="")
@@ -116,6 +154,10 @@ class TestValidNodes:
         machine.file("/etc/tns/nodes.ora", "TCP.INVITED_NODES = (192.0.2.77)\n")
         finding = one("valid_nodes", machine)
         assert (finding.status, "/etc/tns/nodes.ora" in finding.fix) == ("fail", True)
+        machine = elsewhere()
+        machine.file("/etc/tns/sqlnet.ora", ON + "IFILE = /etc/tns/gone.ora\n")
+        finding = one("valid_nodes", machine)
+        assert (finding.status, "IFILE of /etc/tns/sqlnet.ora" in finding.why) == ("error", True)
 
     def test_only_the_lists_are_recorded(self):
         text = "WALLET_LOCATION = (SOURCE=(METHOD=FILE))\n" + ON + "tcp.invited_nodes=(a,b) # x\n"
@@ -182,6 +224,22 @@ class TestLostConnections:
         )
         log = listener_log.parse(text)
         assert (log.failures, log.codes) == ({12518: 3}, {12518: 3})
+
+    def test_the_xml_log_where_the_text_log_is_gone(self, one):
+        lines = GOOD + stack(12518, HANDOFF, QUOTA, NO_PROCESS) + stack(12547, LOST)
+        pieces = re.split(r"\n(?=TNS-|\d\d-)", lines.rstrip("\n"))
+        messages = "".join(
+            "<msg time='2026-11-20T10:00:00.000+01:00' org_id='oracle' comp_id='tnslsnr'\n"
+            f" type='UNKNOWN' level='16' pid='7'>\n <txt>{html.escape(piece)}\n </txt>\n</msg>\n"
+            for piece in pieces
+        )
+        xml_path = LOG.replace("trace/listener.log", "alert/log.xml")
+        found = [
+            one("lost_connections", host().log(text, path))
+            for text, path in ((lines, LOG), (f"host_id='x'>\n{messages}", xml_path))
+        ]
+        assert found[0].in_use == found[1].in_use
+        assert found[0].why == found[1].why and "1 times 11 (Resource" in found[0].why
 
     def test_without_a_log_nothing_is_counted(self, one):
         assert one("lost_connections", host()).status in ("skip", "error")

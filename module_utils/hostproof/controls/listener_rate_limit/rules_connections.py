@@ -24,7 +24,7 @@ _MOST_NAMES = 12
 @rules.check(
     "listener_rate_limit.valid_nodes",
     "Valid node checking accepts this host and names that resolve",
-    "Valid node checking stops the next start of the listener",
+    "Valid node checking stops the next start or excludes this host",
     severity="critical",
     takes_effect="listener_restart",
     why="The listener runs with the lists that it read at its start. Its next start ends with "
@@ -53,14 +53,33 @@ def valid_nodes(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     if if_known(accepts, True) is False:
         problems.append(f"TCP.INVITED_NODES has no entry for {own[:80]}, the host of the listener")
         steps.append(Edit(nodes.path, what=f"add {own[:80]} to TCP.INVITED_NODES in {nodes.path}"))
+    starts = not problems
+    denied_by = attempt(nodes.denied_by)
+    if if_known(denied_by, ()):
+        names = ", ".join(entry[:80] for entry in if_known(denied_by, ()))
+        problems.append(
+            f"TCP.EXCLUDED_NODES has {names}: instances of {own[:80]} cannot register with the "
+            "listener"
+        )
+        what = f"correct {names} in TCP.EXCLUDED_NODES of {nodes.path}, which excludes {own[:80]}"
+        steps.append(Edit(nodes.path, what=what))
+    next_start = (
+        ""
+        if starts
+        else ". The next start ends with TNS-00584: do not restart the listener "
+        "before the file is corrected"
+    )
     return layered(
         persisted=Layer(
             f"{len(nodes.invited)} invited, {len(nodes.excluded)} excluded in {nodes.path}",
             FAIL if problems else PASS,
         ),
-        also=[("own entry", accepts), *((name, found) for name, found in nodes.found.items())],
-        why=f"{'; '.join(problems)}. The next start ends with TNS-00584: do not restart the "
-        "listener before the file is corrected.",
+        also=[
+            ("own entry", accepts),
+            ("excluded entry", denied_by),
+            *((name, found) for name, found in nodes.found.items()),
+        ],
+        why=f"{'; '.join(problems)}{next_start}.",
         advice=Advice(persisted=steps),
         desired="this host is invited, and each name resolves",
         evidence=[

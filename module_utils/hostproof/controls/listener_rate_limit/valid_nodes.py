@@ -9,11 +9,12 @@ over TCP.EXCLUDED_NODES.
 
 import fnmatch
 import ipaddress
+import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, known
 from ...collect.host import Host
-from ...errors import HostproofError, ParseError
+from ...errors import ParseError
 from ...parsers.oracle import oracle_net
 from ...probes.net import devices, host_names
 from ...probes.net.host_names import Found
@@ -38,9 +39,13 @@ class Nodes(NamedTuple):
     found: Dict[str, Answer[Found]] = {}
 
     def unresolved(self) -> List[str]:
-        """The names of the lists that no source of this host resolves."""
+        """The entries that are not addresses and that no source of this host resolves."""
         answers = self.found.items()
-        return [name for name, found in answers if isinstance(found, Found) and not found.addresses]
+        names = [
+            name for name, found in answers if isinstance(found, Found) and not found.addresses
+        ]
+        entries = dict.fromkeys((*self.invited, *self.excluded))
+        return [*names, *(one for one in entries if not is_address(one) and one not in self.found)]
 
     def stops_the_start(self) -> bool:
         """Whether a start of the listener is known to end with TNS-00584."""
@@ -50,26 +55,29 @@ class Nodes(NamedTuple):
         return bool(self.unresolved()) or invites is False
 
     def invites_own(self) -> bool:
-        """Whether an entry is this host; raises what is unknown if no entry is known to be it."""
-        unknown: List[HostproofError] = []
-        for entry in self.invited:
-            answer = attempt(self._is_own, entry)
-            if isinstance(answer, HostproofError):
-                unknown.append(answer)
-            elif answer:
-                return True
-        if unknown:
-            raise unknown[0]
-        return False
+        """Whether an entry is this host; raises what is unknown if none is known to be it."""
+        return bool(self._own_entries(self.invited))
+
+    def denied_by(self) -> Tuple[str, ...]:
+        """The entries that exclude this host; a list of invited nodes makes the other one void."""
+        return () if self.invited else self._own_entries(self.excluded)
+
+    def _own_entries(self, entries: Tuple[str, ...]) -> Tuple[str, ...]:
+        answers = {entry: attempt(self._is_own, entry) for entry in entries}
+        own = tuple(entry for entry, answer in answers.items() if answer is True)
+        for answer in () if own else answers.values():
+            known(answer)
+        return own
 
     def _is_own(self, entry: str) -> bool:
         own, other = known(self.own).lower(), entry.lower()
         if other == own or ("." not in other or "." not in own) and _short(other) == _short(own):
             return True
-        if not host_names.is_name(entry) or is_address(entry):
-            return any(_matches(entry, address) for address in known(self.addresses))
-        addresses = known(self.found[entry]).addresses
-        return bool(addresses) and bool(set(addresses) & set(known(self.addresses)))
+        # A connection to an address of this host comes from that address.
+        addresses = [each for each in known(self.addresses) if not is_loopback(each)]
+        if entry not in self.found:
+            return any(_matches(entry, address) for address in addresses)
+        return bool(set(known(self.found[entry]).addresses) & set(addresses))
 
 
 def read(host: Host, listener: Listener) -> Nodes:
@@ -84,12 +92,14 @@ def read(host: Host, listener: Listener) -> Nodes:
     checking = settings.get(oracle_net.NODE_CHECKING)
     nodes = Nodes(
         path=paths.get(oracle_net.INVITED) or paths.get(oracle_net.EXCLUDED) or files[0][0],
-        is_on=checking is not None and (checking.value or "").lower() in TRUE,
+        is_on=any(word.lower() in TRUE for word in _entries(checking)),
         invited=_entries(settings.get(oracle_net.INVITED)),
         excluded=_entries(settings.get(oracle_net.EXCLUDED)),
     )
     names = [
-        entry for entry in dict.fromkeys((*nodes.invited, *nodes.excluded)) if not is_address(entry)
+        entry
+        for entry in dict.fromkeys((*nodes.invited, *nodes.excluded))
+        if not is_address(entry) and host_names.is_name(entry) and not _is_digits(entry)
     ]
     if not nodes.is_on or not (nodes.invited or nodes.excluded):
         return nodes
@@ -105,8 +115,23 @@ def read(host: Host, listener: Listener) -> Nodes:
 
 
 def is_address(entry: str) -> bool:
-    """Whether an entry is an address, a network, or an address with ``*``: nothing resolves it."""
-    return "*" in entry or ":" in entry or "/" in entry or entry.replace(".", "").isdecimal()
+    """Whether an entry is an address, a network, or an IPv4 address with ``*``, which nothing
+    resolves. A name with ``*`` and an address that does not exist are none."""
+    if "*" in entry:
+        return re.match(r"(?:\d{1,3}|\*)(?:\.(?:\d{1,3}|\*)){0,3}\Z", entry) is not None
+    try:
+        ipaddress.ip_network(entry.strip("[]"), strict=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_digits(entry: str) -> bool:
+    return entry.replace(".", "").isdecimal()
+
+
+def is_loopback(address: str) -> bool:
+    return address.startswith("127.") or address == "::1"
 
 
 def _entries(parameter: Optional[oracle_net.Pair]) -> Tuple[str, ...]:
@@ -120,7 +145,9 @@ def _matches(entry: str, address: str) -> bool:
     if "*" in entry:
         return fnmatch.fnmatchcase(address.lower(), entry.lower())
     try:
-        return ipaddress.ip_address(address) in ipaddress.ip_network(entry, strict=False)
+        return ipaddress.ip_address(address) in ipaddress.ip_network(
+            entry.strip("[]"), strict=False
+        )
     except ValueError:
         return False
 

@@ -5,8 +5,8 @@
 A line is ``TIME * ... * EVENT * ... * CODE`` with stars between blanks; error lines
 ("TNS-01158: ...") follow a failed one. A connection that was limited is "* establish * 1158".
 Sources: Oracle Database Net Services Administrator's Guide, Analyzing Listener Log Files;
-MOS 1085546.1 and a published log of a limited listener. The text log is read, not the XML of the
-ADR.
+MOS 1085546.1 and a published log of a limited listener. log.xml of the ADR has the same lines in
+``<txt>``.
 """
 
 import re
@@ -32,6 +32,7 @@ _CODE = re.compile(r" \* (\d{1,9})\s*$")
 _STACK = re.compile(r"( *)TNS-(\d{5}):")
 _SYSTEM_ERROR = re.compile(r"\s{1,20}[A-Za-z][\w/ .-]{1,40} Error: (\d{1,6}): ([ -~]{1,60})")
 _COUNTED = (NO_HANDOFF, LOST_CONTACT, TIMED_OUT)
+_TEXT = re.compile(r"<txt>([^<]*)</txt>")
 _NEW_TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})\S*\Z")
 
 
@@ -79,6 +80,17 @@ def entries(text: str) -> List[Entry]:
         event = next((field.strip() for field in fields[1:-1] if _is_event(field)), "")
         result.append(Entry(time, event, integer(fields[-1])))
     return result
+
+
+def of_xml(text: str) -> str:
+    """The lines of log.xml; the first message may be cut off."""
+    import html  # few listeners have no text log, and each import costs an audit time
+
+    return "".join(
+        html.unescape(line).rstrip() + "\n"
+        for message in _TEXT.findall(text)
+        for line in message.rstrip().split("\n")
+    )
 
 
 def parse(text: str) -> Log:

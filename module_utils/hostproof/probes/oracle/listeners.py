@@ -215,7 +215,10 @@ def _sqlnet(host: Host, path: str, user: str, depth: int) -> List[Tuple[str, ora
     net = oracle_net.parse(text, what=path)
     files = [(path, net)]
     for other in net.included():
-        files += _sqlnet(host, other, user, depth + 1)
+        more = attempt(_sqlnet, host, other, user, depth + 1)
+        if isinstance(more, Absent):
+            raise Unanswered(more.key, f"IFILE of {path}: {more}")
+        files += known(more)
     return files
 
 
@@ -224,9 +227,16 @@ def node_name(host: Host) -> str:
 
 
 def read_log(host: Host, listener: Listener, size: int) -> listener_log.Log:
-    """The last ``size`` bytes of its listener.log."""
+    """The last ``size`` bytes of its listener.log; of the log.xml of the ADR if that is absent."""
     argv = log_argv(host, listener, size)
-    return listener_log.parse(nfs_files.run(host, argv, known(listener.user)))
+    text = attempt(nfs_files.run, host, argv, known(listener.user))
+    folder, is_adr, _name = argv[-1].rpartition("/trace/")
+    if isinstance(text, Absent) and is_adr:
+        xml_argv = [*argv[:-1], folder + "/alert/log.xml"]
+        xml = attempt(nfs_files.run, host, xml_argv, known(listener.user))
+        if not isinstance(xml, (Absent, NotRecorded)):
+            return listener_log.parse(listener_log.of_xml(known(xml)))
+    return listener_log.parse(known(text))
 
 
 def log_argv(host: Host, listener: Listener, size: int) -> List[str]:
