@@ -657,6 +657,20 @@ def with_nft(machine, text):
     return machine.file("/etc/nftables.conf", text)
 
 
+TRUST = 'iifname "eth1" accept'
+INGRESS = (
+    "table netdev f {{\n chain in {{\n type filter hook ingress {0} priority -500; policy drop;"
+    "\n }}\n}}\n"
+)
+NOTRACK = (
+    "table ip raw {{\n chain pre {{\n type filter hook prerouting priority raw; policy accept;\n"
+    " {0}notrack\n }}\n}}\n"
+)
+
+
+RAW = "\nCOMMIT\n*raw\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -i eth1 -j {0}"
+
+
 class TestInterconnect:
     """Traffic between the nodes uses ports that change (Grid guide, Port Numbers)."""
 
@@ -712,6 +726,42 @@ class TestInterconnect:
         assert dropped in finding.persisted
 
     @pytest.mark.parametrize(
+        ("before", "rules", "after", "status"),
+        [
+            # nft(8): a chain of a device, of several devices, and names with *.
+            ("", TRUST, INGRESS.format('device "eth1"'), "fail"),
+            ("", TRUST, INGRESS.format('device "eth0"'), "pass"),
+            ("", TRUST, INGRESS.format('devices = { "eth0", "eth1" }'), "fail"),
+            ("", TRUST, INGRESS.format('devices = { "eth0", "eth5" }'), "pass"),
+            ("", TRUST, INGRESS.format('devices = { "eth*" }'), "fail"),
+            # Packets that are not tracked are neither new nor established.
+            ("", TRUST, NOTRACK.format('iifname "eth1" '), "pass"),
+            ("", 'iifname "eth1" ct state new accept', NOTRACK.format('iifname "eth1" '), "fail"),
+            ("", 'iifname "eth1" ct state new accept', NOTRACK.format('iifname "eth0" '), "pass"),
+            ("", "ct state new,untracked accept", NOTRACK.format(""), "pass"),
+            # What a file removes again, and where it adds a rule.
+            (FILTER.format("drop", "drop") + "delete table inet filter\n", TRUST, "", "pass"),
+            (FILTER.format("drop", "drop") + "flush table inet filter\n", TRUST, "", "pass"),
+            (FILTER.format("drop", "drop") + "flush chain inet filter input\n", TRUST, "", "pass"),
+            ("destroy table inet filter\n", TRUST, "", "pass"),
+            ("", "drop", f"insert rule inet filter input index 0 {TRUST}\n", "pass"),
+            ("", "drop", f"add rule inet filter input {TRUST}\n", "fail"),
+            ("", "", f"add rule inet filter input index 0 {TRUST}\n", "pass"),
+            # Each base chain decides, whatever its priority is.
+            ("", TRUST, FILTER.format("drop", "").replace("inet filter", "ip early"), "fail"),
+            ("", "", FILTER.format("accept", TRUST).replace("inet filter", "ip early"), "fail"),
+            ("", "fib daddr type multicast drop\n" + TRUST, "", "fail"),
+            ("", "ct state invalid drop\n" + TRUST, "", "pass"),
+            ("", 'iifname "eth1" ct state new limit rate 9/second accept', "", "fail"),
+            ("", "iifgroup 5 accept", "", "error"),
+        ],
+    )
+    def test_chains_of_the_kernel(self, judge, before, rules, after, status):
+        text = before + FILTER.format("drop", ESTABLISHED + rules) + after
+        machine = with_nft(node(host(enabled="nftables", sockets=LISTENER)), text)
+        assert judge(machine, "none")["interconnect", "eth1"].status == status
+
+    @pytest.mark.parametrize(
         ("out", "status"),
         [
             ("tcp dport 22 accept", "fail"),
@@ -734,6 +784,15 @@ class TestInterconnect:
             ("-A INPUT -i eth1 -m limit --limit 100/s -j ACCEPT", "fail"),
             # The packets above the limit meet the next rule.
             ("-A INPUT -i eth1 -m limit --limit 9/s -j LOG\n-A INPUT -i eth1 -j ACCEPT", "pass"),
+            # iptables-extensions(8): NOTRACK, and targets that change or mark a packet.
+            ("-A INPUT -i eth1 -j ACCEPT" + RAW.format("CT --notrack"), "pass"),
+            ("-A INPUT -i eth1 -m state --state NEW -j ACCEPT" + RAW.format("NOTRACK"), "fail"),
+            (
+                "-A INPUT -i eth1 -m state --state NEW -j ACCEPT" + RAW.format("CT --notrack"),
+                "fail",
+            ),
+            ("-A INPUT -i eth1 -j ACCEPT" + RAW.format("CT --helper ftp"), "pass"),
+            ("-A INPUT -i eth1 -j ACCEPT" + RAW.format("DROP"), "fail"),
         ],
     )
     def test_in_the_form_of_iptables(self, judge, text, status):
@@ -776,6 +835,46 @@ class TestInterconnect:
             assert finding.commands == (
                 "firewall-cmd --permanent --zone=trusted --change-interface=eth1",
             )
+
+    @pytest.mark.parametrize(
+        ("path", "text", "status"),
+        [
+            ("policies/out.xml", POLICY.format(' target="REJECT"', "HOST", "ANY", ""), "fail"),
+            ("policies/out.xml", POLICY.format(' target="REJECT"', "HOST", "private", ""), "fail"),
+            ("policies/out.xml", POLICY.format(' target="REJECT"', "HOST", "public", ""), "pass"),
+            ("policies/in.xml", POLICY.format(' target="DROP"', "ANY", "HOST", ""), "fail"),
+            # Before the target of the zone, also if it follows the rules of the zone.
+            (
+                "policies/in.xml",
+                POLICY.format(' target="DROP" priority="9"', "ANY", "HOST", ""),
+                "fail",
+            ),
+            ("direct.xml", DIRECT.format("OUTPUT", "-p udp -j DROP"), "fail"),
+            ("direct.xml", DIRECT.format("FORWARD", "-j DROP"), "pass"),
+            (
+                "direct.xml",
+                DIRECT.replace("filter", "nat").format("POSTROUTING", "-o eth0 -j MASQUERADE"),
+                "pass",
+            ),
+            (
+                "direct.xml",
+                DIRECT.replace("filter", "mangle").format("PREROUTING", "-j DSCP --set-dscp 8"),
+                "pass",
+            ),
+            (
+                "direct.xml",
+                DIRECT.replace("filter", "raw").format("PREROUTING", "-j DROP"),
+                "error",
+            ),
+        ],
+    )
+    def test_policies_and_direct_rules_of_firewalld(self, judge, path, text, status):
+        machine = node(host(enabled="firewalld", sockets=LISTENER))
+        with_firewalld(machine, fixture("public.xml"))
+        zone = '<zone target="ACCEPT"><interface name="eth1"/></zone>'
+        machine.file("/etc/firewalld/zones/private.xml", zone)
+        machine.file(f"/etc/firewalld/{path}", text)
+        assert judge(machine, "none")["interconnect", "eth1"].status == status
 
     def test_each_node_by_its_address_is_a_list_to_check(self, judge):
         lines = ADDRESSES.splitlines(keepends=True)

@@ -101,7 +101,8 @@ def open_interface(way: Interface, facts: Facts) -> List[Step]:
             return [Ask(f"accept all packets to {name} in the output rules of {unit}")]
         rule = f'{"iifname" if is_input else "oifname"} "{name}" accept'
         if unit != "nftables":
-            rule = f"-A INPUT -i {name} -j ACCEPT" if is_input else f"-A OUTPUT -o {name} -j ACCEPT"
+            place = chain.name if chain is not None else "INPUT" if is_input else "OUTPUT"
+            rule = f"-A {place} {'-i' if is_input else '-o'} {name} -j ACCEPT"
         return [_above(rule, path, chain, "all other rules")]
 
     found: List[Step] = []

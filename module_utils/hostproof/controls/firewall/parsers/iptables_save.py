@@ -15,6 +15,7 @@ from .packets import (
     LIMIT,
     NEVER,
     NOT_READ,
+    NOTRACK,
     OVER_LIMIT,
     PORT,
     PROTOCOL,
@@ -32,7 +33,11 @@ from .packets import (
 _WHAT = "iptables-save"
 _TARGETS = {"ACCEPT": ACCEPT, "DROP": DROP, "REJECT": DROP, "RETURN": "return"}
 #: Targets without a verdict.
-_PASSIVE = ("LOG", "NFLOG", "ULOG", "MARK", "CONNMARK", "TRACE", "AUDIT", "SECMARK", "TCPMSS")
+_PASSIVE = (
+    *("LOG", "NFLOG", "ULOG", "MARK", "CONNMARK", "TRACE", "AUDIT", "SECMARK", "CONNSECMARK"),
+    *("TCPMSS", "CT", "SET", "CHECKSUM", "CLASSIFY", "DSCP", "ECN", "TOS", "TTL", "TEE", "HMARK"),
+    *("RATEEST", "IDLETIMER", "LED", "TCPOPTSTRIP"),
+)
 #: Tables whose rules can drop a packet.
 _FILTERS = ("filter", "raw", "mangle", "security")
 _ANY = re.compile(r"(0|0\.0\.0\.0|::)/(0|0\.0\.0\.0)$")
@@ -119,6 +124,9 @@ def rule_of(line: str, number: int = 0) -> Tuple[str, Rule]:
         if option == "!":
             negated = True
             continue
+        if option == "--notrack":
+            verdict = NOTRACK
+            continue
         if option in ("-j", "-g"):
             verdict, target = _target(option, rest.pop(0) if rest else "")
             has_target = True
@@ -137,6 +145,8 @@ def _target(option: str, word: str) -> Tuple[str, str]:
         return _TARGETS[word], ""
     if word in _PASSIVE:
         return "", ""
+    if word == "NOTRACK":
+        return NOTRACK, ""
     return ("goto" if option == "-g" else "jump"), word
 
 

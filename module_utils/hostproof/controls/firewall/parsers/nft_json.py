@@ -14,6 +14,7 @@ from .packets import (
     LIMIT,
     NEVER,
     NOT_READ,
+    NOTRACK,
     OVER_LIMIT,
     PORT,
     PROTOCOL,
@@ -31,7 +32,7 @@ _WHAT = "nft -j list ruleset"
 #: Families that IPv4 packets of a host pass.
 _FAMILIES = ("ip", "inet", "netdev")
 _VERDICTS = {"accept": ACCEPT, "drop": DROP, "reject": DROP, "return": "return"}
-_PASSIVE = ("counter", "log", "comment", "mangle", "notrack", "ct helper", "ct timeout")
+_PASSIVE = ("counter", "log", "comment", "mangle", "ct helper", "ct timeout")
 #: More elements of several fields are not read.
 _MOST = 2000
 _ADDRESSES = {"saddr": FROM, "daddr": TO}
@@ -80,13 +81,13 @@ def _tables(objects: List[Dict[str, Any]]) -> Tuple[Tables, bool]:
 def _chain(name: str, head: Dict[str, Any], rules: List[Rule]) -> Chain:
     # Chains of the type nat change addresses. They do not filter packets.
     hook = str(head.get("hook") or "") if head.get("type") != "nat" else ""
-    device = head.get("dev")
+    devices = head.get("dev")
     return Chain(
         name,
         hook,
         DROP if head.get("policy") == "drop" else ACCEPT,
         tuple(rules),
-        device if isinstance(device, str) else "",
+        (devices,) if isinstance(devices, str) else tuple(map(str, devices or ())),
     )
 
 
@@ -97,6 +98,8 @@ def _rules(expressions: List[Dict[str, Any]], sets: _Sets) -> List[Rule]:
         (name, value), *_more = expression.items()
         if name in _VERDICTS:
             return [Rule(tuple(tests), _VERDICTS[name])]
+        if name == "notrack":
+            return [Rule(tuple(tests), NOTRACK)]
         if name == "queue":
             # A program decides. If none runs, the packet is dropped.
             return [Rule((*tests, Test(NOT_READ, text=name)), "jump", "")]

@@ -16,6 +16,7 @@ from .packets import (
     LIMIT,
     NEVER,
     NOT_READ,
+    NOTRACK,
     OVER_LIMIT,
     PORT,
     PROTOCOL,
@@ -59,7 +60,6 @@ _ONE_WORD = (*_INTERFACES, "l4proto", "pkttype", "nfproto")
 _PASSIVE = {
     "counter": r"packets|bytes|name|\d+|\".*\"",
     "comment": r"\".*\"",
-    "notrack": r"(?!)",
 }
 _INCLUDE = re.compile(
     r"^[ \t]*include[ \t]+(?:\"([^\"\n]*)\"|'([^'\n]*)'|(\S+))[ \t;]*$", re.MULTILINE
@@ -73,6 +73,10 @@ _LONGEST = 1000000
 _MOST_DEEP = 16
 #: Other objects of a table, which decide nothing alone.
 _OBJECTS = ("counter", "limit", "flowtable", "quota", "ct", "secmark", "synproxy")
+
+
+#: Statements of a chain that are no rules.
+_OF_CHAIN = ("type", "policy", "comment")
 
 
 class _Sets(NamedTuple):
@@ -119,8 +123,7 @@ def parse(text: str) -> Tables:
         if word in (";", "\n"):
             continue
         if word in ("flush", "delete", "destroy"):
-            if _statement(tokens)[:1] == ["ruleset"]:
-                tables = {}
+            _remove(tables, word, _statement(tokens))
             continue
         is_first = word == "insert"
         if word in ("add", "create", "insert") and tokens:
@@ -139,6 +142,38 @@ def parse(text: str) -> Tables:
     }
 
 
+def _remove(tables: Dict[Tuple[str, str], _Table], verb: str, words: List[str]) -> None:
+    """A statement that removes statements above it. Flush keeps chains and their policies."""
+    kind, rest = words[0] if words else "", words[1:]
+    if kind == "ruleset":
+        tables.clear()
+        return
+    place = _place(rest)
+    table = tables.get(place)
+    if kind not in ("table", "chain") or table is None:
+        return
+    names = rest[:1] if kind == "chain" else list(table.chains)
+    for name in names:
+        if verb == "flush":
+            rows = table.chains.get(name, [])
+            rows[:] = [row for row in rows if row[0] in _OF_CHAIN]
+        else:
+            table.chains.pop(name, None)
+    if kind == "table" and verb != "flush":
+        del tables[place]
+
+
+def _place_of_rule(rows: List[List[str]], words: List[str], is_first: bool) -> int:
+    """Where a rule is added; "index N" counts the rules of the chain from 0."""
+    rules = [number for number, row in enumerate(rows) if row[0] not in _OF_CHAIN]
+    if words[:1] == ["index"] and words[1:2] and words[1].isdecimal() and len(words[1]) < 6:
+        index = int(words[1])
+        del words[:2]
+        if index < len(rules):
+            return rules[index] + (0 if is_first else 1)
+    return 0 if is_first else len(rows)
+
+
 def _read_object(word: str, tokens: List[str], table: _Table, is_first: bool) -> None:
     """A statement with the name of its table: add rule inet filter input tcp dport 22 accept."""
     name = tokens.pop(0) if tokens else ""
@@ -147,7 +182,8 @@ def _read_object(word: str, tokens: List[str], table: _Table, is_first: bool) ->
         rows += _statements(_block(tokens)) if _opens(tokens) else []
     elif word == "rule":
         rows = table.chains.setdefault(name, [])
-        rows.insert(0 if is_first else len(rows), _statement(tokens))
+        words = _statement(tokens)
+        rows.insert(_place_of_rule(rows, words, is_first), words)
     elif word in ("set", "map"):
         _read_set(table.named.of(word), name, _block(tokens))
     elif word == "element":
@@ -283,20 +319,24 @@ def _read_set(known: Dict[str, str], name: str, tokens: List[str]) -> None:
 
 
 def _chain(name: str, rows: List[List[str]], named: _Sets) -> Chain:
-    hook, policy, device, rules = "", ACCEPT, "", []
+    hook, policy, rules = "", ACCEPT, []
+    devices: List[str] = []
     for words in rows:
         if words[:1] == ["type"]:
             if words[1:2] != ["nat"] and "hook" in words[:-1]:
                 hook = words[words.index("hook") + 1]
             if "device" in words[:-1]:
-                device = words[words.index("device") + 1].strip('"')
+                devices = [words[words.index("device") + 1].strip('"')]
+            if "devices" in words[:-2]:
+                devices = words[words.index("devices") + 2].replace(",", " ").split()
+                devices = [name.strip('"') for name in devices]
         elif words[:1] == ["policy"]:
             policy = DROP if words[1:] == ["drop"] else ACCEPT
         elif words[:1] == ["comment"]:
             continue
         else:
             rules += _rules(list(words), named)
-    return Chain(name, hook, policy, tuple(rules), device)
+    return Chain(name, hook, policy, tuple(rules), tuple(devices))
 
 
 def _rules(words: List[str], named: _Sets) -> List[Rule]:
@@ -354,6 +394,8 @@ def _rule(words: List[str], named: _Sets) -> Rule:
             return Rule(tuple(tests), _VERDICTS[word])
         if word in ("jump", "goto") and words:
             return Rule(tuple(tests), word, words[0])
+        if word == "notrack":
+            return Rule(tuple(tests), NOTRACK)
         if word == "queue":
             # A program decides. If none runs, the packet is dropped.
             return Rule((*tests, Test(NOT_READ, text=word)), "jump", "")

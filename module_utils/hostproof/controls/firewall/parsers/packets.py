@@ -12,7 +12,7 @@ import ipaddress
 from functools import lru_cache
 from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Set, Tuple, Union
 
-ACCEPT, DROP = "accept", "drop"
+ACCEPT, DROP, NOTRACK = "accept", "drop", "notrack"
 #: Marks a result that depends on a condition that is not understood.
 _UNKNOWN = "?"
 _DEEPEST = 32
@@ -51,7 +51,8 @@ class Test(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """``verdict`` is accept, drop, jump, goto, return, or "" for a rule that decides nothing."""
+    """``verdict`` is accept, drop, jump, goto, return, notrack for packets whose connection the
+    kernel does not track, or "" for a rule that decides nothing."""
 
     tests: Tuple[Test, ...]
     verdict: str
@@ -59,13 +60,14 @@ class Rule(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """``hook`` is "" for a chain that is reached only by jumps. ``device`` is that of ingress."""
+    """``hook`` is "" for a chain that is reached only by jumps. ``devices`` are those of ingress
+    and egress."""
 
     name: str
     hook: str
     policy: str
     rules: Tuple[Rule, ...]
-    device: str = ""
+    devices: Tuple[str, ...] = ()
 
 
 #: Chains by family and table.
@@ -110,6 +112,7 @@ class Packet(NamedTuple):
     local: Tuple[Network, ...] = ()
     is_reply: bool = False
     is_flood: bool = False
+    is_untracked: bool = False
 
     @property
     def comes_in(self) -> bool:
@@ -143,33 +146,51 @@ class _Notes(NamedTuple):
 
     limits: Set[str]
     conditions: Set[Tuple[str, str]]
+    untracked: Set[str]
 
 
 def reach(tables: Tables, packet: Packet) -> Reach:
-    notes = _Notes(set(), set())
+    notes = _Notes(set(), set(), set())
     first = _state(tables, packet, notes)
     reply = _state(tables, packet._replace(is_reply=True), notes)
     state = next(each for each in (BLOCKED, UNCLEAR, PARTLY, OPEN) if each in (first, reply))
     conditions = tuple(sorted(notes.conditions)) if state == PARTLY else ()
     limits: Set[str] = set()
     if state in (OPEN, PARTLY):
-        above = _Notes(limits, set())
+        above = _Notes(limits, set(), set())
         if _state(tables, packet._replace(is_flood=True), above) == first:
             limits.clear()
     return Reach(state, tuple(sorted(limits)), conditions, first == OPEN != reply)
 
 
 def _state(tables: Tables, packet: Packet, notes: _Notes) -> str:
+    notes.untracked.clear()
+    states = _states(tables, packet, notes)
+    answers = set(notes.untracked)
+    if answers:
+        other = _states(tables, packet._replace(is_untracked=True), notes)
+        # Where it is not known whether the rule meets the packet, both results are possible.
+        states = (
+            other if YES in answers else {*states, *other, *([UNCLEAR] if other != states else [])}
+        )
+    return next((state for state in (BLOCKED, UNCLEAR, PARTLY) if state in states), OPEN)
+
+
+def _states(tables: Tables, packet: Packet, notes: _Notes) -> Set[str]:
     hooks = _IN if packet.comes_in else _OUT
-    states = {
+    return {
         # A chain of a device drops only some of the packets, if the device is not known.
         PARTLY if state == BLOCKED and chain.hook in _OF_DEVICE and not packet.interface else state
         for chains in tables.values()
         for chain in chains.values()
-        if chain.hook in hooks and chain.device in ("", packet.interface or chain.device)
+        if chain.hook in hooks and _is_of_device(chain, packet.interface)
         for state in [_result_of(_walk(chains, chain, packet, notes, 0)[0])]
     }
-    return next((state for state in (BLOCKED, UNCLEAR, PARTLY) if state in states), OPEN)
+
+
+def _is_of_device(chain: Chain, interface: str) -> bool:
+    names = chain.devices if interface else ()
+    return not names or any(fnmatch.fnmatchcase(interface, name) for name in names)
 
 
 def _result_of(outcomes: Set[str]) -> str:
@@ -188,6 +209,9 @@ def _walk(
     for rule in chain.rules:
         answer = _answer(rule, packet, notes)
         if answer == NO or not rule.verdict:
+            continue
+        if rule.verdict == NOTRACK:
+            notes.untracked.add(answer)
             continue
         mark = _UNKNOWN if answer == UNREAD else ""
         falls = False
@@ -247,7 +271,8 @@ def _of_test(test: Test, packet: Packet) -> str:
             return NO
         return _of_port(test, packet, (kind == PORT) != packet.is_reply)
     if kind == STATE:
-        return _truth(("established" if packet.is_reply else "new") in test.values, test)
+        state = "established" if packet.is_reply else "new"
+        return _truth(("untracked" if packet.is_untracked else state) in test.values, test)
     if kind == INTERFACE:
         return _of_interface(test, packet.interface)
     if kind in (FROM, TO):

@@ -72,11 +72,30 @@ def read(host: Host) -> Tables:
         ]
     rules.append(Rule((), "goto", default))
     chains[""] = Chain("", "input", DROP, tuple(rules))
-    outgoing = [
-        rule for policy in policies if "HOST" in policy.ingress for rule in _rules_of(host, policy)
-    ]
+    bound = {name: (*zone.interfaces, *assigned.get(name, [])) for name, zone in zones.items()}
+    outgoing: List[Rule] = []
+    for number, policy in enumerate(policies):
+        if "HOST" in policy.ingress:
+            name = f"policy {number}"
+            chains[name] = Chain(name, "", ACCEPT, tuple(_rules_of(host, policy)))
+            outgoing += [Rule(tests, "jump", name) for tests in _to(policy, bound, default)]
     chains["to others"] = Chain("to others", "output", ACCEPT, (*_OPENS, *outgoing))
     return _with_direct(host, conf, chains)
+
+
+def _to(policy: Zone, bound: Dict[str, Tuple[str, ...]], default: str) -> List[Tuple[Test, ...]]:
+    """The tests of packets that leave to a zone of the policy. The default zone has each interface
+    that no other zone has."""
+    if "ANY" in policy.egress:
+        return [()]
+    found: List[Tuple[Test, ...]] = []
+    for name in policy.egress:
+        found += [(Test(INTERFACE, frozenset({each} - {""})),) for each in bound.get(name, ())]
+        if name == default:
+            others = {each for zone, names in bound.items() if zone != name for each in names}
+            rest = Test(INTERFACE, frozenset(others - {""}), negated=True)
+            found.append((rest,) if others - {""} else ())
+    return found
 
 
 def _setting(conf: str, name: str, default: str) -> str:
@@ -223,7 +242,7 @@ def _with_direct(host: Host, conf: str, chains: Dict[str, Chain]) -> Tables:
     rules = firewalld_zone.parse_direct(str(text)) if text else []
     own: Dict[str, List[Rule]] = {}
     for direct in sorted(rules, key=lambda rule: rule.priority):
-        if direct.family == "ipv4":
+        if direct.family == "ipv4" and not _is_passive(direct):
             name, rule = _direct_rule(path, direct)
             own.setdefault(name, []).append(rule)
     used = {name: tuple(each) for name, each in own.items()}
@@ -245,6 +264,15 @@ def _with_direct(host: Host, conf: str, chains: Dict[str, Chain]) -> Tables:
     for hook, rows in bases.items():
         inside["direct " + hook] = Chain("direct " + hook, hook, ACCEPT, rows)
     return {("firewalld", "zones"): chains, ("firewalld", "direct"): inside}
+
+
+def _is_passive(direct: Direct) -> bool:
+    """Whether it changes addresses, or decides nothing in a table other than filter."""
+    if direct.table == "nat" or re.match(r"-t nat\s", direct.words):
+        return True
+    if direct.table not in ("raw", "mangle", "security") or not direct.chain:
+        return False
+    return iptables_save.rule_of(f"-A {direct.chain} {direct.words}")[1].verdict in ("", ACCEPT)
 
 
 def _direct_rule(path: str, direct: Direct) -> Tuple[str, Rule]:
