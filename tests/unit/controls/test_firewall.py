@@ -113,6 +113,11 @@ class TestPackets:
             (["tcp flags syn / fin,syn,rst,ack tcp dport 1521 drop"], "accept", "blocked"),
             (["tcp dport { ssh, ncube-lm } accept"], "accept", "open"),
             (["tcp dport ssh accept"], "drop", "blocked"),
+            # Hardening that does not concern the first packet.
+            (["ip frag-off & 0x1fff != 0 drop"], "accept", "open"),
+            (["tcp flags & (fin|syn) == (fin|syn) drop"], "accept", "open"),
+            (["tcp flags != syn ct state new drop"], "accept", "open"),
+            (["ct direction original drop"], "accept", "unclear"),
         ],
     )
     def test_a_new_connection_to_the_listener(self, rules, policy, expected):
@@ -183,6 +188,7 @@ class TestPackets:
             (["limit rate 10/second log", "tcp dport 1521 accept"], 0),
             (["tcp dport 22 limit rate over 10/second drop"], 0),
             (["tcp dport 1521 limit rate 10/second accept", "accept"], 0),
+            (["tcp dport 1521 ct count over 20 drop"], 1),
         ],
     )
     def test_limits(self, rules, limits):
@@ -259,6 +265,8 @@ class TestFormats:
             ("-A INPUT ! -s 0.0.0.0/0.0.0.0 -j DROP", "open"),
             ("-A INPUT -p tcp --sport 1024:65535 --dport 1521 -j DROP", "blocked"),
             ("-A INPUT -p tcp --sport 1:1023 --dport 1521 -j DROP", "open"),
+            ("-A INPUT -f -j DROP", "open"),
+            ("-A INPUT -p tcp -m tcp --tcp-flags FIN,SYN,RST,PSH,ACK,URG NONE -j DROP", "open"),
         ],
     )
     def test_iptables_save(self, rule, expected):
@@ -1444,6 +1452,26 @@ class TestUfw:
             assert finding.commands == ("ufw allow 1521/tcp",)
         if "hitcount" in rule:
             assert findings["rate_limit", "1521/tcp"].persisted == "recent hitcount 6"
+
+    @pytest.mark.parametrize(
+        ("before", "status"),
+        [
+            ("*nat\n:POSTROUTING ACCEPT [0:0]\n-A POSTROUTING -j MASQUERADE\nCOMMIT\n", "pass"),
+            ("*raw\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -p udp -j NOTRACK\nCOMMIT\n", "pass"),
+            ("*raw\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -p tcp -j DROP\nCOMMIT\n", "fail"),
+        ],
+    )
+    def test_other_tables_of_before_rules(self, judge, before, status):
+        machine = host(enabled="ufw", sockets=LISTENER)
+        machine.file("/etc/ufw/ufw.conf", "ENABLED=yes\n")
+        policies = 'DEFAULT_INPUT_POLICY="DROP"\nDEFAULT_OUTPUT_POLICY="ACCEPT"\n'
+        machine.file("/etc/default/ufw", policies)
+        rule = "-A ufw-user-input -p tcp --dport 1521 -j ACCEPT\n"
+        machine.file("/etc/ufw/before.rules", before + fixture("ufw-before.rules"))
+        user = fixture("ufw-user.rules").replace(UFW_RULES, UFW_RULES + rule)
+        machine.file("/etc/ufw/user.rules", user)
+        machine.file("/etc/ufw/after.rules", "*filter\nCOMMIT\n")
+        assert judge(machine, "none")["ports", "1521/tcp"].status == status
 
 
 class TestAdvice:

@@ -179,6 +179,9 @@ def _test(option: str, rest: List[str], negated: bool) -> Tuple[Optional[Test], 
         taken = 2 if option == "--tcp-flags" else 0
         flags = "".join(rest[1:2]) if taken else "SYN"
         return Test(STATE, frozenset({"new" if flags == "SYN" else flags}), negated=negated), taken
+    if option in ("-f", "--fragment"):
+        # The first packet is whole.
+        return (None if negated else Test(NEVER)), 0
     if option == "--icmp-type":
         return Test(PROTOCOL, frozenset({"icmp"})), 1
     of_rate = _rate(option, rest, negated)

@@ -181,6 +181,9 @@ def _match(value: Dict[str, Any], sets: _Sets) -> Optional[Test]:
         # tcp flags & (fin|syn|rst|ack) == syn
         is_first = value["right"] == "syn"
         return Test(STATE, frozenset({"new"} if is_first else ()), negated=negated)
+    if kind == "&" and "frag-off" in str(left) and negated and value["right"] == 0:
+        # The first packet is whole.
+        return Test(NEVER)
     if not isinstance(left, dict):
         return Test(NOT_READ, text=str(kind)[:40])
     items = _items(value["right"], sets)

@@ -446,6 +446,15 @@ def _test(word: str, words: List[str], named: _Sets) -> Test:
         word = words.pop(0)
     if word == "limit" and words[:1] == ["rate"]:
         return _limit(words)
+    if word == "ct" and words[:1] == ["count"]:
+        is_over = words[1:2] == ["over"]
+        count = "".join(words[1 + is_over : 2 + is_over])
+        del words[: 2 + is_over]
+        return Test(OVER_LIMIT if is_over else LIMIT, text=f"ct count {count}"[:60])
+    if word == "ip" and words[:2] == ["frag-off", "&"] and words[3:5] == ["!=", "0"]:
+        # The first packet is whole.
+        del words[:5]
+        return Test(NEVER)
     if word == "tcp" and words[:1] == ["flags"]:
         return _of_flags(words)
     if word == "fib" and words[:1] == ["saddr"] and "missing" in words:

@@ -24,10 +24,12 @@ def read(host: Host) -> Optional[Tables]:
     if enabled.lower() != "yes":
         return None
     chains: Dict[str, Chain] = {}
+    others: Tables = {}
     for path in _FILES:
         for (_family, table), more in iptables_save.parse(host.read_text(path)).items():
             if table != "filter":
-                raise Unanswered("file:" + path, f"{path} has rules of the table {table}")
+                others["ufw", f"{table} of {path}"] = more
+                continue
             for name, chain in more.items():
                 rules = chains[name].rules if name in chains else ()
                 chains[name] = chain._replace(rules=(*rules, *chain.rules))
@@ -46,7 +48,7 @@ def read(host: Host) -> Optional[Tables]:
         chains[hook.upper()] = Chain(hook.upper(), hook, policy, rules)
         skip = f"ufw-skip-to-policy-{hook}"
         chains[skip] = Chain(skip, "", DROP, (Rule((), policy),))
-    return {("ufw", "filter"): _with_logging(chains)}
+    return {("ufw", "filter"): _with_logging(chains), **others}
 
 
 def _with_logging(chains: Dict[str, Chain]) -> Dict[str, Chain]:
