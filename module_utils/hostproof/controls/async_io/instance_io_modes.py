@@ -152,12 +152,7 @@ def _place(folder: str, linux: Linux) -> str:
 
 def mount_of(folder: str, linux: Linux) -> Optional[mountinfo.Mount]:
     """The mount of a directory: the longest mount point above it."""
-    best = None
-    for mount in known(linux.mounts):
-        point = mount.path.rstrip("/") + "/"
-        if (folder + "/").startswith(point) and (best is None or len(mount.path) >= len(best.path)):
-            best = mount
-    return best
+    return mountinfo.holding(folder, known(linux.mounts))
 
 
 def is_governed(where: List[str]) -> bool:

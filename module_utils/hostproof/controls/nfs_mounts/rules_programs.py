@@ -130,12 +130,10 @@ def exec_and_suid(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _mount_of(path: str, mounts: List[mountinfo.Mount]) -> mountinfo.Mount:
-    """The mount that a path is on: the deepest above it, of several on one path the last."""
-    above = [mount for mount in mounts if is_beneath(path, mount.path) or mount.path == "/"]
-    if not above:
+    mount = mountinfo.holding(path, mounts)
+    if mount is None:
         raise Absent(_SEEN_IN, f"no mount holds {path}")
-    most = max(len(mount.path) for mount in above)
-    return [mount for mount in above if len(mount.path) == most][-1]
+    return mount
 
 
 def _forbidden(options: str, place: _Place) -> List[str]:

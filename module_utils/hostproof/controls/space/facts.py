@@ -399,11 +399,7 @@ def _and_parents(path: str) -> List[str]:
 
 def mount_of(mounts: List[mountinfo.Mount], path: str) -> mountinfo.Mount:
     """The mount of a path without links; of two on one place the later."""
-    best: Optional[mountinfo.Mount] = None
-    for mount in mounts:
-        below = path == mount.path or path.startswith(mount.path.rstrip("/") + "/")
-        if below and (best is None or len(mount.path) >= len(best.path)):
-            best = mount
+    best = mountinfo.holding(path, mounts)
     if best is None:
         raise Unanswered("file:" + MOUNTINFO, f"{MOUNTINFO} has no mount for {path}")
     return best

@@ -6,7 +6,7 @@ Sources: proc_pid_mountinfo(5); kernel fs/proc_namespace.c, show_mountinfo(), sh
 """
 
 import re
-from typing import Dict, List, NamedTuple, Set, Tuple
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...errors import ParseError, kind_of
 from ..number import integer
@@ -101,6 +101,16 @@ def unescape(text: str) -> str:
     raw = text.encode("utf-8", "surrogateescape").decode("latin-1")
     plain = _OCTAL.sub(lambda match: chr(integer(match.group(1), 8) & 0xFF), raw)
     return plain.encode("latin-1").decode("utf-8", "surrogateescape")
+
+
+def holding(path: str, mounts: List[Mount]) -> Optional[Mount]:
+    """The mount that a path without links is on; of two on one place the later."""
+    best = None
+    for mount in mounts:
+        below = path == mount.path or path.startswith(mount.path.rstrip("/") + "/")
+        if below and (best is None or len(mount.path) >= len(best.path)):
+            best = mount
+    return best
 
 
 def visible(mounts: List[Mount]) -> List[Mount]:

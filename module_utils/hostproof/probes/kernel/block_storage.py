@@ -84,9 +84,9 @@ def place_of(host: Host, path: str) -> Place:
     table = mount_table.read(host)
     mounts = mountinfo.visible(table.mounts)
     # A link to another mount is followed if that does not access a server.
-    mount = _mount_of(mounts, path)
+    mount = mountinfo.holding(path, mounts)
     if mount is not None and not mount.fstype.startswith("nfs"):
-        mount = _mount_of(mounts, host.real_path(path))
+        mount = mountinfo.holding(host.real_path(path), mounts)
     evidence = (table.key,)
     if mount is None:
         raise Unanswered(evidence[0], f"no mount holds {path}")
@@ -99,16 +99,6 @@ def place_of(host: Host, path: str) -> Place:
             return Place(OTHER, f"{mount.fstype} {mount.source}", evidence)
         return Place(None, host.real_path(mount.source).split("/")[-1], evidence)
     return Place(None, host.real_path(_NUMBERED.format(mount.device)).split("/")[-1], evidence)
-
-
-def _mount_of(mounts: List[mountinfo.Mount], path: str) -> Optional[mountinfo.Mount]:
-    """The mount that a path is on; of two on one place the later."""
-    best: Optional[mountinfo.Mount] = None
-    for mount in mounts:
-        below = path == mount.path or path.startswith(mount.path.rstrip("/") + "/")
-        if below and (best is None or len(mount.path) >= len(best.path)):
-            best = mount
-    return best
 
 
 def disks_below(host: Host, name: str, counted: Sequence[str] = ()) -> List[str]:
