@@ -50,9 +50,9 @@ class AixMachine(packs.Machine):
         super().__init__()
         self.asked: list[list[str]] = []
 
-    def run(self, argv: list[str], timeout: float = 20.0) -> Output:
+    def run(self, argv: list[str], timeout: float = 20.0, record: Any = None) -> Output:
         self.asked.append(list(argv))
-        return super().run(argv, timeout)
+        return super().run(argv, timeout, record)
 
     def ask(self, wanted: Command, record: Any = None) -> Output:
         self.asked.append(list(wanted.argv))

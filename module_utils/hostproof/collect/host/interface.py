@@ -147,6 +147,18 @@ class Host:
         )
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
+    def read_output(
+        self, argv: List[str], timeout: float = 20.0, record: Optional[Record] = None
+    ) -> str:
+        """The output of a command that ``run`` accepts. Unanswered with its message if it fails."""
+        output = self.run(argv, timeout, record)
+        if output.rc != 0:
+            whole = " ".join(argv)
+            problem = f"{whole if len(whole) <= 60 else argv[0]} ended with {output.rc}"
+            words = " ".join((output.stderr or output.stdout).split())[:200]
+            raise Unanswered("command:" + whole, f"{problem}: {words}" if words else problem)
+        return output.stdout
+
     def run_as_reader(
         self,
         argv: List[str],

@@ -142,10 +142,7 @@ def _has_module(host: Host, release: str, module: str) -> bool:
 
 
 def _unit(host: Host) -> str:
-    output = host.run(UNIT)
-    if output.rc != 0:
-        raise Unanswered("command:" + " ".join(UNIT), output.stderr.strip()[:200])
-    return output.stdout.strip().partition("UnitFileState=")[2]
+    return host.read_output(UNIT).strip().partition("UnitFileState=")[2]
 
 
 def _at_boot(host: Host) -> Optional[str]:

@@ -263,7 +263,7 @@ def _read_aix(host: Host) -> Aix:
     return Aix(
         tunables=attempt(aix_said.tunables, host),
         aio_device=attempt(_attributes, host, AIO_DEVICE, AIO_NAMES),
-        mounts=attempt(lambda: mount_command.parse(AIX, aix_said.read_output(host, MOUNT))),
+        mounts=attempt(lambda: mount_command.parse(AIX, host.read_output(MOUNT))),
         disks=attempt(_read_disks, host),
     )
 
@@ -274,7 +274,7 @@ def _attributes(host: Host, device: str, names: Tuple[str, ...]) -> Dict[str, st
 
 
 def _read_disks(host: Host) -> Dict[str, Answer[Dict[str, str]]]:
-    disks = [name for name in aix_said.read_output(host, LSDEV).split() if name.startswith("hdisk")]
+    disks = [name for name in host.read_output(LSDEV).split() if name.startswith("hdisk")]
     if len(disks) > MOST_DISKS:
         raise Unanswered("command:" + " ".join(LSDEV), f"more than {MOST_DISKS} disks, not read")
     return {disk: attempt(_attributes, host, disk, DISK_NAMES) for disk in disks}

@@ -289,10 +289,7 @@ def _read_accounts(host: Host) -> Traits:
 
 
 def _read_gids(host: Host, name: str) -> str:
-    output = host.run(["id", "-G", name])
-    if output.rc != 0:
-        raise Unanswered(f"command:id -G {name}", f"id ended with {output.rc}")
-    return " ".join(sorted(output.stdout.split()))
+    return " ".join(sorted(host.read_output(["id", "-G", name]).split()))
 
 
 def _read_ssh(host: Host, policy: Policy, cluster: Answer[Optional[Cluster]]) -> Ssh:

@@ -91,7 +91,7 @@ def read(host: Host, policy: Policy) -> Facts:
         persisted=boot
         if isinstance(boot, HostproofError)
         else attempt(_persisted, host, boot, if_known(running, {})),
-        sockets=attempt(lambda: sockets.parse(_output(host, sockets.ARGV))),
+        sockets=attempt(lambda: sockets.parse(host.read_output(sockets.ARGV))),
         cluster=attempt(clusterware.in_cluster, host, announced),
         css=attempt(lambda: bool(clusterware.css_daemons(host))),
         private=attempt(clusterware.private_interfaces, host),
@@ -99,21 +99,11 @@ def read(host: Host, policy: Policy) -> Facts:
     )
 
 
-def _output(host: Host, argv: List[str]) -> str:
-    output = host.run(argv)
-    if output.rc != 0:
-        command = " ".join(argv)
-        raise Unanswered(
-            "command:" + command, f"{command} ended with {output.rc}: {output.stderr.strip()[:200]}"
-        )
-    return output.stdout
-
-
 def _running(host: Host) -> Tables:
     legacy = unless_absent(attempt(host.read_text, LEGACY_TABLES), "").split()
-    listed = attempt(_output, host, NFT)
+    listed = attempt(host.read_output, NFT)
     if isinstance(listed, Absent):
-        saved = attempt(_output, host, SAVE)
+        saved = attempt(host.read_output, SAVE)
         if not isinstance(saved, Absent):
             return iptables_save.parse(known(saved))
         if legacy or not isinstance(attempt(host.list_dir, _MODULE), Absent):
@@ -124,10 +114,10 @@ def _running(host: Host) -> Tables:
     tables, foreign = nft_json.parse(known(listed) or '{"nftables": []}')
     if foreign:
         # Only iptables-save shows conditions of iptables extensions, nft does not.
-        saved_tables = iptables_save.parse(_output(host, SAVE))
+        saved_tables = iptables_save.parse(host.read_output(SAVE))
         tables = {**tables, **saved_tables}
     if legacy:
-        for (_family, name), chains in iptables_save.parse(_output(host, LEGACY)).items():
+        for (_family, name), chains in iptables_save.parse(host.read_output(LEGACY)).items():
             tables["legacy", name] = chains
     return tables
 

@@ -340,12 +340,10 @@ def _read_peers(
 
 def _read_neighbors(host: Host, names: List[str]) -> List[str]:
     """The addresses on these devices from which this host has received packets."""
-    output = host.run(_NEIGHBORS)
-    if output.rc != 0:
-        raise Unanswered("command:" + " ".join(_NEIGHBORS), output.stderr.strip()[:200])
+    output = host.read_output(_NEIGHBORS)
     return [
         _node(neighbor.address)
-        for neighbor in ip_neigh.parse(output.stdout)
+        for neighbor in ip_neigh.parse(output)
         if neighbor.device in names and not is_link_local(neighbor.address)
     ]
 

@@ -130,9 +130,9 @@ def _read_aix(host: Host) -> Aix:
     return Aix(
         odm=attempt(_read_odm, host),
         running=attempt(_read_running, host),
-        level=attempt(lambda: oslevel.parse(aix_said.read_output(host, OSLEVEL))),
+        level=attempt(lambda: oslevel.parse(host.read_output(OSLEVEL))),
         powerha=attempt(powerha.read, host),
-        cpu=attempt(lambda: lparstat.parse(aix_said.read_output(host, LPARSTAT))),
+        cpu=attempt(lambda: lparstat.parse(host.read_output(LPARSTAT))),
         persisted_mounts=attempt(_read_filesystems, host),
         live_mounts=attempt(_read_mounts, host),
         tunables=attempt(aix_said.tunables, host),
@@ -168,7 +168,7 @@ def _read_filesystems(host: Host) -> Mounts:
 
 
 def _read_mounts(host: Host) -> Mounts:
-    mounts = mount_command.parse(AIX, aix_said.read_output(host, MOUNT))
+    mounts = mount_command.parse(AIX, host.read_output(MOUNT))
     return _mounts((mount.path, mount.options) for mount in mounts)
 
 

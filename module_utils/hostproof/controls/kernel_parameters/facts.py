@@ -156,7 +156,7 @@ def _read_aix(host: Host, memory: Answer[Dict[str, int]]) -> Aix:
     return Aix(
         now=attempt(aix_said.tunables, host, NO),
         at_boot=attempt(aix_said.tunables, host, NO_AT_BOOT),
-        interfaces=attempt(lambda: ioo.parse_interfaces(aix_said.read_output(host, IFCONFIG))),
+        interfaces=attempt(lambda: ioo.parse_interfaces(host.read_output(IFCONFIG))),
         has_oracle=attempt(oracle_homes.are_listed, host),
     )
 

@@ -327,10 +327,7 @@ def _show_other_unit(host: Host, unit: str) -> Dict[str, str]:
     if not _SERVICE.match(unit):
         raise Unanswered("processes:keepers", "a daemon of the time runs in no service")
     command = [*SHOW[:3], unit]
-    output = host.run(command)
-    if output.rc != 0:
-        raise Unanswered("command:" + " ".join(command), f"systemctl show ended with {output.rc}")
-    for shown in unit_properties.parse(output.stdout):
+    for shown in unit_properties.parse(host.read_output(command)):
         return shown
     raise Unanswered("command:" + " ".join(command), "systemctl show says nothing of the unit")
 
@@ -349,13 +346,9 @@ def _read_arguments(host: Host, pid: int) -> Tuple[str, ...]:
 def _read_units(host: Host) -> List[Unit]:
     # Absent on a system other than Linux, which has no systemctl.
     host.read_text(RELEASE_FILE)
-    output = host.run(SHOW)
-    if output.rc != 0:
-        raise Unanswered(
-            "command:" + " ".join(SHOW), f"systemctl show: {output.stderr.strip()[:200]}"
-        )
+    output = host.read_output(SHOW)
     units: Dict[str, Unit] = {}
-    for shown in unit_properties.parse(output.stdout):
+    for shown in unit_properties.parse(output):
         name = shown.get("Id", "")
         if name in UNITS and shown.get("UnitFileState", ""):
             units[name] = _unit_of(host, name, UNITS[name], shown)
@@ -459,18 +452,18 @@ def _chrony_path(host: Host, keepers: Dict[str, Daemon]) -> str:
 def _read_sync(host: Host, keepers: Answer[Dict[str, Daemon]]) -> Optional[Sync]:
     names = list(known(keepers))
     if names == [CHRONYD]:
-        sources = time_sources.parse_chrony_sources(_read_output(host, SOURCES))
-        tracking = time_sources.parse_tracking(_read_output(host, TRACKING))
+        sources = time_sources.parse_chrony_sources(host.read_output(SOURCES, _LIMIT))
+        tracking = time_sources.parse_tracking(host.read_output(TRACKING, _LIMIT))
         sync = _sync(sources)
         if not tracking.synchronised:
             return sync._replace(selected=())
         return sync._replace(offset_ms=tracking.offset_ms, error_ms=tracking.error_ms)
     if names == [NTPD]:
-        sources = time_sources.parse_ntpq(_read_output(host, NTPQ))
+        sources = time_sources.parse_ntpq(host.read_output(NTPQ, _LIMIT))
         offsets = [source.offset_ms for source in sources if source.selected]
         return _sync(sources)._replace(offset_ms=offsets[0] if offsets else None)
     if names == [TIMESYNCD]:
-        is_set = _read_output(host, TIMEDATECTL).strip() == "NTPSynchronized=yes"
+        is_set = host.read_output(TIMEDATECTL, _LIMIT).strip() == "NTPSynchronized=yes"
         return Sync((TIMESYNCD,) if is_set else (), int(is_set), 1)
     return None
 
@@ -481,16 +474,6 @@ def _sync(sources: List[time_sources.Source]) -> Sync:
         sum(source.reached for source in sources),
         len(sources),
     )
-
-
-def _read_output(host: Host, argv: List[str]) -> str:
-    output = host.run(argv, _LIMIT)
-    if output.rc != 0:
-        message: object = (output.stderr.strip() or output.stdout.strip())[:200]
-        raise Unanswered(
-            "command:" + " ".join(argv), f"{argv[0]} ended with {output.rc}: {message}"
-        )
-    return output.stdout
 
 
 def _read_ctss(host: Host, css: Answer[List[Process]]) -> Optional[str]:

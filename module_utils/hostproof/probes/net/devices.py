@@ -25,10 +25,7 @@ def place(name: str, attribute: str) -> str:
 
 
 def read_addresses(host: Host) -> List[ip_addr.Address]:
-    output = host.run(_ADDRESSES)
-    if output.rc != 0:
-        raise Unanswered(ADDRESSES_KEY, output.stderr.strip())
-    return ip_addr.parse(output.stdout)
+    return ip_addr.parse(host.read_output(_ADDRESSES))
 
 
 def private(

@@ -5,7 +5,6 @@
 from typing import List
 
 from ...collect.host import Host
-from ...errors import Unanswered
 from ...parsers.net import listening_sockets
 from ...parsers.net.listening_sockets import ARGV, Listening
 
@@ -13,7 +12,4 @@ KEY = "command:" + " ".join(ARGV)
 
 
 def read(host: Host) -> List[Listening]:
-    output = host.run(ARGV)
-    if output.rc != 0:
-        raise Unanswered(KEY, f"ss ended with {output.rc}: {output.stderr.strip()}")
-    return listening_sockets.parse(output.stdout)
+    return listening_sockets.parse(host.read_output(ARGV))

@@ -370,10 +370,7 @@ def _read_nic(host: Host, name: str, bond: Optional[str]) -> Nic:
 def _read_permanent_mac(host: Host, name: str) -> Optional[str]:
     """Not what the kernel's bond calls so: that is the address which the member came with."""
     argv = ["ethtool", "-P", name]
-    output = host.run(argv)
-    if output.rc != 0:
-        raise Unanswered("command:" + " ".join(argv), output.stderr.strip())
-    return ethtool_permanent.parse(output.stdout)
+    return ethtool_permanent.parse(host.read_output(argv))
 
 
 def _read_carrier(host: Host, name: str) -> Optional[bool]:

@@ -65,10 +65,7 @@ def read_mounted(host: Host, system: str) -> List[Mounted]:
         )
     argv = COMMANDS[system]
     key = "command:" + " ".join(argv)
-    output = host.run(argv)
-    if output.rc != 0:
-        raise Unanswered(key, f"{key} ended with {output.rc}: {output.stderr.strip()}")
-    mounts = mount_command.parse(system, output.stdout)
+    mounts = mount_command.parse(system, host.read_output(argv))
     last = {mount.path: mount for mount in mounts}
     return [
         Mounted(mount.path, mount.source, mount.fstype, mount.options, None, "/", (key,))

@@ -8,7 +8,6 @@ Source: org.freedesktop.systemd1(5), the properties of units and of the manager.
 from typing import Dict, List
 
 from ...collect.host import Host
-from ...errors import Unanswered
 
 BOOTED = "/run/systemd/system"
 _NAMES = ("NOFILE", "NPROC", "STACK", "MEMLOCK")
@@ -22,11 +21,7 @@ SHOW_MANAGER = "--property=" + ",".join("Default" + name for name in SHOWN)
 def show(host: Host, argv: List[str]) -> Dict[str, str]:
     """The values of ``systemctl show`` by property."""
     needs_systemd(host)
-    output = host.run(argv)
-    if output.rc != 0:
-        key = "command:" + " ".join(argv)
-        raise Unanswered(key, f"systemctl answered {output.rc}: {output.stderr.strip()[:200]}")
-    pairs = [line.partition("=") for line in output.stdout.splitlines()]
+    pairs = [line.partition("=") for line in host.read_output(argv).splitlines()]
     return {name: value for name, _, value in pairs}
 
 

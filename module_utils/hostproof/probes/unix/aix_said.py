@@ -12,21 +12,9 @@ from ...parsers.unix import ioo
 IOO = ["ioo", "-a"]
 
 
-def read_output(host: Host, argv: List[str]) -> str:
-    """What a command prints; Unanswered with its words if it fails."""
-    output = host.run(argv)
-    if output.rc != 0:
-        words = " ".join((output.stdout + output.stderr).split())
-        raise Unanswered(
-            "command:" + " ".join(argv),
-            "{0} ended with {1}: {2}".format(" ".join(argv), output.rc, words),
-        )
-    return output.stdout
-
-
 def tunables(host: Host, argv: List[str] = IOO) -> Dict[str, str]:
     try:
-        return ioo.parse(read_output(host, argv))
+        return ioo.parse(host.read_output(argv))
     except Unanswered as problem:
         # The manual of ioo: only root may run it, also to look.
         raise Unanswered(problem.key, f"{problem}; run it as root") from problem

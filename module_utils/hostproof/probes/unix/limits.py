@@ -101,7 +101,4 @@ def _read_account(host: Host, user: str) -> Optional[Account]:
 
 def _groups_of(host: Host, user: str) -> List[str]:
     argv = ["id", "-Gn", user]
-    output = host.run(argv)
-    if output.rc != 0:
-        raise Unanswered("command:" + " ".join(argv), "id answered: " + output.stderr.strip())
-    return output.stdout.split()
+    return host.read_output(argv).split()

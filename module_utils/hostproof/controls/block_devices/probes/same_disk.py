@@ -11,7 +11,7 @@ from typing import Dict, List, Optional, Tuple
 
 from ....collect.answer import Answer, attempt, if_known, unless_absent
 from ....collect.host import Host
-from ....errors import HostproofError, Unanswered
+from ....errors import HostproofError
 from . import disks
 
 POWERMT = ["powermt", "display", "dev=all"]
@@ -31,10 +31,7 @@ def read_paths(host: Host) -> Dict[str, str]:
     """The pseudo device of PowerPath by the name of each path. Empty without pseudo devices."""
     if not any(PSEUDO.match(name) for name in disks.names(host)):
         return {}
-    output = host.run(POWERMT, record=kept_powermt)
-    if output.rc != 0:
-        raise Unanswered("command:" + " ".join(POWERMT), f"powermt ended with {output.rc}")
-    return powermt(output.stdout)
+    return powermt(host.read_output(POWERMT, record=kept_powermt))
 
 
 def powermt(text: str) -> Dict[str, str]:

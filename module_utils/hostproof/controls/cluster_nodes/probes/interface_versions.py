@@ -68,8 +68,5 @@ def _interface(host: Host, name: str, *, has_card: bool) -> Interface:
 
 def _driver(host: Host, name: str) -> ethtool_driver.Driver:
     argv = ["ethtool", "-i", name]
-    output = host.run(argv)
-    if output.rc:
-        raise Unanswered("command:" + " ".join(argv), f"ethtool -i {name}: {output.stderr.strip()}")
-    driver: ethtool_driver.Driver = known(ethtool_driver.parse(output.stdout))
+    driver: ethtool_driver.Driver = known(ethtool_driver.parse(host.read_output(argv)))
     return driver

@@ -10,7 +10,7 @@ from typing import Dict, List, NamedTuple, Tuple
 
 from ....collect.answer import Answer, attempt, known, unless_newer
 from ....collect.host import FoundLines, Host
-from ....errors import Denied, NotRecorded, Unanswered
+from ....errors import Denied, NotRecorded
 from ....parsers.kept_lines import LEFT_OUT
 from ....probes.systemd import boot_scripts
 
@@ -104,15 +104,10 @@ def read(host: Host) -> Loaders:
 
 
 def _show(host: Host, argv: List[str]) -> List[Dict[str, str]]:
-    output = host.run(argv)
-    if output.rc != 0:
-        raise Unanswered(
-            "command:" + " ".join(argv),
-            f"systemctl show ended with {output.rc}: {output.stderr.strip()[:200]}",
-        )
+    output = host.read_output(argv)
     return [
         dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
-        for block in output.stdout.split("\n\n")
+        for block in output.split("\n\n")
     ]
 
 

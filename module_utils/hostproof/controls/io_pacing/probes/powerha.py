@@ -70,13 +70,7 @@ def read(host: Host) -> PowerHa:
 
 
 def _halevel(host: Host) -> halevel.Level:
-    output = host.run(HALEVEL)
-    if output.rc != 0:
-        raise Unanswered(
-            "command:" + " ".join(HALEVEL),
-            "halevel ended with {0}: {1}".format(output.rc, " ".join(output.stderr.split())),
-        )
-    return halevel.parse(output.stdout)
+    return halevel.parse(host.read_output(HALEVEL))
 
 
 def _is_active(host: Host) -> bool:

@@ -244,8 +244,4 @@ def _resolve(host: Host, name: str) -> Tuple[str, ...]:
 
 def _read_own(host: Host) -> List[ip_addr.Address]:
     argv = ["ip", "-o", "addr", "show"]
-    output = host.run(argv)
-    if output.rc != 0:
-        key = "command:" + " ".join(argv)
-        raise Unanswered(key, f"{key} ended with {output.rc}")
-    return ip_addr.parse(output.stdout)
+    return ip_addr.parse(host.read_output(argv))

@@ -83,11 +83,7 @@ def read_library(host: Host, homes: List[OracleHome]) -> Library:
 
 
 def _read_cache(host: Host) -> List[ldconfig.Library]:
-    output = host.run(LDCONFIG)
-    if output.rc != 0:
-        key = "command:" + " ".join(LDCONFIG)
-        raise Unanswered(key, f"ldconfig ended with {output.rc}")
-    return ldconfig.parse(output.stdout)
+    return ldconfig.parse(host.read_output(LDCONFIG))
 
 
 # -- trace files ----------------------------------------------------------------------------------
