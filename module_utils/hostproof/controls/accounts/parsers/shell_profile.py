@@ -16,7 +16,10 @@ VARIABLES = ("ORACLE_HOME", "ORACLE_SID", "ORACLE_BASE", "ORA_NLS10", "TNS_ADMIN
 MARK = "# settings of a start file"
 
 #: Before a command: one directly behind a bracket is for a subshell only.
-_BEGIN = r"(?:^|[;&|{)]|\b(?:then|else|do)\b)\s*(?:(?:builtin|command|eval)\s+[\"']?\s*)?"
+_BEGIN = (
+    r"(?:^|[;&|{)]|\b(?:then|else|do)\b)\s*"
+    r"(?:(?:[A-Za-z_]\w{0,40}=[^\s;&|\"'`$()]{0,80}|time|!)\s+){0,3}(?:(?:builtin|command|eval)\s+[\"']?\s*)?"
+)
 _UMASK = re.compile(
     _BEGIN + r"(?P<at>)umask\s+(?:-[-\w]+\s+)?[\"']?"
     r"(?P<value>[0-7]{1,4}(?!\w)|[ugoa][-+=\w,]*|[$`])"
@@ -40,6 +43,9 @@ _BATCH = re.compile(
     r"|!\s*\[{1,2}[^]]{0,80}(?:\$-|PS1|SSH_TTY)|\bTERM\b[^]]{0,9}={1,2}\s*[\"']?dumb"
 )
 _LEAVE = re.compile(r"\b(?:return|exit)\b")
+_BEFORE = re.compile(r"(?:^|;)\s*\Z")
+#: The rest of a command that runs in a process of its own.
+_APART = re.compile(r"[^;&|]{0,200}(?:\|(?!\|)|(?<![<>])&(?![&>]))")
 #: Only for a shell that is not one of a login.
 _NOT_LOGIN = re.compile(r"!\s*shopt\s+-q\s+login_shell")
 #: Tests of a file that is then read, and what is true in each login with bash.
@@ -212,6 +218,7 @@ class _Block:
 #: Kinds of blocks.
 _SESSION, _WITHOUT = "terminal", "batch"
 _GIVEN_KIND, _LOOPS, _OTHER_SHELL, _IN_FUNCTION = "given", "loop", "not login", "function"
+_GROUP = "group"
 
 
 class _Reader:
@@ -224,7 +231,7 @@ class _Reader:
         self._brackets: List[str] = []
         self._loops: Dict[str, List[str]] = {}
         self._bodies: Dict[str, List[Step]] = {}
-        self._has_left = False
+        self._has_left = self._has_ended = False
         self._function = ""
 
     @property
@@ -249,21 +256,19 @@ class _Reader:
         if "case" in blank or any(block.word == "case" for block in self._inside):
             found += [(match.end(1), "arm", match) for match in _ARM.finditer(blank)]
         found += [(match.start(), "leave", match) for match in _LEAVE.finditer(alone)]
-        found += [
-            (match.start(1), "call", match)
-            for match in _CALL.finditer(alone)
-            if match.group(1) in self._bodies
-        ]
+        found += [(match.start(1), "call", match) for match in _CALL.finditer(alone)]
         # Only where nothing else sets it, as in /etc/bashrc of EL 9.
         is_for_zero = re.search(r"umask[`)]\S* +(?:-eq|=+) +\S?0+\b", code) is not None
         for pattern, kind in ((_UMASK, UMASK), (_SOURCE, SOURCE)):
             for match in pattern.finditer(code) if kind == SOURCE or not is_for_zero else ():
                 # Quoted text is none, except that of eval.
-                if alone[match.start("at")] != "_" or "eval" in match.group():
+                is_hidden = alone[match.start("at")] == "_" and "eval" not in match.group()
+                if not is_hidden and not _APART.match(code, match.end()):
                     found.append((match.start("at"), kind, match))
         found += [(match.start(1), PRINT, match) for match in _PRINT.finditer(shown)]
         for place, kind, match in sorted(found, key=lambda one: one[0]):
-            self._take(kind, match, code, place)
+            if not self._has_ended:
+                self._take(kind, match, code, place)
 
     def _outside(self, blank: str) -> Tuple[str, str]:
         """The line without the text of subshells, and without the text of those alone whose output
@@ -301,8 +306,9 @@ class _Reader:
         elif kind == "leave":
             is_batch = _session(code[:place]) is False or self._has(_WITHOUT)
             self._has_left = self._has_left or (is_batch and not self._has(_IN_FUNCTION))
+            self._has_ended = self._is_sure(code, place, ()) and bool(_BEFORE.search(code[:place]))
         elif kind == "call":
-            for step in self._bodies[match.group(1)]:
+            for step in list(self._bodies.get(match.group(1), [])):
                 is_sure = step.is_sure and self._is_sure(code, place, (_SESSION,))
                 self.steps.append(step._replace(is_sure=is_sure))
         elif kind == UMASK:
@@ -325,6 +331,9 @@ class _Reader:
             return _Block(word, _OTHER_SHELL)
         if word == "for":
             return _Block(word, _LOOPS)
+        if word == "{":
+            before = code[: match.start(2)].rpartition(";")[2]
+            return _Block(word, "" if re.search(r"&&|\|\|", before) else _GROUP)
         return _Block(word, _kind_of(condition))
 
     def _else(self, block: _Block, word: str, condition: str) -> None:
@@ -357,7 +366,7 @@ class _Reader:
             is_alone = True
         if session is not None and (_SESSION if session else _WITHOUT) in given:
             is_alone = True
-        return is_alone and all(block.kind in given for block in self._inside)
+        return is_alone and all(block.kind in (*given, _GROUP) for block in self._inside)
 
     def _add(self, step: Step) -> bool:
         """Whether it runs here; in a function it does where that is called."""
