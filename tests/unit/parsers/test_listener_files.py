@@ -18,7 +18,6 @@ class TestListenerLog:
         assert log.first == datetime(2010, 5, 15, 11, 42, 20)
         assert log.last == datetime(2010, 5, 15, 11, 43, 1)
         assert log.seconds() == 42.0
-        assert log.reloaded == datetime(2010, 5, 15, 11, 42, 58)
 
     def test_events(self, fixture_text):
         events = [entry.event for entry in listener_log.entries(fixture_text(FIXTURE))]

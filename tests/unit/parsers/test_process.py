@@ -153,8 +153,7 @@ class TestShm:
             fixture_text("sysvipc_shm/linux-6.18-two-segments.txt")
         )
         assert (unattached.shmid, unattached.size, unattached.nattch) == (1, 64 * MIB, 0)
-        assert (attached.shmid, attached.perms, attached.nattch) == (2, 0o600, 1)
-        assert attached.cpid == attached.lpid > 0
+        assert (attached.shmid, attached.nattch) == (2, 1)
         assert (attached.uid, attached.gid) == (0, 0)
 
     @pytest.mark.parametrize("columns", [9, 14])

@@ -14,14 +14,11 @@ _WHAT = "sysvipc shm"
 
 
 class ShmSegment(NamedTuple):
-    """One segment. size is bytes, perms the mode bits, cpid and lpid its creator and last user."""
+    """One segment; ``size`` is bytes."""
 
     key: int
     shmid: int
-    perms: int
     size: int
-    cpid: int
-    lpid: int
     nattch: int
     uid: int
     gid: int
@@ -44,11 +41,6 @@ def _segment(header: List[str], values: List[str], line: int) -> ShmSegment:
         raise ParseError(_WHAT, f"{len(values)} values below {len(header)} columns", line)
     row = dict(zip(header, values))
     try:
-        return ShmSegment(
-            **{
-                name: integer(row[name], 8 if name == "perms" else 10)
-                for name in ShmSegment._fields
-            }
-        )
+        return ShmSegment(*(integer(row[name]) for name in ShmSegment._fields))
     except ValueError as problem:
         raise ParseError(_WHAT, str(problem), line) from problem

@@ -49,10 +49,10 @@ class Log(NamedTuple):
 
     ``established`` is the number of successful connections, ``delayed`` the number of lines that
     report that the limit was reached. ``codes`` counts the result codes of other connections.
-    ``busiest`` is the maximum of successful connections per second. ``reloaded`` is the time when
-    the listener last read its file again. ``failures`` counts the events that have NO_HANDOFF,
-    LOST_CONTACT or TIMED_OUT as their code or among their error lines, each event once, under the
-    first of these. ``system_errors`` counts the errors of the operating system below NO_HANDOFF.
+    ``busiest`` is the maximum of successful connections per second. ``failures`` counts the events
+    that have NO_HANDOFF, LOST_CONTACT or TIMED_OUT as their code or among their error lines, each
+    event once, under the first of these. ``system_errors`` counts the errors of the operating
+    system below NO_HANDOFF.
     """
 
     first: datetime
@@ -61,7 +61,6 @@ class Log(NamedTuple):
     delayed: int
     codes: Dict[int, int]
     busiest: int
-    reloaded: Optional[datetime]
     failures: Dict[int, int] = {}
     system_errors: Dict[str, int] = {}
 
@@ -107,7 +106,6 @@ def parse(text: str) -> Log:
         elif entry.code != LIMIT_REACHED:
             codes[entry.code] = codes.get(entry.code, 0) + 1
     failures, system_errors = _failures(text)
-    reloads = [entry.time for entry in lines if entry.event == "reload" and entry.code == 0]
     return Log(
         first=min(entry.time for entry in lines),
         last=max(entry.time for entry in lines),
@@ -115,7 +113,6 @@ def parse(text: str) -> Log:
         delayed=len([entry for entry in connects if entry.code == LIMIT_REACHED]),
         codes=codes,
         busiest=max(list(seconds.values()) + [0]),
-        reloaded=reloads[-1] if reloads else None,
         failures=failures,
         system_errors=system_errors,
     )
