@@ -22,6 +22,7 @@ import_module("hostproof_controller")  # It locates the other modules.
 from hostproof_controller.controller_action import ControllerAction
 from hostproof_controller.gate import gate_steps, gating
 from hostproof_controller.latency.change_findings import Judged
+from hostproof_controller.runs import now
 
 OF_A_BATCH = ("measuring", "changing", "decided", "reverted")
 
@@ -54,7 +55,7 @@ def planned(params: dict[str, Any], check_mode: bool, answer: dict[str, Any]) ->
     gating.check_controls(params["controls"], params["unchanged"], params["groups"])
     batches = gating.plan(params["hosts"], params["unchanged"], params["serial"])
     if not check_mode:
-        gating.create(params["folder"], batches, gate_steps.now())
+        gating.create(params["folder"], batches, now())
     answer["proceed"] = True
     answer["batches"] = [shown(batch) for batch in batches]
     for batch in batches:

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import click
 
-from ..history.trend import SOON_DAYS, Trend, folders, lasted, seconds, trend
+from ..history.trend import SOON_DAYS, Trend, folders, lasted, trend
 from ..layout import WORKPLACE
 from ..report.csv import as_csv
+from ..report.prometheus import seconds
 from ..report.verdict import VERDICTS
 from . import options, terminal
 from .errors import Refused, complain

@@ -3,7 +3,6 @@
 """The steps of a gate on the controller: each reads the ledger and what was measured, notes what
 follows on disk, and says whether the next step may be made."""
 
-import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -44,10 +43,6 @@ class Comparison(NamedTuple):
         if self.about_all:
             found_here.append(Judged(RUN_HOST, self.about_all, {}))
         return found_here
-
-
-def now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def compare(

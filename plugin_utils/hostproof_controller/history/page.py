@@ -8,9 +8,10 @@ from pathlib import Path
 
 from ansible.module_utils.hostproof import VERSION
 
+from ..report.prometheus import seconds
 from ..report.text import one_line
 from ..report.verdict import READY, VERDICTS
-from .trend import SOON_DAYS, Trend, lasted, seconds
+from .trend import SOON_DAYS, Trend, lasted
 
 TEMPLATES = Path(__file__).with_name("templates")
 

@@ -7,9 +7,7 @@ A run may check some hosts, or one control of them: what it does not touch stays
 
 from __future__ import annotations
 
-import calendar
 import datetime
-import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +16,7 @@ from typing import Any, NamedTuple
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WAIVED, WARN
 
+from ..report.prometheus import seconds
 from ..report.store import FINDINGS_FILE, Results, merge, natural, read_entries
 from ..report.text import heading_of
 from ..report.verdict import VERDICTS, host_verdict
@@ -187,14 +186,6 @@ class _Known:
 
 def _flat(controls: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return [finding for findings in controls.values() for finding in findings]
-
-
-def seconds(instant: str) -> int:
-    """Seconds since 1970; a report's instants were checked when it was read."""
-    try:
-        return calendar.timegm(time.strptime(instant, "%Y-%m-%dT%H:%M:%SZ"))
-    except ValueError:
-        return 0
 
 
 def lasted(duration: float) -> str:
