@@ -374,6 +374,7 @@ COMMANDS = {
         "kafka-configs --add-config 'SCRAM-SHA-256=[password=§]' x",
         "artemis user add --user-command-user a --user-command-password §",
         "artemis producer --user a --password §",
+        "backup-tool -u 'scott:§ x' h",
     ],
     "keys, archives, disks": [
         "openssl rsa -passin pass:§ -in x",
