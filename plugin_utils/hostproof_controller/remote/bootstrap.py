@@ -50,7 +50,7 @@ if not COMPILED and not any(_source[2] for _source in SOURCES.values()):
 
 
 class Tuple(tuple):
-    """What the named tuples have in common."""
+    """The base of the named tuples."""
 
     __slots__ = ()
 

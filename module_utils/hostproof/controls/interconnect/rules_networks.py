@@ -203,17 +203,7 @@ def separate(facts: Facts, _policy: Policy) -> Verdict:
         if address.network.version == other.network.version
         and address.network.overlaps(other.network)
     ]
-    steps: List[Step] = []
-    if problems:
-        steps.append(
-            Ask(
-                "register a separate interface of all nodes, in another subnet, as "
-                "cluster_interconnect (oifcfg setif), restart Clusterware on all nodes, and then "
-                f"register {both[0]} as public only (oifcfg delif, setif)"
-                if both
-                else MOVE.format("a subnet for the private interface that overlaps with no other")
-            )
-        )
+    steps: List[Step] = [_separated(both)] if problems else []
     instances = if_known(facts.instances, [])
     now = [(one, *_outside(one.sid, one.now, facts)) for one in instances]
     later = [(one, *_outside(one.sid, one.later, facts)) for one in instances]
@@ -252,6 +242,17 @@ def separate(facts: Facts, _policy: Policy) -> Verdict:
         ),
         desired="a private interface in a subnet that overlaps with no other",
         evidence=[clusterware.NETWORKS_KEY, devices.ADDRESSES_KEY],
+    )
+
+
+def _separated(both: List[str]) -> Step:
+    """``both``: interfaces that are registered as public and as private."""
+    if not both:
+        return Ask(MOVE.format("a subnet for the private interface that overlaps with no other"))
+    return Ask(
+        "register a separate interface of all nodes, in another subnet, as "
+        "cluster_interconnect (oifcfg setif), restart Clusterware on all nodes, and then "
+        f"register {both[0]} as public only (oifcfg delif, setif)"
     )
 
 

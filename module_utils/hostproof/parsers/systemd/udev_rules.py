@@ -364,13 +364,20 @@ def _run_file(
             )
         is_certain = answer == YES and not doubtful
         by_identity = selected is not None or _names_device(rule)
-        _assign(Assigned("", f"{path}:{rule.line}", by_identity), rule, is_certain, outcomes)
-        for key, operator, value in rule.tokens:
-            if key not in ("RUN", "RUN{program}") or operator == "-=":
-                continue
-            if operator != "+=":  # it replaces the list of programs
-                programs[:] = [] if is_certain else [(before, False) for before, _ in programs]
-            programs.append((Assigned(value, f"{path}:{rule.line}", by_identity), is_certain))
+        assignment = Assigned("", f"{path}:{rule.line}", by_identity)
+        _assign(assignment, rule, is_certain, outcomes)
+        _add_programs(assignment, rule, is_certain, programs)
+
+
+def _add_programs(
+    assignment: Assigned, rule: Rule, is_certain: bool, programs: List[Tuple[Assigned, bool]]
+) -> None:
+    for key, operator, value in rule.tokens:
+        if key not in ("RUN", "RUN{program}") or operator == "-=":
+            continue
+        if operator != "+=":  # it replaces the list of programs
+            programs[:] = [] if is_certain else [(before, False) for before, _ in programs]
+        programs.append((assignment._replace(value=value), is_certain))
 
 
 def _single_values(rule: Rule) -> Dict[str, str]:

@@ -44,7 +44,7 @@ _BATCH = re.compile(
 )
 _LEAVE = re.compile(r"\b(?:return|exit)\b")
 _BEFORE = re.compile(r"(?:^|;)\s*\Z")
-#: The rest of a command that runs in a process of its own.
+#: The rest of a command that runs in a separate process.
 _APART = re.compile(r"[^;&|]{0,200}(?:\|(?!\|)|(?<![<>])&(?![&>]))")
 #: Only for a shell that is not one of a login.
 _NOT_LOGIN = re.compile(r"!\s*shopt\s+-q\s+login_shell")
@@ -247,6 +247,12 @@ class _Reader:
             self._function = function.group(1) or function.group(2)
         for name, words in _LOOP.findall(blank):
             self._loops[name] = [_place(word) for word in words.split()]
+        for place, kind, match in sorted(self._found(code, blank), key=lambda one: one[0]):
+            if not self._has_ended:
+                self._take(kind, match, code, place)
+
+    def _found(self, code: str, blank: str) -> List[Tuple[int, str, Any]]:
+        """Blocks and commands of a line: (place, kind, match). ``blank`` has no quoted text."""
         alone, shown = self._outside(blank)
         found: List[Tuple[int, str, Any]] = []
         for pattern, kind in ((_OPEN, "open"), (_CLOSE, "close")):
@@ -266,9 +272,7 @@ class _Reader:
                 if not is_hidden and not _APART.match(code, match.end()):
                     found.append((match.start("at"), kind, match))
         found += [(match.start(1), PRINT, match) for match in _PRINT.finditer(shown)]
-        for place, kind, match in sorted(found, key=lambda one: one[0]):
-            if not self._has_ended:
-                self._take(kind, match, code, place)
+        return found
 
     def _outside(self, blank: str) -> Tuple[str, str]:
         """The line without the text of subshells, and without the text of those alone whose output

@@ -444,23 +444,9 @@ def _test(word: str, words: List[str], named: _Sets) -> Test:
     is_meta = word == "meta" and bool(words)
     if is_meta:
         word = words.pop(0)
-    if word == "limit" and words[:1] == ["rate"]:
-        return _limit(words)
-    if word == "ct" and words[:1] == ["count"]:
-        is_over = words[1:2] == ["over"]
-        count = "".join(words[1 + is_over : 2 + is_over])
-        del words[: 2 + is_over]
-        return Test(OVER_LIMIT if is_over else LIMIT, text=f"ct count {count}"[:60])
-    if word == "ip" and words[:2] == ["frag-off", "&"] and words[3:5] == ["!=", "0"]:
-        # The first packet is whole.
-        del words[:5]
-        return Test(NEVER)
-    if word == "tcp" and words[:1] == ["flags"]:
-        return _of_flags(words)
-    if word == "fib" and words[:1] == ["saddr"] and "missing" in words:
-        # The packets of a client come on the interface that leads to it.
-        del words[: words.index("missing") + 1]
-        return Test(NEVER)
+    test = _special(word, words)
+    if test is not None:
+        return test
     if word == "fib" and words[:2] == ["daddr", "type"]:
         del words[:2]
         word = "pkttype"
@@ -482,6 +468,28 @@ def _test(word: str, words: List[str], named: _Sets) -> Test:
         words.insert(0, shown)
         return unread
     return test
+
+
+def _special(word: str, words: List[str]) -> Optional[Test]:
+    """A condition that is no comparison of a field with values. None for another one."""
+    if word == "limit" and words[:1] == ["rate"]:
+        return _limit(words)
+    if word == "ct" and words[:1] == ["count"]:
+        is_over = words[1:2] == ["over"]
+        count = "".join(words[1 + is_over : 2 + is_over])
+        del words[: 2 + is_over]
+        return Test(OVER_LIMIT if is_over else LIMIT, text=f"ct count {count}"[:60])
+    if word == "ip" and words[:2] == ["frag-off", "&"] and words[3:5] == ["!=", "0"]:
+        # The first packet is whole.
+        del words[:5]
+        return Test(NEVER)
+    if word == "tcp" and words[:1] == ["flags"]:
+        return _of_flags(words)
+    if word == "fib" and words[:1] == ["saddr"] and "missing" in words:
+        # The packets of a client come on the interface that leads to it.
+        del words[: words.index("missing") + 1]
+        return Test(NEVER)
+    return None
 
 
 def _of_values(word: str, kind: str, values: List[str], negated: bool) -> Optional[Test]:

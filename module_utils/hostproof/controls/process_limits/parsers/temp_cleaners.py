@@ -107,7 +107,7 @@ def is_cleaner(line: str) -> bool:
     )
 
 
-#: What a line says, the fastest first.
+#: The readings of a line, the fastest first.
 READINGS = (_patterns, is_cleaner, _deletions)
 
 
