@@ -21,6 +21,11 @@ class Profile(NamedTuple):
     grid: bool
 
 
+def announces_node(profile: Optional[Profile]) -> Optional[bool]:
+    """Whether a profile states that the host is a node of a cluster; None without a profile."""
+    return profile.cluster if profile is not None else None
+
+
 #: Distributions that ``hostproof_target_os`` takes: ID of os-release and major version.
 TARGET_SYSTEMS: Tuple[str, ...] = ("ol8", "ol9", "ol10", "rhel8", "rhel9", "rhel10", "sles15")
 

@@ -737,6 +737,13 @@ class TestLoopback:
         assert finding.status == status
 
 
+def test_oracle_restart_has_no_interconnect():
+    restart = Node().file("/etc/oracle/ocr.loc", "local_only=TRUE\n")
+    assert {finding.status for finding in judged(restart)} == {"skip"}
+    why = one_of(restart, "loopback_mtu", interfaces=["eth1"]).why
+    assert why == "This host is not a node of a cluster, and the profile is not one of a node."
+
+
 class TestEndToEnd:
     def test_nothing_is_sent_unless_it_is_asked_for(self):
         node = Node()

@@ -288,6 +288,16 @@ class TestWhereItCounts:
         for name in ("oracle_19c_single", "oracle_19c_restart"):
             assert "net.ipv4.ipfrag_high_thresh" not in judge(stock(), profile=name)
 
+    @pytest.mark.parametrize(
+        ("local_only", "runs", "is_node"),
+        [("TRUE", True, False), ("TRUE", False, False), ("FALSE", False, True)],
+    )
+    def test_local_only_tells_a_cluster_from_oracle_restart(self, judge, local_only, runs, is_node):
+        machine = with_home(stock()).file("/etc/oracle/ocr.loc", f"local_only={local_only}\n")
+        if runs:
+            machine.process("/u01/grid/bin/ocssd.bin", "/u01/grid/bin/ocssd.bin")
+        assert ("net.ipv4.ipfrag_high_thresh" in judge(machine)) is is_node
+
     def test_direct_nfs_without_a_profile(self, judge):
         machine = with_home(stock()).file("/etc/oranfstab", "server: filer\n")
         assert judge(machine)["net.ipv4.tcp_rmem"].status == "pass"

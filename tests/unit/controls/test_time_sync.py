@@ -451,6 +451,20 @@ class TestClusterware:
         findings = judge(with_clusterware(with_chrony(conf), OBSERVER))
         assert findings["never_steps"].status == "fail"
 
+    @pytest.mark.parametrize(
+        ("path", "text", "profile"),
+        [
+            ("ocr.loc", "local_only=TRUE\n", "none"),
+            ("olr.loc", "crs_home=/u01/app/19.0.0/grid\nlocal_only=true\n", "none"),
+            ("ocr.loc", "local_only=TRUE\n", "oracle_19c_restart"),
+        ],
+    )
+    def test_oracle_restart_is_no_cluster_and_has_no_ctss(self, judge, path, text, profile):
+        conf = DEBIAN.replace("makestep 1 3", "makestep 1 -1")
+        machine = with_clusterware(with_home(with_chrony(conf)), "CRS-4013: not supported\n")
+        findings = judge(machine.file("/etc/oracle/" + path, text), profile=profile)
+        assert (findings["never_steps"].status, findings["ctss"].status) == ("warn", "skip")
+
 
 #: A configuration whose folder is read last, and steps for ever.
 LATE = f"pool ntp.example.com\nmakestep 0.5 -1\nconfdir {FOLDER}\n"

@@ -8,6 +8,7 @@ from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.command import PATH
 from ...collect.host import Host
 from ...errors import Absent, HostproofError, ParseError, Unanswered
+from ...evaluate import profiles
 from ...parsers.net import ip_addr
 from ...probes.net import devices
 from ...probes.oracle import clusterware
@@ -83,7 +84,7 @@ def read(host: Host, policy: Policy) -> Facts:
         return Facts(kernel, kernel, kernel, kernel, kernel, None, False, kernel, kernel)
     boot = attempt(loaders.read, host)
     running = attempt(_running, host)
-    announced = policy.profile.cluster if policy.profile is not None else None
+    announced = profiles.announces_node(policy.profile)
     return Facts(
         kernel=kernel,
         running=running,

@@ -9,6 +9,7 @@ from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
 from ...errors import Absent, Unanswered, kind_of
+from ...evaluate import profiles
 from ...parsers.net import bonding, ip_addr, ip_neigh, ip_route, proc_net_snmp
 from ...parsers.number import integer
 from ...parsers.oracle import crsconfig_params, pfile
@@ -159,7 +160,7 @@ def read(host: Host, policy: Policy) -> Facts:
         registered=attempt(_read_registered, host),
         public=attempt(_read_public, host),
         bonds=[_read_bond(host, name) for name in sorted(names)],
-        cluster=attempt(lambda: bool(clusterware.css_daemons(host))),
+        cluster=attempt(clusterware.may_be_node, host, profiles.announces_node(policy.profile)),
         loopback=attempt(host.read_number, LOOPBACK),
         routes=routes,
         ways=ways,

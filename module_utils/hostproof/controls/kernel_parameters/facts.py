@@ -8,6 +8,7 @@ from typing import Dict, Iterable, List, NamedTuple, Tuple
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
 from ...errors import Absent, HostproofError, ParseError
+from ...evaluate import profiles
 from ...evaluate.comparing import numbers
 from ...parsers.kernel import kernel_release, meminfo, sysvipc_shm
 from ...parsers.nfs.nfs_options import AIX, LINUX
@@ -70,8 +71,8 @@ class Aix(NamedTuple):
 class Facts(NamedTuple):
     """The state of the host. Every Answer may contain the error that replaces it.
 
-    ``running`` are the texts of files by their paths below /proc/sys. ``cluster`` is whether
-    Clusterware runs, ``interconnect`` its interfaces or those of the policy. ``saptune`` maps
+    ``running`` are the texts of files by their paths below /proc/sys. ``cluster`` is whether it is
+    a node of a cluster, ``interconnect`` its interfaces or those of the policy. ``saptune`` maps
     the parameters that it has set to the directory that proves it. ``apart`` are instances that run
     in a separate IPC namespace, where semaphores and shared memory have other limits. ``stopped``
     is what databases take that are down. ``crash_kernel`` is whether one is loaded. ``direct_nfs``
@@ -112,7 +113,6 @@ def proc_file(key: str) -> str:
 def read(host: Host, policy: Policy) -> Facts:
     """Look at everything that the checks and the plan need; nothing is written."""
     memory = attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo")))
-    daemons = attempt(clusterware.css_daemons, host)
     interconnect = attempt(_read_interconnect, host, policy)
     segments = attempt(instances.read_segments, host)
     running = _read_running(host, policy, if_known(interconnect, ()))
@@ -132,7 +132,7 @@ def read(host: Host, policy: Policy) -> Facts:
         boot=boot_probe.read_boot(host),
         running=running,
         software=software,
-        cluster=attempt(lambda: bool(known(daemons))),
+        cluster=attempt(clusterware.may_be_node, host, profiles.announces_node(policy.profile)),
         direct_nfs=attempt(_has_oranfstab, host, software),
         interconnect=interconnect,
         segments=segments,

@@ -8,6 +8,7 @@ from ...collect import identity
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent, unless_newer
 from ...collect.host import Host, OpenFiles
 from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate import profiles
 from ...parsers.mounts import mountinfo
 from ...probes.kernel import mounts as mount_table
 from ...probes.nfs import nfs_files, nfs_mounted, nfs_persisted, nfs_traffic
@@ -93,7 +94,7 @@ def read(host: Host, policy: Policy) -> Facts:
 
 
 def _read_clusterware(host: Host, policy: Policy) -> Optional[bool]:
-    announced = policy.profile.cluster if policy.profile is not None else None
+    announced = profiles.announces_node(policy.profile)
     return unless_newer(attempt(clusterware.in_cluster, host, announced), None)
 
 

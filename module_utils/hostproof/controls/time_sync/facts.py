@@ -9,6 +9,7 @@ from ...collect import identity
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent, unless_newer
 from ...collect.host import FoundLines, Host, Process
 from ...errors import Absent, Denied, HostproofError, Unanswered
+from ...evaluate import profiles
 from ...parsers.kept_lines import LEFT_OUT
 from ...parsers.shell import started_commands
 from ...probes.oracle import clusterware, releases
@@ -129,7 +130,7 @@ class Facts(NamedTuple):
     """What the host showed. Every Answer may hold the error that replaces it.
 
     ``keepers`` are the daemons that set the clock; ``sync`` is what the only one says, None where
-    it is not asked. ``ctss`` is the mode of Clusterware's own service, None where no Clusterware
+    it is not asked. ``ctss`` is the mode of Clusterware's own service, None where no cluster
     runs. ``left`` are configurations of daemons, whether they run or not. ``booted`` is in seconds
     of the epoch. ``steppers`` are the lines of cron that step the clock, by place. ``thresholds``
     are those of ntp.conf, where ntpd runs.
@@ -151,22 +152,21 @@ class Facts(NamedTuple):
     thresholds: Answer[List[ntp_conf.Threshold]]
 
 
-def read(host: Host, _policy: Policy) -> Facts:
+def read(host: Host, policy: Policy) -> Facts:
     """Look at everything that the checks and the plan need; nothing is written."""
     units = attempt(_read_units, host)
     keepers = attempt(_read_keepers, host, units)
-    css = attempt(clusterware.css_daemons, host)
     return Facts(
         kernel=attempt(lambda: host.read_text(RELEASE_FILE).strip()),
         software=releases.read_software(host),
-        cluster=attempt(lambda: bool(known(css)) or clusterware.read_home(host) is not None),
+        cluster=attempt(clusterware.may_be_node, host, profiles.announces_node(policy.profile)),
         keepers=keepers,
         units=attempt(_with_other_units, host, units, if_known(keepers, {})),
         chrony=attempt(_read_chrony, host, if_known(keepers, {})),
         sync=attempt(_read_sync, host, keepers),
         clock=attempt(lambda: host.read_text(CURRENT).strip()[:80]),
         clocks=attempt(lambda: tuple(host.read_text(AVAILABLE).split()[:20])),
-        ctss=attempt(_read_ctss, host, css),
+        ctss=attempt(_read_ctss, host),
         left=tuple(path for path in (*CHRONY_CONF, *NTP_CONF) if _is_there(host, path)),
         booted=attempt(_read_boot_time, host),
         steppers=attempt(_read_steppers, host),
@@ -476,10 +476,11 @@ def _sync(sources: List[time_sources.Source]) -> Sync:
     )
 
 
-def _read_ctss(host: Host, css: Answer[List[Process]]) -> Optional[str]:
-    """Observer or Active: the word counts, for the numbers of messages have changed."""
-    daemons = known(css)
-    if not daemons:
+def _read_ctss(host: Host) -> Optional[str]:
+    """Observer or Active: the word counts, for the numbers of messages have changed. Oracle Restart
+    has no CTSS."""
+    daemons = clusterware.css_daemons(host)
+    if not daemons or attempt(clusterware.in_cluster, host) is False:
         return None
     name = "ask for the mode of cluster time synchronization"
     output = clusterware.ask(host, daemons[0], name, "crsctl", "check", "ctss")

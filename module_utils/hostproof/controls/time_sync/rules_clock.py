@@ -185,7 +185,7 @@ _ALONE = "while neither Clusterware nor a database runs there: it may step the c
 def ctss(facts: Facts, policy: Policy) -> Verdict:
     mode = known(facts.ctss)
     if mode is None:
-        raise Skip("No Clusterware runs here.")
+        raise Skip("No Clusterware of a cluster runs here.")
     running = sorted(known(facts.keepers))
     left = ", ".join(facts.left)
     status, why, fix = PASS, None, None

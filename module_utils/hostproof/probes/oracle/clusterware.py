@@ -78,6 +78,15 @@ def in_cluster(host: Host, announced: Optional[bool] = None) -> Optional[bool]:
     return False if False in answers else None
 
 
+def may_be_node(host: Host, announced: Optional[bool] = None) -> bool:
+    """Whether to treat the host as a node of a cluster: ``in_cluster``, and any Clusterware that
+    runs or is installed where no sign shows whether it is Oracle Restart."""
+    node = in_cluster(host, announced)
+    if node is not None:
+        return node
+    return bool(css_daemons(host)) or read_home(host) is not None
+
+
 def _unless_unknown(
     unless: Callable[..., object], answer: object, otherwise: object, unknown: List[HostproofError]
 ) -> Any:
@@ -114,9 +123,9 @@ class Network(NamedTuple):
 
 
 def networks(host: Host) -> List[Network]:
-    """The networks that oifcfg lists; none where no CSS runs."""
+    """The networks that oifcfg lists; none where no CSS runs, or only that of Oracle Restart."""
     daemons = css_daemons(host)
-    if not daemons:
+    if not daemons or attempt(in_cluster, host) is False:
         return []
     output = ask(host, daemons[0], _NETWORKS, "oifcfg", "getif")
     lines = [line.split() for line in output.stdout.splitlines()]
