@@ -73,10 +73,11 @@ def told(tmp_path, validate_finding):
 
 
 @pytest.mark.parametrize(
-    ("maximum", "status"), [(15, "pass"), (16, "warn"), (30, "warn"), (31, "fail")]
+    ("maximum", "status"), [(15, "pass"), (16, "warn"), (30, "warn"), (130, "warn"), (131, "fail")]
 )
 def test_sums_against_what_instances_have_room_for(told, maximum, status):
-    """Two pools; two instances with room for 30 each, and for 30 when one of them is lost."""
+    """Two pools; two instances with room for 30 each, and for 30 when one of them is lost. What
+    the database needs of its 130 processes is an assumption."""
     finding = told(*both(maximum=maximum))["sessions"]
     assert finding["status"] == status
     assert finding["values"] == {"connections": 2 * maximum, "room": 60}

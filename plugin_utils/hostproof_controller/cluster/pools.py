@@ -142,10 +142,17 @@ def _sessions(database: Database, terms: Terms) -> dict[str, Any]:
         fix = "give processes (select value from v$parameter where name = 'processes') and hosts"
         return _cluster_finding(check, ERROR, why, fix=f"{fix} in pool_validation_databases")
     each, count = max(0, terms.processes - terms.reserve), len(terms.hosts)
-    room = each * count
+    room, limit = each * count, terms.processes * count
     status, why = PASS, ""
-    if most > room:
+    if most > limit:
         status, why = FAIL, f"{demand}, and there is room for {room}."
+    elif most > room and not database.unknown:
+        # The number of processes of the database itself is an assumption.
+        status = WARN
+        why = (
+            f"{demand}: of {limit} processes, {limit - room} are assumed to be for the database "
+            f"itself and others (reserve of pool_validation_databases). Room is for {room}."
+        )
     elif database.unknown:
         status, why = ERROR, _not_known(database)
     elif count > 1 and most > room - each:

@@ -330,7 +330,7 @@ class TestLimit:
         """Measured on a real kernel too: molecule/lab/tests/test_async_io.py."""
         finding = judge(story(used=used, limit=65536))["aio_usage"]
         assert finding.values["contexts_left"] == left
-        assert finding.status == ("fail" if used > 0.8 * 65536 else "pass")
+        assert finding.status == ("fail" if not left else "warn" if left < 4 else "pass")
 
     def test_old_kernels_charge_more(self, judge):
         machine = story(used=70000, limit=65536)

@@ -107,7 +107,8 @@ def aio_usage(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
     charges_more = is_full and events.used > events.limit and _charges_more(linux)
     holders = _holders(linux)
     return Verdict(
-        WARN if charges_more else FAIL if is_full else PASS,
+        # A share of the limit is a margin: requests fail when no context is left.
+        PASS if not is_full else WARN if left or charges_more else FAIL,
         why=f"{events.used} of {events.limit} events are in use ({share:.0f}%): {left} more "
         f"contexts of {aio.CONTEXT} are possible, then requests fail with EAGAIN."
         + (

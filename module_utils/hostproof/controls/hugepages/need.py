@@ -19,10 +19,13 @@ from .probes.huge_page_pool import in_pages
 
 
 class Part(NamedTuple):
-    """A number of pages, and the bytes of SGA in them."""
+    """A number of pages, and the bytes of SGA in them. ``rounding`` of the pages are those that
+    MOS 401749.1 adds to a segment that fills its pages, ``margin`` are those of the policy."""
 
     pages: int
     sga: int
+    rounding: int = 0
+    margin: int = 0
 
 
 class Need(NamedTuple):
@@ -31,7 +34,8 @@ class Need(NamedTuple):
     ``now`` is the need of the policy and the running instances without their next start. ``raised``
     are texts about instances whose next start needs more than now. ``only``: one of these does not
     start with small pages. ``stopped`` are the additional pages if all stopped instances start, not
-    only those that start together. ``unknown`` is the reason if the need can be higher."""
+    only those that start together. ``unknown`` is the reason if the need can be higher.
+    ``rounding`` and ``margin`` are parts of ``pages`` that no instance uses (Part)."""
 
     pages: int
     sga: int
@@ -41,6 +45,18 @@ class Need(NamedTuple):
     only: bool = False
     stopped: int = 0
     unknown: Optional[HostproofError] = None
+    rounding: int = 0
+    margin: int = 0
+
+    @property
+    def enough(self) -> int:
+        """Pages with which nothing is missing: segments that exist need no rounding."""
+        return self.pages - self.rounding
+
+    @property
+    def used(self) -> int:
+        """Pages that the instances use. Fewer are a failure, the others are a margin."""
+        return self.enough - self.margin
 
 
 class Start(NamedTuple):
@@ -256,11 +272,11 @@ def _parts_that_run(
 
 
 def _rounded_up(size: int, page: int, extra: int = 0) -> Part:
-    return Part(-(-size // page) + extra, size)
+    return Part(-(-size // page) + extra, size, margin=extra)
 
 
 def _plus(part: Part, other: Part) -> Part:
-    return Part(part.pages + other.pages, part.sga + other.sga)
+    return Part(*map(sum, zip(part, other)))
 
 
 def pages_that_run(facts: Facts, page: int) -> Part:
@@ -291,7 +307,8 @@ def _without_large_pages(facts: Facts) -> List[str]:
 def pages_of(segments: Sequence[Any], page: int) -> Part:
     """Pages of the segments that are large enough for huge pages."""
     large = [segment.size for segment in segments if segment.size >= page]
-    return Part(sum(size // page + 1 for size in large), sum(large))
+    filled = sum(size % page == 0 for size in large)
+    return Part(sum(size // page + 1 for size in large), sum(large), rounding=filled)
 
 
 def _sum_up(parts: Dict[str, Part], policy: Policy, page: int) -> Need:
@@ -303,4 +320,6 @@ def _sum_up(parts: Dict[str, Part], policy: Policy, page: int) -> Need:
         pages,
         sum(part.sga for part in parts.values()),
         f"{in_pages(pages)} ({human(pages * page)}: {text})",
+        rounding=sum(part.rounding for part in parts.values()),
+        margin=sum(part.margin for part in parts.values()) + policy.spare_pages,
     )

@@ -106,12 +106,13 @@ def _target_pages(facts: Facts, policy: Policy) -> Optional[int]:
     if needed is None:
         return None
     if policy.instances is None or needed.unknown is not None:
-        return max(needed.pages, pages_set(known(facts.pool)), pool_at_boot(facts).pages)
+        most = max(pages_set(known(facts.pool)), pool_at_boot(facts).pages)
+        return most if most >= needed.enough else needed.pages
     listed = {instance.sid for instance in policy.instances}
     started = [running for running in known(facts.instances) if running.sid in listed]
     margin = policy.extra_pages_per_instance * len(started)
     pages = pages_set(known(facts.pool))
-    return pages if needed.pages <= pages <= needed.pages + margin else needed.pages
+    return pages if needed.enough <= pages <= needed.pages + margin else needed.pages
 
 
 def _guard_other_settings(files: Sequence[FileChange], policy: Policy) -> List[Refusal]:

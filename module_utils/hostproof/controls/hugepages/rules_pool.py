@@ -72,8 +72,8 @@ def _judge_covers(
     facts: Facts, policy: Policy, pool: meminfo.Pool, needed: Need, at_boot: Answer[PoolAtBoot]
 ) -> Verdict:
     pages = pages_set(pool)
-    if pages < needed.pages:
-        is_right_later = isinstance(at_boot, PoolAtBoot) and at_boot.pages >= needed.pages
+    if pages < needed.enough:
+        is_right_later = isinstance(at_boot, PoolAtBoot) and at_boot.pages >= needed.enough
         return Verdict(
             WARN if _is_slight(needed, pages) else FAIL,
             _cost_of_small_pages(facts, needed, pages),
@@ -83,16 +83,16 @@ def _judge_covers(
             advice=_advice_of_pool(facts, policy, needed),
         )
     held = _held_by_others(facts, pool)
-    if pages - held < needed.pages:
+    if pages - held < needed.enough:
         return Verdict(
-            FAIL,
+            FAIL if pages - held < needed.used else WARN,
             f"{in_pages(held)} of the pool are used by programs other than running instances.",
             "find the program that uses the pages, or enlarge the pool",
             ["grep -l huge /proc/[0-9]*/numa_maps"],
             failing_layer="in_use",
         )
     known(needed.unknown)
-    missing = needed.pages + needed.stopped - pages + held
+    missing = needed.enough + needed.stopped - pages + held
     return Verdict(
         WARN if missing > 0 else PASS,
         f"{in_pages(missing)} more are missing if all instances in oratab that are down start.",
@@ -101,9 +101,12 @@ def _judge_covers(
 
 
 def _is_slight(needed: Need, pages: int) -> bool:
-    """Whether so little is missing that an instance takes it in small pages (MOS 1392497.1).
+    """Whether only a margin is missing, or so little that an instance takes it in small pages
+    (MOS 1392497.1).
 
     A next start that certainly takes more is not slight."""
+    if pages >= needed.used:
+        return True
     missing = needed.pages - pages
     return not needed.only and not needed.raised and missing * _SLIGHT <= max(needed.pages, _SLIGHT)
 
@@ -125,6 +128,11 @@ def _cost_of_small_pages(facts: Facts, needed: Need, pages: int) -> str:
     missing = f"{in_pages(needed.pages - pages)} of {needed.pages} are missing"
     if needed.raised:
         missing += ": " + "; ".join(needed.raised)
+    if pages >= needed.used:
+        return (
+            f"{missing}. The SGAs fit: the missing pages are the margin of "
+            "hugepages_extra_pages_per_instance and hugepages_spare_pages."
+        )
     if needed.only:
         return missing + ". With use_large_pages=ONLY the start fails (ORA-27102, ORA-27125)."
     page_tables = known(facts.meminfo).get("PageTables")
@@ -205,7 +213,7 @@ def pool_persisted(facts: Facts, policy: Policy) -> Verdict:
     least = 0 if needed is None else needed.pages
     status = PASS if at_boot.pages == running else WARN
     why = f"A reboot changes the pool from {in_pages(running)} to {at_boot.pages}."
-    if needed is not None and at_boot.pages < least:
+    if needed is not None and at_boot.pages < needed.enough:
         status = WARN if _is_slight(needed, at_boot.pages) else FAIL
         why = f"A reboot makes {in_pages(at_boot.pages)}, {least - at_boot.pages} too few."
     else:
@@ -233,7 +241,7 @@ def _waits_for_reboot(
     if needed is None:
         is_ours = (at_boot.place or "").startswith(policy.sysctl_file + ":")
         return is_ours and at_boot.pages > running
-    return at_boot.pages > running and at_boot.pages >= needed.pages > running
+    return at_boot.pages > running and at_boot.pages >= needed.enough > running
 
 
 def _advice_of_pool(facts: Facts, policy: Policy, needed: Need) -> Advice:
@@ -334,7 +342,7 @@ def _fix_of_owners(at_boot: PoolAtBoot, needed: Optional[Need]) -> str:
     losers = ", ".join(at_boot.losers)
     if needed is None or needed.unknown is not None:
         return f"keep the one with the number that the host needs, and remove the others: {losers}"
-    if at_boot.pages < needed.pages:
+    if at_boot.pages < needed.enough:
         places = f"{at_boot.place}, {losers}" if at_boot.place else losers
         return (
             f"{at_boot.place or 'no place'} is effective and sets {in_pages(at_boot.pages)}, "

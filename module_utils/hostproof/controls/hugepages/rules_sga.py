@@ -100,7 +100,7 @@ def _causes(
 
 def _pool_covers(facts: Facts, policy: Policy) -> bool:
     needed = need(facts, policy)
-    return needed is not None and pages_set(known(facts.pool)) >= needed.pages
+    return needed is not None and pages_set(known(facts.pool)) >= needed.enough
 
 
 def _is_outside(instance: Instance, facts: Facts) -> bool:

@@ -25,8 +25,8 @@ from .required_parameters import (
 )
 from .room import Room, room_of
 
-#: Percent of a limit that may be used before it is said, and before it is wrong.
-_WARN_AT, _FAIL_AT = 70, 90
+#: Percent of a limit that may be used before it is said.
+_WARN_AT = 70
 
 #: What an IPC namespace has for itself.
 _OF_NAMESPACE = ("kernel/sem", "kernel/shm")
@@ -151,8 +151,9 @@ def _grade_rooms(rooms: List[Room]) -> Tuple[str, List[str]]:
     status, problems = PASS, []
     for room in rooms:
         if room.used * 100 > room.limit * _WARN_AT:
-            problems.append(f"{room.text()}: what starts next may not start")
-            is_full = room.used * 100 > room.limit * _FAIL_AT
+            is_full = room.used >= room.limit
+            then = "what starts next gets none" if is_full else "what starts next may get none"
+            problems.append(f"{room.text()}: {then}")
             status = FAIL if is_full else WARN if status == PASS else status
     return status, problems
 

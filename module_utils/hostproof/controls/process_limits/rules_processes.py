@@ -181,10 +181,12 @@ def cgroup_tasks(group: Group, facts: Facts, policy: Policy) -> Verdict:
     status, why = PASS, ""
     if room.tasks is not None and room.tasks.limit < least:
         status, why = WARN, f"fewer than the {least} processes that an account must have"
+    if _is_full(room.tasks):
+        status, why = WARN, f"more than {_FULL} percent are used"
+    if room.tasks is not None and (room.tasks.used or 0) >= room.tasks.limit:
+        status, why = FAIL, "all are used"
     if room.refused:
         status, why = FAIL, f"{room.refused} forks were rejected"
-    if _is_full(room.tasks):
-        status, why = FAIL, f"more than {_FULL} percent are used"
     return Verdict(
         status,
         why=f"{_text(room.tasks)}: {why}.",
@@ -218,7 +220,7 @@ def cgroup_memory(group: Group, facts: Facts, _policy: Policy) -> Verdict:
     if bound.limit >= memory:
         return Verdict(PASS, desired="no limit", running=f"{human(bound.limit)}, all of memory")
     return Verdict(
-        FAIL if _is_full(bound) else WARN,
+        WARN,
         why=f"{bound.path} is {human(bound.limit)} of {human(memory)} memory.",
         fix="remove MemoryMax= and MemoryHigh= (or the container's limit), or make "
         "sure that all SGAs and PGAs fit into it",
