@@ -6,6 +6,7 @@ Files of a host hold such patterns, of any length. The module fnmatch makes regu
 them, which before Python 3.9 take time without end, and [ without ] is searched for from each [ on.
 This takes time in proportion to the pattern, times the name, which is short."""
 
+import re
 from functools import lru_cache
 from typing import FrozenSet, List, NamedTuple, Optional, Tuple
 
@@ -16,12 +17,15 @@ class _Set(NamedTuple):
     ranges: Tuple[Tuple[str, str], ...]
 
 
+_WILD = re.compile(r"[*?\[]")
 #: Pieces of a pattern that match any number of characters, and one character.
 _MANY, _ONE = None, ""
 
 
 def fits(name: str, pattern: str) -> bool:
     """Whether the whole name is one of the pattern; case counts."""
+    if not _WILD.search(pattern):
+        return name == pattern
     pieces = _pieces(pattern)
     at = place = 0
     after_star: Optional[int] = None
