@@ -1,8 +1,8 @@
 """Ways in which a reading of a host can be lost or spoilt: no check may get better by it."""
 
 import copy
-import itertools
-from collections.abc import Callable, Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ansible.module_utils.hostproof.collect.host import RecordedHost
@@ -73,28 +73,39 @@ SILENT = (removed, denied, timed_out, hollow, of_another_kind)
 DISTINCT = (removed, denied, garbled, emptied)
 
 
-def cases(hosts: Iterable[str], spoils: Iterable[Any]) -> list[tuple[str, Any]]:
-    """Each host with each distinct way to spoil a reading."""
-    return list(itertools.product(hosts, [spoil for spoil in spoils if spoil in DISTINCT]))
-
-
 def spoilt_recordings(
     evidence: dict[str, Reading], spoil: Any, lenient: tuple[str, ...]
 ) -> Iterator[tuple[str, RecordedHost]]:
-    """(key, recording) with each reading in turn spoilt; that a file is absent is an answer too.
-
-    ``lenient`` are beginnings of keys whose readers skip what they do not understand, and take
-    an empty one: another host then.
-    """
+    """(key, recording) with each reading in turn spoilt; that a file is absent is an answer too."""
     for key, reading in sorted(evidence.items()):
-        if spoil not in SILENT and ("error" in reading or key.startswith(lenient)):
-            continue
-        # Judging changes no reading, and a copy of all of them would cost as much as judging.
-        changed = dict(evidence)
-        instead = spoil(changed.pop(key))
-        if instead is not None:
-            changed[key] = instead
-        yield key, RecordedHost(changed, LATER)
+        if spoil in ways(key, reading, lenient):
+            yield key, spoilt_recording(evidence, key, spoil)
+
+
+def in_turn(
+    evidence: dict[str, Reading], spoils: tuple[Any, ...], turn: int, lenient: tuple[str, ...]
+) -> Iterator[tuple[str, RecordedHost]]:
+    """As spoilt_recordings, each reading in one way. In another turn the way is another one, so
+    that hosts with the same readings try all of them together."""
+    for key, reading in sorted(evidence.items()):
+        possible = [spoil for spoil in ways(key, reading, lenient) if spoil in spoils]
+        spoil = possible[(zlib.crc32(key.encode()) + turn) % len(possible)]
+        yield key, spoilt_recording(evidence, key, spoil)
+
+
+def ways(key: str, reading: Reading, lenient: tuple[str, ...]) -> tuple[Any, ...]:
+    """How a reading can be spoilt. ``lenient`` are beginnings of keys whose readers skip what they
+    do not understand, and take an empty one: another host then."""
+    return SILENT if "error" in reading or key.startswith(lenient) else SPOILERS
+
+
+def spoilt_recording(evidence: dict[str, Reading], key: str, spoil: Any) -> RecordedHost:
+    # Judging changes no reading, and a copy of all of them would cost as much as judging.
+    changed = dict(evidence)
+    instead = spoil(changed.pop(key))
+    if instead is not None:
+        changed[key] = instead
+    return RecordedHost(changed, LATER)
 
 
 def summary(findings: dict[str, list[Finding]]) -> dict[str, str]:
@@ -104,12 +115,12 @@ def summary(findings: dict[str, list[Finding]]) -> dict[str, str]:
 
 
 def better_for_less(
-    judge: Judge, evidence: dict[str, Reading], spoil: Any, lenient: tuple[str, ...]
+    judge: Judge, evidence: dict[str, Reading], turn: int, lenient: tuple[str, ...]
 ) -> list[tuple[str, str]]:
     """(key, check) of what passes without a reading that it did not pass with."""
     before = summary(judge(RecordedHost(copy.deepcopy(evidence), LATER)))
     better = []
-    for key, spoilt in spoilt_recordings(evidence, spoil, lenient):
+    for key, spoilt in in_turn(evidence, DISTINCT, turn, lenient):
         after = summary(judge(spoilt))
         assert set(after) == set(before)
         better += [(key, check) for check in after if after[check] == PASS != before[check]]
@@ -117,7 +128,7 @@ def better_for_less(
 
 
 def sure_of_nothing(
-    judge: Judge, evidence: dict[str, Reading], spoil: Any, lenient: tuple[str, ...]
+    judge: Judge, evidence: dict[str, Reading], lenient: tuple[str, ...]
 ) -> set[tuple[str, str]]:
     """(check, key) of what passes, or is skipped, and cites a reading that says nothing."""
     findings = judge(RecordedHost(copy.deepcopy(evidence), LATER))
@@ -127,7 +138,7 @@ def sure_of_nothing(
     assert len(cited) > 20
     return {
         (check, key)
-        for key, spoilt in spoilt_recordings(evidence, spoil, lenient)
+        for key, spoilt in in_turn(evidence, (removed, denied), 0, lenient)
         for check, status in summary(judge(spoilt)).items()
         if (check, key) in cited and status in (PASS, SKIP)
     }
