@@ -54,6 +54,7 @@ def test_files_of_an_inventory_and_of_its_folder(inventory, tmp_path):
             "# a comment\n" + GOOD.replace("at_most", "atmost"),
             "house.yml:2: swappiness has an unknown key",
         ),
+        ("- id: swap\n", "house.yml:1: swap lacks title, problem, severity, why, reference"),
         (GOOD.replace("medium", "huge"), "house.yml:1: swappiness: severity must be one of"),
         ("checks:\n" + GOOD, "house.yml"),
         ("a: 1\n", "house.yml:1: must be a list"),
