@@ -12,6 +12,7 @@ import advice_rows
 import jsonschema
 import pytest
 from ansible.module_utils.hostproof.controls.registry import NAMES
+from hostproof_controller.cli import command, play
 from hostproof_controller.commands import is_from_host, is_own
 from long_tests import LONG
 
@@ -35,6 +36,24 @@ def forked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(os, "fork", noted)
     return children
+
+
+@pytest.fixture
+def refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Callable[..., str]:
+    """refused(word, ...): the output of a command that is refused before anything runs. No program
+    is started for it: that would take most of the time."""
+
+    def run(*words: str) -> str:
+        for name in ("HOSTPROOF_REPORTS", "HOSTPROOF_RECORDS"):
+            monkeypatch.setenv(name, str(tmp_path / "reports"))
+        monkeypatch.setattr(play, "_wait_for", lambda *_: pytest.fail("something was run"))
+        assert command.main(words) == 1
+        assert not [*(tmp_path / "reports").glob("*")]
+        return "".join(capsys.readouterr())
+
+    return run
 
 
 def validate_by(definition: str) -> Callable[[Any], None]:

