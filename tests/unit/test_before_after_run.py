@@ -178,7 +178,7 @@ def test_a_server_that_is_gone_is_no_pass(tool, slow):
     ("arguments", "message"),
     [
         (["audit", "--gate"], "audit has no option '--gate'; it is an option of apply and revert"),
-        (["revert", "--gate", "-i", "x"], "option '--gate' requires an argument, and -i is an option"),
+        (["revert", "--gate", "-i", "x"], "option '--gate' requires an argument, and -i is an opt"),
         (["revert", "--gate", "/"], "/ is not a directory of a gate"),
         (
             ["audit", "--baseline", "/"],
