@@ -122,7 +122,7 @@ STORIES = {
 }
 #: Example packs with what no story has, and the controls that judge it: a filer, and an AIX.
 EXAMPLES = {
-    "db05.example.com": ("io_pacing", "storage_type"),
+    "db05.example.com": ("io_pacing", "nfs_mounts", "storage_type"),
     example_packs.AIX: tuple(NAMES),
 }
 
