@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof.controls.block_devices.parsers import multipath_conf
-from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.evaluate import audit
 from block_packs import NAMED, ORACLE, BlockMachine, recorded
 from default_policies import default_policy
@@ -193,12 +192,22 @@ BLACKLISTS = {
     "blacklist {\n\tdevnode .*\n}\n": "devnode .* excludes sda",
     'blacklist {\n devnode "*"\n}\n': "devnode * excludes sda",
     'blacklist\n{\n  wwid "1Linux_scsi_debug_2000"\n}\n': "wwid 1Linux_scsi_debug_2000",
-    'blacklist { device { vendor "Linux" product "scsi_.*" } }\n': "device vendor Linux",
+    'blacklist {\n device\t{\n vendor "Linux"\n product "scsi_.*"\n }\n}\n': "device vendor Linux",
     'blacklist {\n device {\n  vendor "(LIO|Linux)"\n }\n}\n': "device vendor (LIO|Linux)",
     'blacklist {\n property "SCSI_IDENT"\n}\n': "property SCSI_IDENT",
+    # The first property by name decides: ID_SERIAL is before ID_WWN.
+    'blacklist {\n property "ID_SERIAL"\n}\nblacklist_exceptions {\n property "ID_WWN"\n}\n': (
+        "property ID_SERIAL excludes sda"
+    ),
     'blacklist {\n devnode "!^vd"\n}\n': "devnode !^vd excludes sda",
     # An exception of another kind does not help.
-    'blacklist { devnode "^sd" }\nblacklist_exceptions { wwid ".*" }\n': "devnode ^sd",
+    'blacklist {\n devnode "^sd"\n}\nblacklist_exceptions {\n wwid ".*"\n}\n': "devnode ^sd",
+    # Behind the keyword of a section the line is ignored: no exception, and no end.
+    'blacklist {\n devnode "^sd"\n}\nblacklist_exceptions { devnode "^sd" }\n': "devnode ^sd",
+    'blacklist { # all\n devnode "^sd"\n': "devnode ^sd",
+    'devices {\n device {\n vendor "Linux"\n product_blacklist "scsi_debug"\n }\n}\n': (
+        "device vendor Linux, product scsi_debug excludes sda"
+    ),
 }
 ALLOWED = [
     "",
@@ -206,10 +215,17 @@ ALLOWED = [
     '# blacklist {\n# devnode ".*"\n# }\n',
     'blacklist {\n# devnode "^sd"\n! wwid ".*"\n}\n',
     'blacklist {\n devnode "^sd"\n}\nblacklist_exceptions {\n devnode "^sd[ab]$"\n}\n',
-    'blacklist { wwid ".*" }\nblacklist_exceptions { wwid "1Linux_scsi_debug_2000" }\n',
-    'blacklist { device { vendor "IBM" product ".*" } }\n',
-    'blacklist { device { vendor "Linux" product "Other" } }\n',
-    'defaults {\n find_multipaths yes\n}\ndevices { device { vendor "Linux" } }\n',
+    'blacklist {\n wwid ".*"\n}\nblacklist_exceptions {\n wwid "1Linux_scsi_debug_2000"\n}\n',
+    'blacklist {\n device {\n vendor "IBM"\n product ".*"\n }\n}\n',
+    'blacklist {\n device {\n vendor "Linux"\n product "Other"\n }\n}\n',
+    'defaults {\n find_multipaths yes\n}\ndevices {\n device {\n vendor "Linux"\n }\n}\n',
+    'blacklist_exceptions {\n property "(SCSI_IDENT_|ID_WWN)"\n}\n',
+    'blacklist {\n property "SCSI_IDENT"\n}\nblacklist_exceptions {\n property "ID_WWN"\n}\n',
+    # A section on one line has no line of its own, and an unknown one opens none.
+    'blacklist { devnode "^sd" }\n',
+    'blacklist {\n devnode "^vd"\n foo {\n}\n devnode "^sd"\n}\n',
+    'blacklist {\n devnode "^hd[a-z][[0-9]*]"\n}\n',
+    'devices {\n device {\n vendor "Linux"\n product_blacklist "LUNZ"\n }\n}\n',
 ]
 
 
@@ -274,7 +290,6 @@ class TestMapsAtBoot:
             'blacklist {\n wwid "' + "[a-z_]+" * 12 + '!"\n}\n',
             'blacklist {\n wwid ".{0,99}.{0,99}.{0,99}x"\n}\n',
             'blacklist {\n protocol "scsi:fcp"\n}\n',
-            "blacklist {\n devnode sd\n",
             'blacklist {\n devnode "' + "x" * 300 + '"\n}\n',
         ],
     )
@@ -365,14 +380,77 @@ class TestMapsAtBoot:
         assert finding.status == status
         assert status == "pass" or finding.fix.startswith("restore /etc/multipath.conf")
 
+    @pytest.mark.parametrize(
+        ("model", "pattern", "status"),
+        [
+            (("MODEL", "LUN_C-Mode"), "LUN C-Mode", "error"),
+            (("MODEL_ENC", "LUN\\x20C-Mode\\x20\\x20"), "LUN C-Mode", "fail"),
+            (("MODEL_ENC", "LUN\\x20C-Mode\\x20\\x20"), "LUN_C-Mode", "pass"),
+            (("MODEL_ENC", "LUN\\x20C-Mode\\x20\\x20"), "Mode$", "fail"),
+            (("MODEL", "LUN_C-Mode"), ".*", "fail"),
+        ],
+    )
+    def test_a_product_with_a_blank(self, model, pattern, status):
+        """udev writes "_" for a blank; multipath compares the name of the disk."""
+        machine = recorded()
+        for number in ("8:0", "8:16"):
+            lines = machine.files[f"/run/udev/data/b{number}"].splitlines(True)
+            kept = [line for line in lines if "_MODEL" not in line]
+            text = "".join(kept).replace("V:1\n", f"E:ID_{model[0]}={model[1]}\nV:1\n")
+            machine.file(f"/run/udev/data/b{number}", text)
+        conf = f'blacklist {{\n device {{\n vendor "Linux"\n product "{pattern}"\n }}\n}}\n'
+        (finding,) = judged(machine.file(CONF, conf), "maps_at_boot", NAMED).values()
+        assert finding.status == status, finding.why
+
+    @pytest.mark.parametrize(
+        ("system", "exceptions", "status", "words"),
+        [
+            ("rhel", "ID_WWN", "fail", "sda has no property that the exception property ID_WWN"),
+            ("debian", "ID_WWN", "pass", ""),
+            ("debian", "ID_ATA", "pass", ""),
+            ("rhel", "ID_ATA", "fail", "requires"),
+            ("rhel", "ID_ATA|ID_BUS", "pass", ""),
+        ],
+    )
+    def test_a_property_that_the_exceptions_require(self, system, exceptions, status, words):
+        machine = recorded().file("/etc/os-release", f"ID={system}\n")
+        for number in ("8:0", "8:16"):
+            lines = machine.files[f"/run/udev/data/b{number}"].splitlines(True)
+            kept = [line for line in lines if "WWN" not in line]
+            machine.file(f"/run/udev/data/b{number}", "".join(kept))
+        conf = f'blacklist_exceptions {{\n property "{exceptions}"\n}}\n'
+        (finding,) = judged(machine.file(CONF, conf), "maps_at_boot", NAMED).values()
+        assert (finding.status, words in finding.persisted) == (status, True), finding.why
+        assert status == "pass" or "from blacklist_exceptions" in finding.fix
+
+    @pytest.mark.parametrize(
+        ("place", "pattern", "status"),
+        [
+            ("rport-7:0-0/target7:0:0/7:0:0:1", "scsi:fcp", "fail"),
+            ("rport-7:0-0/target7:0:0/7:0:0:1", "scsi:(iscsi|ata)", "pass"),
+            ("session1/target7:0:0/7:0:0:1", "scsi:iscsi", "fail"),
+            ("end_device-7:0/target7:0:0/7:0:0:1", "scsi:sas", "fail"),
+        ],
+    )
+    def test_a_protocol(self, place, pattern, status):
+        machine = recorded()
+        for name in ("sda", "sdb"):
+            device = f"/sys/devices/pci0/host7/{place}"
+            machine.link(f"/sys/block/{name}/device", device).folder(device)
+        conf = f'blacklist {{\n protocol "{pattern}"\n}}\n'
+        (finding,) = judged(machine.file(CONF, conf), "maps_at_boot", NAMED).values()
+        assert finding.status == status, finding.why
+
+    @pytest.mark.parametrize(("line", "why"), [("", "built in"), ('devnode "^vd"', None)])
+    def test_virtual_disks_need_an_exception(self, line, why):
+        conf = multipath_conf.parse(f"blacklist_exceptions {{\n {line}\n}}\n")
+        path = multipath_conf.Path("vda", "0x1", {}, None, None)
+        found = multipath_conf.excluded_by(path, conf)
+        assert (found and found[0]) == why
+
     def test_only_the_lines_of_blacklists_are_recorded(self):
         text = "defaults {\n reservation_key 0x123abc\n find_multipaths yes\n}\n"
         text += 'blacklist {\n devnode "^sd"\n}\n'
         kept = multipath_conf.kept(text)
         assert "0x123abc" not in kept
         assert multipath_conf.parse(kept) == multipath_conf.parse(text)
-
-
-def test_a_section_without_an_end():
-    with pytest.raises(ParseError, match="the section blacklist does not end"):
-        multipath_conf.parse("blacklist {\n")

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Single paths of multipath maps: whether Oracle uses one, and whether the map is made at boot."""
 
-from typing import List, Optional, Set, Tuple
+import re
+from typing import Dict, List, Optional, Set, Tuple
 
 from ...collect.answer import attempt, existing, if_known, known
 from ...errors import Absent, HostproofError, NotRecorded, Unanswered
@@ -30,6 +31,13 @@ _OFF = (
     *("nompath", "multipath=off"),
     *("systemd.mask=multipathd.service", "systemd.mask=multipathd"),
 )
+#: How multipath excludes a path: the path and the entry.
+_WHY = {
+    multipath_conf.LISTED: "{1} excludes {0}",
+    multipath_conf.BUILT_IN: "multipath itself excludes {0} ({1}), and no exception allows it",
+    multipath_conf.MISSING: "{0} has no property that the exception {1} requires",
+}
+_ENCODED = re.compile(r"\\x([0-9a-f]{2})")
 _NO_CONF = multipath_conf.Conf([], [], {})
 #: Values of find_multipaths with which multipathd makes every map, and those of several paths.
 _EVERY, _SEVERAL = ("no", "off", "greedy"), ("yes", "on", "smart")
@@ -230,7 +238,7 @@ def maps_at_boot(disk: Disk, facts: Facts, _policy: object) -> Verdict:
     needed = [one for one in answers if isinstance(one, HostproofError)]
     unknown = [one for one in needed if not isinstance(one, NotRecorded)] or needed
     texts = [f"the kernel parameter {off} switches it off"] if off else []
-    texts += [f"{entry.text()} excludes {name}" for name, entry in rows]
+    texts += [_WHY[why].format(name, entry.text()) for name, why, entry in rows]
     texts += [missing] if missing else []
     persisted = "; ".join(texts) or "no path is excluded, and multipathd creates the map"
     is_wrong = bool(texts)
@@ -238,14 +246,7 @@ def maps_at_boot(disk: Disk, facts: Facts, _policy: object) -> Verdict:
     if off:
         steps.append(Ask(f"remove {off} from the kernel command line of the bootloader"))
     if rows:
-        line = ", ".join(sorted({f"'{entry.text()}'" for _name, entry in rows}))
-        steps.append(
-            Ask(
-                f"remove {line} from the blacklist in {MULTIPATH_CONF} or its conf.d, or add an "
-                "exception with the same keyword to blacklist_exceptions; then make the initramfs "
-                "again if the host boots from such a disk"
-            )
-        )
+        steps += _unlist(rows)
         steps.append(Run("multipath", "-t", text="check the merged configuration"))
     if missing and not _has_main(facts):
         steps.append(Ask(f"restore {MULTIPATH_CONF}, for example from a backup"))
@@ -330,20 +331,68 @@ def _built_in(facts: Facts) -> str:
     return "off" if _EARLIER & _systems(facts) else ""
 
 
-def _excluded(disk: Disk, facts: Facts) -> List[Tuple[str, multipath_conf.Entry]]:
-    """Paths of the map that multipath.conf excludes, with the entry."""
-    blacklist = _conf(facts)
+def _excluded(disk: Disk, facts: Facts) -> List[Tuple[str, str, multipath_conf.Entry]]:
+    """Paths of the map that multipath excludes: (path, why, entry)."""
+    conf = _conf(facts)
+    if conf.exceptions and not _RED_HAT & _systems(facts):
+        conf = conf._replace(exceptions=[*conf.exceptions, multipath_conf.UPSTREAM])
     wwid = disk.dm_uuid.replace("mpath-", "", 1)
     found = []
     for name in disk.slaves:
-        properties = known(facts.disks[name].known).properties
-        path = multipath_conf.Path(
+        path = facts.disks[name]
+        properties = known(path.known).properties
+        path_of_conf = multipath_conf.Path(
             name,
             wwid,
             properties,
-            properties.get("SCSI_VENDOR", properties.get("ID_VENDOR")),
-            properties.get("SCSI_MODEL", properties.get("ID_MODEL")),
+            "NVME" if name.startswith("nvme") else _exact(properties, "VENDOR"),
+            _exact(properties, "MODEL"),
+            path.protocol,
         )
-        entry = multipath_conf.excluded_by(path, blacklist)
-        found += [] if entry is None else [(name, entry)]
+        why = multipath_conf.excluded_by(path_of_conf, conf)
+        found += [] if why is None else [(name, *why)]
     return found
+
+
+def _exact(properties: Dict[str, str], name: str) -> Optional[str]:
+    """A name of the disk as multipath reads it; None where udev may have replaced its blanks."""
+    for kind in ("SCSI_", "ID_"):
+        encoded = properties.get(f"{kind}{name}_ENC")
+        if encoded is not None:
+            return _ENCODED.sub(lambda match: chr(integer(match.group(1), 16)), encoded).rstrip()
+        plain = properties.get(kind + name)
+        if plain is not None:
+            return None if "_" in plain else plain
+    return None
+
+
+def _unlist(rows: List[Tuple[str, str, multipath_conf.Entry]]) -> List[Step]:
+    """The changes of multipath.conf that allow the excluded paths again."""
+    again = "; then make the initramfs again if the host boots from such a disk"
+    steps: List[Step] = []
+    listed = [row for row in rows if row[1] == multipath_conf.LISTED]
+    for section in sorted({entry.section for _name, _why, entry in listed}):
+        words = _texts([row for row in listed if row[2].section == section])
+        steps.append(
+            Ask(
+                f"remove {words} from {section} in {MULTIPATH_CONF} or its conf.d, or add an "
+                f"exception with the same keyword to blacklist_exceptions{again}"
+            )
+        )
+    names = [name for name, why, _entry in rows if why == multipath_conf.BUILT_IN]
+    if names:
+        lines = ", ".join(f"'devnode ^{name}$'" for name in sorted(names))
+        steps.append(Ask(f"add {lines} to blacklist_exceptions in {MULTIPATH_CONF}{again}"))
+    needed = _texts([row for row in rows if row[1] == multipath_conf.MISSING])
+    if needed:
+        steps.append(
+            Ask(
+                f"remove {needed} from blacklist_exceptions in {MULTIPATH_CONF} or its conf.d, or "
+                f"add a property that all paths have (udevadm info --query=property){again}"
+            )
+        )
+    return steps
+
+
+def _texts(rows: List[Tuple[str, str, multipath_conf.Entry]]) -> str:
+    return ", ".join(sorted({f"'{entry.text()}'" for _name, _why, entry in rows}))

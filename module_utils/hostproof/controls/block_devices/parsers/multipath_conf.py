@@ -15,33 +15,55 @@ from ....errors import ParseError
 from ....parsers import kept_lines
 
 _WHAT = "multipath.conf"
-_TOKEN = re.compile(r'"(?:[^"\n]|"")*"|[{}]|[^\s{}"]+')
+_TOKEN = re.compile(r'"(?:[^"\n]|"")*"|[{}]|[#!]|[^\s{}"#!]+')
 _BLACKLIST, _EXCEPTIONS = "blacklist", "blacklist_exceptions"
-_SECTIONS = (_BLACKLIST, _EXCEPTIONS)
-_DEFAULTS = "defaults"
+_DEFAULTS, _DEVICES, _DEVICE = "defaults", "devices", "device"
 #: Settings of the section defaults that decide which maps are made.
 FIND, WWIDS = "find_multipaths", "wwids_file"
 _KEYS = ("devnode", "wwid", "property", "protocol")
 _PARTS = ("vendor", "product")
+#: A setting of a device that excludes others of its vendor.
+_OTHERS = "product_blacklist"
+#: The sections that each section may have; another keyword opens none.
+_SECTIONS = {
+    (): (_DEFAULTS, _BLACKLIST, _EXCEPTIONS, _DEVICES, "overrides", "multipaths"),
+    (_BLACKLIST,): (_DEVICE,),
+    (_EXCEPTIONS,): (_DEVICE,),
+    (_DEVICES,): (_DEVICE,),
+    ("overrides",): ("protocol",),
+    ("multipaths",): ("multipath",),
+}
 #: Escaped characters and sets, in which the signs of repetition are plain characters.
 _PLAIN = re.compile(r"\\.|\[[^\[\]]*\]")
+#: A bracket within a set, which Python may read as a set of its own later.
+_WITHIN = re.compile(r"(?<!\\)\[(\^?)\[(?![:.=])")
 _REPEATED = re.compile(r"[*+?{]")
 #: A pattern without repeated groups, classes by name and references.
-_BOUNDED = re.compile(r"(?:[^\\()*+?{}\[\]]|\\[^0-9]|\[[^\[\]]+\]|\)(?![*+?{])|\(|[*+?])*\Z")
+_BOUNDED = re.compile(r"(?:[^\\()*+?{}\[]|\\[^0-9]|\[[^\[\]]+\]|\)(?![*+?{])|\(|[*+?])*\Z")
 _LONGEST = 200
 #: Repetitions in a pattern: all, and those without an end. More could take time without an end.
 _MOST_REPEATED, _MOST_ENDLESS = 4, 2
 
 
-class Entry(NamedTuple):
-    """A line of a blacklist. ``key`` is devnode, wwid, property, protocol or device.
+#: Why a path is excluded: by an entry of the file, by the program itself, or because no property
+#: of the path is one of the exceptions.
+LISTED, BUILT_IN, MISSING = "listed", "built in", "missing"
+#: The properties that give a path its WWID; without them none of its properties is missing.
+_OF_WWID = {"sd": "ID_SERIAL", "nvme": "ID_WWN", "dasd": "ID_UID"}
+_ALL = (".*", "*")
 
-    ``patterns`` are the vendor and the product of a device, otherwise one.
+
+class Entry(NamedTuple):
+    """A line that excludes or allows. ``key`` is devnode, wwid, property, protocol or device.
+
+    ``patterns`` are the vendor and the product of a device, otherwise one. ``section`` is devices
+    for a product_blacklist.
     """
 
     key: str
     patterns: Tuple[str, ...]
     line: int
+    section: str = "the blacklist"
 
     def text(self) -> str:
         if self.key != "device":
@@ -62,6 +84,12 @@ class Conf(NamedTuple):
     has_main: bool = True
 
 
+#: What each version of the program excludes without a line in a file, and the properties that
+#: upstream allows: Red Hat takes these out.
+_NO_DISKS = Entry("devnode", ("^(td|hd|vd)[a-z]",), 0)
+UPSTREAM = Entry("property", ("(SCSI_IDENT_|ID_WWN)",), 0)
+
+
 class Path(NamedTuple):
     """A path of a map. Texts are None where they are not known."""
 
@@ -70,6 +98,7 @@ class Path(NamedTuple):
     properties: Dict[str, str]
     vendor: Optional[str]
     product: Optional[str]
+    protocol: Optional[str] = None
 
 
 class NotBounded(ParseError):
@@ -77,34 +106,42 @@ class NotBounded(ParseError):
 
 
 def parse(text: str) -> Conf:
-    """ParseError where a section does not end."""
+    """As the program reads it: a line is a section, a setting with its value, or an end.
+
+    What follows on the line is ignored, also "devnode x }" behind "blacklist {"."""
     found = Conf([], [], {})
-    above: List[str] = []
+    above: Tuple[str, ...] = ()
     device: Dict[str, str] = {}
     for number, words in _lines(text):
-        while words:
-            word = words.pop(0)
-            if word == "}":
-                if above[-1:] == ["device"] and above[0] in _SECTIONS and device:
-                    _of(found, above[0]).append(
-                        Entry("device", tuple(device.get(part, "") for part in _PARTS), number)
-                    )
-                above = above[:-1]
-            elif words[:1] == ["{"]:
-                above.append(word)
-                device = {}
-                words.pop(0)
-            elif words and above == [_DEFAULTS] and word in (FIND, WWIDS):
-                found.defaults[word] = words.pop(0)
-            elif word != "{" and words and above[:1] and above[0] in _SECTIONS:
-                value = words.pop(0)
-                if above[-1] == "device" and word in _PARTS:
-                    device[word] = value
-                elif len(above) == 1 and word in _KEYS:
-                    _of(found, above[0]).append(Entry(word, (value,), number))
-    if above:
-        raise ParseError(_WHAT, f"the section {above[0]} does not end")
+        word, value = words[0], words[1] if len(words) > 1 else None
+        if word == "}":
+            if above[-1:] == (_DEVICE,):
+                _add_device(found, above[0], device, number)
+            above = above[:-1]
+        elif word in _SECTIONS.get(above, ()):
+            above = (*above, word)
+            device = {}
+        elif value is not None:
+            _add(found, above, device, Entry(word, (value,), number))
     return found
+
+
+def _add(found: Conf, above: Tuple[str, ...], device: Dict[str, str], entry: Entry) -> None:
+    """Add a setting of the sections ``above``."""
+    if above == (_DEFAULTS,) and entry.key in (FIND, WWIDS):
+        found.defaults[entry.key] = entry.patterns[0]
+    elif above in ((_BLACKLIST,), (_EXCEPTIONS,)) and entry.key in _KEYS:
+        _of(found, above[0]).append(entry)
+    elif above[-1:] == (_DEVICE,) and entry.key in (*_PARTS, _OTHERS):
+        device[entry.key] = entry.patterns[0]
+
+
+def _add_device(found: Conf, section: str, device: Dict[str, str], line: int) -> None:
+    vendor, product, others = (device.get(key, "") for key in (*_PARTS, _OTHERS))
+    if section == _DEVICES and others:
+        found.entries.append(Entry(_DEVICE, (vendor, others), line, section))
+    elif section != _DEVICES and (vendor or product):
+        _of(found, section).append(Entry(_DEVICE, (vendor, product), line))
 
 
 def wwids(text: str) -> FrozenSet[str]:
@@ -118,43 +155,61 @@ def _of(found: Conf, section: str) -> List[Entry]:
 
 
 def _lines(text: str) -> Iterator[Tuple[int, List[str]]]:
-    """Words of each line without quotes and comments. A brace may be on the next line."""
-    waiting: List[str] = []
+    """Words of each line without quotes and comments. A line that begins with "{" is ignored."""
     for number, line in enumerate(text.split("\n"), 1):
-        words = list(waiting)
-        waiting = []
+        words: List[str] = []
         for match in _TOKEN.finditer(line):
             word = match.group()
-            if word[0] in "#!" and not words[len(waiting) :] or word.startswith("#"):
+            if word[0] in "#!":
                 break
             quoted = len(word) > 1 and word[0] == '"' == word[-1]
             words.append(word[1:-1].replace('""', '"') if quoted else word)
-        if len(words) == 1 and words[0] not in "{}":
-            waiting = words
-            continue
-        if words:
+        if words and words[0] != "{":
             yield number, words
 
 
 def kept(text: str) -> str:
     """The lines that the parser uses: sections, the lines of blacklists and settings."""
-    keys = "|".join([*_KEYS, *_PARTS, FIND, WWIDS])
-    return kept_lines.only(
-        text, lambda line: re.match(rf"\s*(?:(?:{keys})\s|[\w ]*[{{}}]|\w+\s*$)", line) is not None
-    )
+    keys = "|".join([*_KEYS, *_PARTS, _OTHERS, FIND, WWIDS])
+    needed = re.compile(rf"\s*(?:(?:{keys})\s|[\w \t]*[{{}}]|\w+\s*$)")
+    return kept_lines.only(text, lambda line: needed.match(line) is not None)
 
 
-def excluded_by(path: Path, blacklist: Conf) -> Optional[Entry]:
-    """The entry that excludes a path, by the order of multipathd; None if none does.
+def excluded_by(path: Path, conf: Conf) -> Optional[Tuple[str, Entry]]:
+    """(LISTED, BUILT_IN or MISSING, entry) of what excludes a path; None if nothing does.
 
-    NotBounded if an entry that could decide cannot be evaluated.
-    """
-    for key in ("property", "devnode", "device", "protocol", "wwid"):
-        entries = [entry for entry in blacklist.entries if entry.key == key]
-        exceptions = [entry for entry in blacklist.exceptions if entry.key == key]
+    An exception of another key allows nothing. NotBounded if an entry that could decide cannot be
+    evaluated."""
+    for key in ("property", "devnode", _DEVICE, "protocol", "wwid"):
+        entries = [entry for entry in conf.entries if entry.key == key]
+        exceptions = [entry for entry in conf.exceptions if entry.key == key]
+        if key == "property":
+            found = _by_property(path, entries, exceptions)
+            if found is not None:
+                return found
+            continue
         excluding = [entry for entry in entries if _fits(entry, path)]
+        if not excluding and key == "devnode" and _fits(_NO_DISKS, path):
+            excluding = [_NO_DISKS]
         if excluding and not any(_fits(entry, path) for entry in exceptions):
-            return excluding[0]
+            return BUILT_IN if excluding[0] is _NO_DISKS else LISTED, excluding[0]
+    return None
+
+
+def _by_property(
+    path: Path, entries: List[Entry], exceptions: List[Entry]
+) -> Optional[Tuple[str, Entry]]:
+    """The first property by name that is in a list decides; with exceptions, one must be in it."""
+    for name in sorted(path.properties):
+        if any(_found(entry.patterns[0], name) for entry in exceptions):
+            return None
+        for entry in entries:
+            if _found(entry.patterns[0], name):
+                return LISTED, entry
+    kind = next((kind for kind in _OF_WWID if path.devnode.startswith(kind)), "")
+    own = [entry for entry in exceptions if entry.line]
+    if own and _OF_WWID.get(kind) in path.properties:
+        return MISSING, own[0]
     return None
 
 
@@ -163,23 +218,27 @@ def _fits(entry: Entry, path: Path) -> bool:
         return _found(entry.patterns[0], path.devnode)
     if entry.key == "wwid":
         return _found(entry.patterns[0], path.wwid)
-    if entry.key == "property":
-        return any(_found(entry.patterns[0], name) for name in path.properties)
     if entry.key == "protocol":
-        raise NotBounded(_WHAT, "the protocol of a path is not known", entry.line)
-    values = (path.vendor, path.product)
-    if any(pattern and value is None for pattern, value in zip(entry.patterns, values)):
+        if path.protocol is None:
+            raise NotBounded(_WHAT, "the protocol of a path is not known", entry.line)
+        return _found(entry.patterns[0], path.protocol)
+    pairs = [
+        (pattern, value)
+        for pattern, value in zip(entry.patterns, (path.vendor, path.product))
+        if pattern not in ("", *_ALL)
+    ]
+    # One that differs is enough.
+    if not all(_found(pattern, value) for pattern, value in pairs if value is not None):
+        return False
+    if any(value is None for _pattern, value in pairs):
         raise NotBounded(_WHAT, "vendor and product of a path are not known", entry.line)
-    return all(
-        not pattern or _found(pattern, value or "")
-        for pattern, value in zip(entry.patterns, values)
-    )
+    return True
 
 
 def _found(pattern: str, text: str) -> bool:
     """regexec(3) anywhere in the text; an exclamation mark before the pattern inverts it."""
     inverted = pattern.startswith("!")
-    pattern = pattern[1:] if inverted else pattern
+    pattern = _WITHIN.sub(r"[\1", pattern[1:] if inverted else pattern)
     repeated = _REPEATED.findall(_PLAIN.sub("", pattern))
     if (
         len(pattern) > _LONGEST

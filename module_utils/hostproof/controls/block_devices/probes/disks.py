@@ -29,6 +29,8 @@ _NAME = re.compile(r"[A-Za-z0-9_.!-]{1,64}\Z")
 _ADDRESS = re.compile(r".*/(\d+):(\d+):(\d+):(\d+)\Z")
 #: The directory of an iSCSI session above it.
 _SESSION = re.compile(r"/(session\d{1,6})/")
+#: Other parts of the path of a device in sysfs, and what multipath calls their protocol.
+_PROTOCOLS = (("/rport-", "scsi:fcp"), ("/session", "scsi:iscsi"), ("/end_device-", "scsi:sas"))
 _SECTOR = 512
 
 
@@ -36,7 +38,7 @@ class Disk(NamedTuple):
     """A whole device, or a map of the device mapper. ``slaves`` are the devices below it.
 
     ``values`` are the files in its directory in sysfs; ``host`` is its SCSI host, ``session`` its
-    iSCSI session."""
+    iSCSI session. ``protocol`` is as multipath names it, None where its place does not tell it."""
 
     name: str
     dm_name: Optional[str]
@@ -46,6 +48,7 @@ class Disk(NamedTuple):
     host: Optional[str]
     known: Answer[udev.Known]
     session: Optional[str] = None
+    protocol: Optional[str] = None
 
     @property
     def is_multipath(self) -> bool:
@@ -137,6 +140,7 @@ def _read(host: Host, name: str) -> Disk:
         None if address is None else address.group(1),
         attempt(udev.read_known, host, name),
         None if session is None else session.group(1),
+        next((name for part, name in _PROTOCOLS if part in device), None),
     )
 
 
