@@ -77,7 +77,7 @@ class TestSinglePath:
         assert finding.status == "fail"
         assert ("ORACLEASM_SCANEXCLUDE" in finding.fix) == (driver == ASMLIB)
         assert ("afd_dsset" in finding.fix) == (driver == ASMFD)
-        assert finding.persisted == 'ORACLEASM_SCANORDER=""'
+        assert finding.persisted == ('ORACLEASM_SCANORDER=""' if driver == ASMLIB else None)
 
     def test_a_label_on_the_map(self):
         (finding,) = judged(labelled(ASMLIB, ORACLE, 0o660), "single_path").values()
@@ -94,6 +94,16 @@ class TestSinglePath:
             ('ORACLEASM_SCANEXCLUDE="sda"\n', "warn"),
             ('ORACLEASM_SCANORDER="dm"\nORACLEASM_SCANEXCLUDE="dm"\n', "fail"),
             ('ORACLEASM_SCANORDER=""\nORACLEASM_SCAN_DIRECTORIES="/dev/mapper"\n', "pass"),
+            ('ORACLEASM_SCAN_DIRECTORIES="/dev/mapper /dev/"\n', "warn"),
+            # The map is mpatha: a prefix of other names lets the paths be scanned first.
+            ('ORACLEASM_SCANORDER="multipath sd"\n', "warn"),
+            ('ORACLEASM_SCANORDER="dm-1 sd"\n', "warn"),
+            ('ORACLEASM_SCANORDER="emcpower sd"\n', "warn"),
+            ('ORACLEASM_SCANORDER="data mapper/mpath sd"\n', "pass"),
+            ('ORACLEASM_SCANORDER="/dev/mapper/mpath sd"\n', "pass"),
+            ('ORACLEASM_SCANORDER="nvme dm"\n', "pass"),
+            ('ORACLEASM_SCANEXCLUDE="mpath"\n', "fail"),
+            ('ORACLEASM_SCANORDER="sda dm"\nORACLEASM_SCANEXCLUDE="sda"\n', "pass"),
             ("# ORACLEASM_SCANORDER=dm\n", "pass"),
         ],
     )
@@ -104,6 +114,50 @@ class TestSinglePath:
             status,
             None if status == "pass" else "persisted",
         )
+
+
+class TestFilterDriver:
+    @pytest.mark.parametrize(
+        ("line", "status", "words"),
+        [
+            ("afd_diskstring='/dev/mapper/mpath*'\n", "pass", ""),
+            ("afd_diskstring='/dev/dm-*','/dev/mapper/*'\n", "pass", ""),
+            ("afd_diskstring='/dev/sd*'\n", "fail", "finds sda, sdb, and not the map"),
+            ("afd_diskstring='/dev/sd*1'\n", "fail", "finds sda, sdb, and not the map"),
+            ("afd_diskstring='/dev/*'\n", "warn", "also finds sda, sdb"),
+            ("afd_diskstring='/dev/mapper/*','/dev/sdb'\n", "warn", "also finds sdb"),
+            ("afd_filtering=enable\n", "pass", ""),
+            (None, "pass", ""),
+        ],
+    )
+    def test_where_it_scans(self, line, status, words):
+        machine = labelled(ASMFD, ORACLE, 0o664)
+        if line is not None:
+            machine.file("/etc/oracleafd.conf", line)
+        (finding,) = judged(machine, "single_path").values()
+        assert (finding.status, words in (finding.why or "")) == (status, True), finding
+        assert status == "pass" or (finding.failing_layer, "afd_dsset" in finding.fix) == (
+            "persisted",
+            True,
+        )
+
+
+class TestVolumes:
+    """A logical volume on the map and on a disk beside it."""
+
+    @pytest.mark.parametrize(
+        ("mark", "status"), [("DM_MULTIPATH_DEVICE_PATH=1", "fail"), ("ID_BUS=scsi", "pass")]
+    )
+    def test_on_a_map_and_on_a_path(self, mark, status):
+        machine = pseudo_device(recorded(), "dm-7")
+        folder = "/sys/devices/virtual/block/dm-7"
+        machine.file(f"{folder}/dm/name", "vg-data\n").file(f"{folder}/dm/uuid", "LVM-x\n")
+        machine.folder(f"{folder}/slaves", f"{folder}/slaves/dm-0", f"{folder}/slaves/sdq")
+        pseudo_device(machine, "sdq").file("/sys/devices/virtual/block/sdq/dev", "65:0\n")
+        machine.file("/run/udev/data/b65:0", f"E:{mark}\n")
+        (finding,) = judged(held("/dev/dm-7", machine), "single_path").values()
+        assert finding.status == status, finding.why
+        assert status == "pass" or finding.why.startswith("sdq is a path for udev")
 
 
 def same_disk(machine: BlockMachine, **wwids: str) -> BlockMachine:
@@ -146,6 +200,29 @@ class TestWithoutDeviceMapper:
         ).values()
         assert finding.status == status
         assert status == "pass" or f"sda is the same disk as sdb ({sda})" in finding.why
+
+    @pytest.mark.parametrize(("uuid", "status"), [("mpath-1x", "fail"), ("LVM-x", "pass")])
+    def test_a_map_that_udev_does_not_know(self, uuid, status):
+        """The map was made by hand: no event of the path followed, and only the kernel knows."""
+        machine = same_disk(recorded())
+        place = machine._resolve("/sys/block/sda/holders")
+        machine.folder(place, f"{place}/dm-0")
+        machine.file(machine._resolve("/sys/block/dm-0/dm/uuid"), uuid + "\n")
+        (finding,) = judged(held("/dev/sda", machine), "single_path").values()
+        assert finding.status == status
+        assert status == "pass" or "sda is a path of mpatha (dm-0) for the kernel" in finding.why
+
+    @pytest.mark.parametrize(
+        ("order", "status"), [("emcpower sd", "pass"), ("sd emcpower", "warn"), ("dm", "warn")]
+    )
+    def test_asmlib_on_a_pseudo_device(self, order, status):
+        machine = labelled(ASMLIB, ORACLE, 0o660)
+        pseudo_device(same_disk(machine), "emcpowerh").command("powermt display dev=all", POWERMT)
+        machine.link("/sys/dev/block/253:0", "/sys/devices/virtual/block/emcpowerh")
+        machine.file("/etc/sysconfig/oracleasm", f'ORACLEASM_SCANORDER="{order}"\n')
+        (finding,) = judged(machine, "single_path").values()
+        assert finding.status == status
+        assert status == "pass" or "the names of the maps (emcpower)" in finding.fix
 
     def test_nvme_without_native_multipath(self):
         machine = recorded()

@@ -81,6 +81,9 @@ WWIDS = "/etc/multipath/wwids"
 OS_RELEASE = "/etc/os-release"
 #: Where ASMLIB is told which disks to scan, and in which order.
 _ORACLEASM = "/etc/sysconfig/oracleasm"
+#: Where the filter driver is told the same.
+_ORACLEAFD = "/etc/oracleafd.conf"
+_AFD_STRING = r"^[ \t]*afd_diskstring[ \t]*="
 _SCAN = r"^[ \t]*ORACLEASM_SCAN(?:ORDER|EXCLUDE|_DIRECTORIES)="
 TABLE = ["dmsetup", "table", "--target", "multipath"]
 STATUS = ["dmsetup", "status", "--target", "multipath"]
@@ -146,7 +149,9 @@ class Facts(NamedTuple):
     are the pseudo devices of PowerPath by path, ``twins`` wwid and other names of disks that are
     below no map. ``sessions`` are those of iSCSI. ``string`` is where the running ASM searches for
     disks, None without a known place; ``path_nodes`` are the paths of maps that it can find there,
-    by the device of ASM, and ``asm_groups`` the groups of ASM by its uid.
+    by the device of ASM, and ``asm_groups`` the groups of ASM by its uid. ``holders`` are the maps
+    that the kernel has above disks that are used without one. ``filter_string`` is where the filter
+    driver scans for labels.
     """
 
     linux: bool
@@ -178,6 +183,8 @@ class Facts(NamedTuple):
     string: Answer[Optional[DiskString]] = None
     path_nodes: Dict[str, List[PathNode]] = {}
     asm_groups: Dict[int, Answer[FrozenSet[int]]] = {}
+    holders: Dict[str, Answer[Optional[str]]] = {}
+    filter_string: Answer[Optional[DiskString]] = None
 
     def maps(self) -> List[Disk]:
         return [disk for _name, disk in sorted(self.disks.items()) if disk.is_multipath]
@@ -227,6 +234,7 @@ def read(host: Host, policy: Policy) -> Facts:
         disk.session: disk for _name, disk in sorted(by_name.items()) if disk.session is not None
     }
     pseudo = attempt(same_disk.read_paths, host)
+    alone = _outside_maps(used, by_name)
     facts = Facts(
         linux=True,
         found=problems[0] if problems else True,
@@ -249,9 +257,11 @@ def read(host: Host, policy: Policy) -> Facts:
         wwids=attempt(_read_wwids, host) if has_maps else frozenset(),
         system=attempt(lambda: os_release.parse(host.read_text(OS_RELEASE))) if has_maps else {},
         scan=attempt(_read_scan, host) if users.labels else [],
+        filter_string=attempt(_read_filter_string, host, users.labels),
         old_udev=attempt(_read_udev, host, rules),
         pseudo=pseudo,
-        twins=same_disk.read_twins(host, _outside_maps(used, by_name)),
+        twins=same_disk.read_twins(host, alone),
+        holders={name: attempt(disks.read_holder, host, name) for name in alone},
         sessions=tuple(iscsi.read(host, disk) for disk in by_session.values()),
         logins=attempt(iscsi.read_logins, host) if by_session else {},
     )
@@ -542,14 +552,7 @@ def _read_udev(host: Host, rules: Answer[Rules]) -> bool:
 
 def _outside_maps(used: List[Used], by_name: Dict[str, Disk]) -> List[str]:
     """The lowest disks of the used devices that no multipath map is above."""
-    names = {
-        name
-        for one in used
-        if not any(by_name[below].is_multipath for below in one.below)
-        for name in one.below
-        if not by_name[name].slaves
-    }
-    return sorted(names)
+    return sorted({name for one in used for name in disks.outside_maps(one.below, by_name)})
 
 
 def _with_disk_string(host: Host, sids: Set[str], facts: Facts) -> Facts:
@@ -581,6 +584,16 @@ def _read_groups(host: Host, uid: int) -> FrozenSet[int]:
 def _read_scan(host: Host) -> List[str]:
     lines = attempt(host.read_lines, _ORACLEASM, _SCAN)
     return [line.strip() for line in unless_absent(lines, [])]
+
+
+def _read_filter_string(host: Host, labels: Dict[str, Answer[Stat]]) -> Optional[DiskString]:
+    """None without a label of the filter driver, or where its file does not name a string."""
+    if not any(path.startswith(DRIVERS[1]) for path in labels):
+        return None
+    lines = unless_absent(attempt(host.read_lines, _ORACLEAFD, _AFD_STRING), [])
+    value = lines[-1].partition("=")[2] if lines else ""
+    patterns = disk_string.patterns(value)
+    return DiskString(_ORACLEAFD, patterns) if patterns else None
 
 
 def _read_daemon(host: Host) -> Daemon:

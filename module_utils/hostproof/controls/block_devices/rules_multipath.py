@@ -46,13 +46,12 @@ def multipathd(facts: Facts, _policy: Policy) -> Verdict:
     elif not enabled.startswith(("enabled", "static", "alias", "indirect")):
         problems.append(f"it is not started at boot ({enabled or 'not known to systemd'})")
     is_masked = enabled.startswith("masked")
-    runtime = "--runtime " if enabled == "masked-runtime" else ""
     return Verdict(
         FAIL if problems else PASS,
         why="; ".join(problems) + ".",
-        fix="unmask it, then enable and start it" if is_masked else "enable and start it",
-        commands=[f"systemctl unmask {runtime}{DAEMON}"] * is_masked
-        + [f"systemctl enable --now {DAEMON}"],
+        # systemctl enable ends with an error while the unit is masked.
+        fix=f"unmask {DAEMON}, then enable and start it" if is_masked else "enable and start it",
+        commands=[] if is_masked else [f"systemctl enable --now {DAEMON}"],
         desired="enabled and active",
         persisted=enabled,
         running=active,

@@ -5,18 +5,20 @@
 import re
 from typing import Dict, List, Optional, Set, Tuple
 
-from ...collect.answer import attempt, existing, if_known, known
+from ...collect.answer import attempt, existing, if_known, known, unless_newer
 from ...errors import Absent, HostproofError, NotRecorded, Unanswered
 from ...evaluate.advice import Advice, Ask, Run, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS
 from ...parsers.number import integer
 from .discovery import discovered, named_string
-from .facts import ASM_KEY, DRIVERS, MULTIPATH_CONF, WWIDS, Facts, Used
+from .facts import ASM_KEY, MULTIPATH_CONF, WWIDS, Facts, Used
 from .parsers import multipath_conf
 from .policy import NAME, Policy
-from .probes.disks import Disk
+from .probes.disks import Disk, outside_maps
 from .probes.same_disk import NVME_PATH, PSEUDO
+from .scanning import label_of, scanned
+from .scanning import steps as scan_steps
 from .subjects import IN_USE, MAPS
 
 rules: Rules[Facts, Policy] = Rules(NAME)
@@ -25,8 +27,6 @@ rules: Rules[Facts, Policy] = Rules(NAME)
 _MARK, _MEMBER = "DM_MULTIPATH_DEVICE_PATH", "mpath_member"
 #: Other names of one disk that a text holds.
 _MOST = 8
-#: Beginnings in ORACLEASM_SCANORDER that name multipath devices.
-_OF_MAPS = ("dm", "mpath", "mapper", "multipath", "emcpower", "/dev/mapper", "/dev/dm")
 _OFF = (
     *("nompath", "multipath=off"),
     *("systemd.mask=multipathd.service", "systemd.mask=multipathd"),
@@ -64,27 +64,28 @@ _EARLIER = _RED_HAT | {"sles", "suse"}
 def single_path(used: Used, facts: Facts, _policy: object) -> Verdict:
     below = [facts.disks[name] for name in used.below]
     above = _map_of(below)
-    signs = [] if above else [(disk, attempt(_sign_of, disk, facts)) for disk in below]
+    signs = [(disk, attempt(_sign_of, disk, facts)) for disk in _alone(used, facts)]
     unknown = [sign for _disk, sign in signs if isinstance(sign, HostproofError)]
     paths = [(disk.name, str(sign)) for disk, sign in signs if if_known(sign, None)]
     text = "; ".join(f"{name} {sign}" for name, sign in paths)
     shown = "; ".join(filter(None, [f"{used.by} uses {used.node}", text]))
-    if above:
+    if above and not paths:
         shown = f"{above} is below it"
     why = f"{text}, and {used.by} uses it directly." if paths else None
-    scan = _scanned(used, facts, above) if _label_of(used) is not None else None
-    if scan is not None and why is None:
-        why = f"ASMLIB scans {scan.shown}: the next scan can find a path before the map."
+    scan = scanned(used, facts, above)
+    if scan is not None and why is None and scan.why:
+        why = scan.why
     found = discovered(used, facts, above, bool(paths))
     if found is not None and why is None and found.layer.status != PASS:
         why = f"{found.layer.shown}."
+    later = scan.layer if scan is not None else None
     return layered(
         in_use=Layer(
             unknown[0] if unknown and not paths else shown, FAIL if paths else PASS, "the disk"
         ),
-        persisted=scan if found is None else found.layer,
+        persisted=later if found is None else found.layer,
         advice=Advice(
-            persisted=[_SCAN] if found is None else found.steps,
+            persisted=scan_steps(used, facts) if found is None else found.steps,
             in_use=_steps(used, facts, paths),
         ),
         why=why,
@@ -100,6 +101,15 @@ def _map_of(below: List[Disk]) -> Optional[str]:
     return names[0] if names else None
 
 
+def _alone(used: Used, facts: Facts) -> List[Disk]:
+    """The lowest disks below no map: a logical volume can have some beside a map."""
+    return [
+        facts.disks[name]
+        for name in outside_maps(used.below, facts.disks)
+        if not PSEUDO.match(name)
+    ]
+
+
 def _record_of(disk: Disk) -> str:
     number = if_known(attempt(lambda: known(disk.known).number), "")
     return f"/run/udev/data/b{number}"
@@ -110,7 +120,7 @@ def _sign_of(disk: Disk, facts: Facts) -> Optional[str]:
 
     An unknown source does not hide the sign of another one.
     """
-    sources = (_by_name, _by_udev, _by_powerpath, _by_wwid)
+    sources = (_by_name, _by_udev, _by_holder, _by_powerpath, _by_wwid)
     answers = [attempt(source, disk, facts) for source in sources]
     sign = next((answer for answer in answers if if_known(answer, None)), None)
     return sign if isinstance(sign, str) else next(filter(None, map(known, answers)), None)
@@ -129,6 +139,11 @@ def _by_udev(disk: Disk, _facts: Facts) -> Optional[str]:
     return f"is a path for udev (ID_FS_TYPE={_MEMBER})" if is_member else None
 
 
+def _by_holder(disk: Disk, facts: Facts) -> Optional[str]:
+    holder = unless_newer(facts.holders.get(disk.name), None)
+    return None if holder is None else f"is a path of {holder} for the kernel"
+
+
 def _by_powerpath(disk: Disk, facts: Facts) -> Optional[str]:
     if not disk.name.startswith("sd"):
         return None
@@ -141,43 +156,10 @@ def _by_wwid(disk: Disk, facts: Facts) -> Optional[str]:
     return f"is the same disk as {', '.join(others[:_MOST])} ({wwid})" if others else None
 
 
-def _label_of(used: Used) -> Optional[str]:
-    prefix = "ASM (label "
-    return used.by[len(prefix) : -1] if used.by.startswith(prefix) else None
-
-
-def _scanned(used: Used, facts: Facts, above: Optional[str]) -> Optional[Layer]:
-    """The settings of the next scan of ASMLIB; None where none was read."""
-    lines = if_known(facts.scan, [])
-    if not lines:
-        return None
-    values = {
-        name.strip(): value.strip("\"' ").split()
-        for name, _equals, value in (line.partition("=") for line in lines)
-    }
-    order, excluded = (values.get("ORACLEASM_SCAN" + key, []) for key in ("ORDER", "EXCLUDE"))
-    folders = values.get("ORACLEASM_SCAN_DIRECTORIES", [])
-    slaves = [name for below in used.below for name in facts.disks[below].slaves]
-    is_first = bool(order) and order[0].startswith(_OF_MAPS)
-    is_alone = bool(slaves) and all(name.startswith(tuple(excluded) or ("/",)) for name in slaves)
-    is_lost = bool(above) and used.below[0].startswith(tuple(excluded) or ("/",))
-    is_safe = is_first or is_alone or bool(folders) or not (above and slaves)
-    return Layer("; ".join(lines), FAIL if is_lost else PASS if is_safe else WARN)
-
-
-_SCAN = Ask(
-    "set ORACLEASM_SCANORDER to the names of the maps (dm) and ORACLEASM_SCANEXCLUDE "
-    "to those of the paths (sd) in /etc/sysconfig/oracleasm"
-)
-
-
 def _steps(used: Used, facts: Facts, paths: List[Tuple[str, str]]) -> List[Step]:
-    if _label_of(used) is not None:
-        is_filter = f"{DRIVERS[1]}disks/{_label_of(used)}" in facts.labels
+    if label_of(used) is not None:
         return [
-            Ask("set the discovery string of ASMFD to the maps (asmcmd afd_dsset)")
-            if is_filter
-            else _SCAN,
+            *scan_steps(used, facts),
             Wait("cluster_restart", "Clusterware, which scans the disks again,"),
         ]
     signs = " ".join(sign for _name, sign in paths)

@@ -77,7 +77,7 @@ def _profile(host: Host, home: str) -> Optional[DiskString]:
     path = f"{home}/gpnp/{node}/profiles/peer/profile.xml"
     text = unless_absent(attempt(nfs_files.read_text, host, path), None)
     value = None if text is None else gpnp_profile.disk_string(text)
-    return None if value is None else DiskString(path, _patterns(value))
+    return None if value is None else DiskString(path, patterns(value))
 
 
 def _parameter(host: Host, home: str, sid: str) -> DiskString:
@@ -88,16 +88,17 @@ def _parameter(host: Host, home: str, sid: str) -> DiskString:
             file.key, f"no parameter file of {sid} outside of ASM: {_PARAMETER} is unknown"
         )
     entry = pfile.effective(known(file).entries, _PARAMETER, sid)
-    return DiskString(known(file).source, _patterns("" if entry is None else entry.value))
+    return DiskString(known(file).source, patterns("" if entry is None else entry.value))
 
 
-def _patterns(value: str) -> Tuple[str, ...]:
+def patterns(value: str) -> Tuple[str, ...]:
+    """The patterns of a disk string. ParseError for text that is not a list of patterns."""
     parts = [part.strip(" \t'\"()") for part in value.split(",")]
-    patterns = tuple(part for part in parts if part)
-    wrong = [part for part in patterns if not _PATTERN.match(part)]
-    if wrong or len(patterns) > _MOST:
+    found = tuple(part for part in parts if part)
+    wrong = [part for part in found if not _PATTERN.match(part)]
+    if wrong or len(found) > _MOST:
         raise ParseError(_PARAMETER, f"{kind_of(value)} is not a list of patterns of paths")
-    return patterns
+    return found
 
 
 def _fits(path: str, pattern: str) -> bool:
@@ -117,12 +118,12 @@ def read_paths(
 
     All of them if the string is unknown or the default.
     """
-    patterns = if_known(string, DiskString("", ())).patterns
+    has_patterns = bool(if_known(string, DiskString("", ())).patterns)
     found = []
     for path in _paths(list(below), if_known(pseudo, {}), name):
         node = "/dev/" + path
         names = [node]
-        if patterns:
+        if has_patterns:
             links = if_known(attempt(udev.read_known, host, path), None)
             names += links.links if links is not None else ()
             names = [one for one in names if known(string).finds(one)]

@@ -6,7 +6,7 @@ Sources: Linux, Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/
 Documentation/scsi/scsi_mid_low_api.rst (the names of directories, H:C:T:L)."""
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ....collect.answer import Answer, attempt, if_known, known, unless_absent
 from ....collect.host import Host
@@ -117,6 +117,32 @@ def read_below(host: Host, name: str, by_name: Dict[str, Disk]) -> List[str]:
         below.append(current)
         left += [whole(host, slave) for slave in by_name[current].slaves]
     return below
+
+
+def outside_maps(below: Iterable[str], by_name: Dict[str, Disk]) -> List[str]:
+    """The lowest of these disks that are not below one of their multipath maps."""
+    all_of_them = list(below)
+    left = [name for name in all_of_them if by_name[name].is_multipath]
+    inside: List[str] = []
+    while left:
+        slaves = by_name[left.pop()].slaves
+        inside += slaves
+        left += [name for name in slaves if name in all_of_them]
+    return sorted(
+        name
+        for name in all_of_them
+        if not by_name[name].slaves and not by_name[name].is_multipath and name not in inside
+    )
+
+
+def read_holder(host: Host, name: str) -> Optional[str]:
+    """The multipath map that the kernel has above a disk; None without one."""
+    for holder in unless_absent(attempt(host.list_dir, f"/sys/block/{name}/holders"), []):
+        if re.match(r"dm-[0-9]{1,6}\Z", holder):
+            folder = f"/sys/block/{holder}/dm"
+            if host.read_text(folder + "/uuid").startswith("mpath-"):
+                return f"{host.read_text(folder + '/name').strip()} ({holder})"
+    return None
 
 
 def _read(host: Host, name: str) -> Disk:
