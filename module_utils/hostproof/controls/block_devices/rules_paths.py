@@ -102,7 +102,7 @@ def _map_of(below: List[Disk]) -> Optional[str]:
 
 
 def _alone(used: Used, facts: Facts) -> List[Disk]:
-    """The lowest disks below no map: a logical volume can have some beside a map."""
+    """The lowest disks below no map: a logical volume can have more than the map."""
     return [
         facts.disks[name]
         for name in outside_maps(used.below, facts.disks)

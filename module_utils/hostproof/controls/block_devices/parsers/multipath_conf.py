@@ -35,7 +35,7 @@ _SECTIONS = {
 }
 #: Escaped characters and sets, in which the signs of repetition are plain characters.
 _PLAIN = re.compile(r"\\.|\[[^\[\]]*\]")
-#: A bracket within a set, which Python may read as a set of its own later.
+#: A bracket within a set, which later versions of Python may read as another set.
 _WITHIN = re.compile(r"(?<!\\)\[(\^?)\[(?![:.=])")
 _REPEATED = re.compile(r"[*+?{]")
 #: A pattern without repeated groups, classes by name and references.
@@ -108,7 +108,7 @@ class NotBounded(ParseError):
 def parse(text: str) -> Conf:
     """As the program reads it: a line is a section, a setting with its value, or an end.
 
-    What follows on the line is ignored, also "devnode x }" behind "blacklist {"."""
+    The rest of a line is ignored, also "devnode x }" after "blacklist {"."""
     found = Conf([], [], {})
     above: Tuple[str, ...] = ()
     device: Dict[str, str] = {}
