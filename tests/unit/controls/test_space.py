@@ -264,9 +264,38 @@ class TestMountedAtBoot:
             }
         assert judge(machine, "none")["mounted_at_boot", "/u01"].status == "fail"
 
-    def test_an_automounter_and_the_root_file_system(self, judge):
-        machine = self.machine("", "30 27 0:55 / /u01 rw - autofs systemd-1 rw\n")
-        assert judge(machine, "none")["mounted_at_boot", "/u01"].status == "pass"
+    @pytest.mark.parametrize(
+        ("source", "states", "status"),
+        [
+            ("/etc/auto.u01", {"autofs.service": "enabled"}, "pass"),
+            ("/etc/auto.u01", {"autofs.service": "disabled"}, "fail"),
+            # An automount that was started by hand.
+            ("systemd-1", {"autofs.service": "enabled"}, "fail"),
+            ("systemd-1", {"u01.automount": "enabled"}, "pass"),
+        ],
+    )
+    def test_an_automounter(self, judge, source, states, status):
+        """The kernel shows the automount and, above it, the file system that it mounted."""
+        machine = self.machine("")
+        automount = f"30 27 0:55 / /u01 rw - autofs {source} rw\n"
+        text = space_packs.MOUNTS + automount + self.EXTRA.replace("31 27", "31 30")
+        machine.file("/proc/self/mountinfo", text)
+        for unit, state in states.items():
+            machine.command(f"systemctl is-enabled {unit}", state + "\n")
+        assert judge(machine, "none")["mounted_at_boot", "/u01"].status == status
+
+    @pytest.mark.parametrize("line", ["/dev/vdc /u01 xfs defaults 0 0\n", ""])
+    def test_a_masked_unit_mounts_nothing(self, judge, line):
+        machine = self.machine(line).file("/dev/null", "")
+        machine.link("/etc/systemd/system/u01.mount", "/dev/null")
+        machine.command("systemctl is-enabled u01.mount", "masked\n", 1)
+        finding = judge(machine, "none")["mounted_at_boot", "/u01"]
+        assert (finding.status, finding.failing_layer) == ("fail", "persisted")
+        assert finding.why.startswith("u01.mount is masked, so systemd does not mount /u01.")
+        assert finding.fix.startswith("unmask u01.mount")
+        assert ("add a line for /u01" in finding.fix) == (line == "")
+
+    def test_the_root_file_system(self, judge):
         machine = with_home(mounted(packs.linux()))
         assert judge(machine, "none")["mounted_at_boot", ""].status == "skip"
 
@@ -437,3 +466,24 @@ def test_tmp_is_a_link_to_another_file_system(judge):
     machine.evidence.clear()
     machine.file("/etc/fstab", FSTAB + "/dev/vdb /scratch xfs defaults 0 0\n")
     assert judge(machine)["tmp", ""].status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_masked", "status", "fix"),
+    [
+        ("tmpfs /tmp tmpfs defaults 0 0\n", False, "pass", ""),
+        ("tmpfs /tmp tmpfs noauto 0 0\n", False, "warn", "remove noauto from the line of /tmp"),
+        ("tmpfs /tmp tmpfs defaults 0 0\n", True, "warn", "unmask tmp.mount"),
+        ("", True, "warn", "unmask tmp.mount"),
+        ("", False, "warn", "put"),
+    ],
+)
+def test_what_mounts_tmp_at_boot(judge, line, is_masked, status, fix):
+    extra = "40 27 0:44 / /tmp rw - tmpfs tmpfs rw\n"
+    machine = usage(mounted(packs.linux(), extra, FSTAB + line), "/tmp", 9 * GIB)
+    if is_masked:
+        machine.file("/dev/null", "").link("/etc/systemd/system/tmp.mount", "/dev/null")
+        machine.command("systemctl is-enabled tmp.mount", "masked\n", 1)
+    finding = judge(machine)["tmp", ""]
+    assert (finding.status, (finding.fix or "")[: len(fix)]) == (status, fix), finding
+    assert status == "pass" or finding.failing_layer == "persisted"

@@ -49,6 +49,8 @@ _BASE = r"^ORACLE_BASE=/"
 _STAT = ["stat", "-L", "-c", "%u %a"]
 NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "glusterfs", "lustre", "gpfs", "afs")
 _AUTOMOUNT = "autofs"
+#: The service of autofs(8), and the source of automounts that are units.
+_AUTOFS, _OF_SYSTEMD = "autofs.service", "systemd-1"
 _LONGEST = 64
 
 
@@ -103,7 +105,7 @@ class Facts(NamedTuple):
     ``oradism`` is by home, ``sockets`` a number, or None while Oracle processes run.
     ``startup`` is None where Clusterware is not configured. ``units`` are the systemd units that
     mount a mount point at boot, where fstab does not. ``destinations`` are those that the next
-    starts of databases name.
+    starts of databases name. ``masked`` are mount points whose unit systemd may not start.
     """
 
     mounts: Answer[List[mountinfo.Mount]]
@@ -120,6 +122,7 @@ class Facts(NamedTuple):
     planned: Dict[str, Answer[Existing]]
     units: Dict[str, Answer[List[str]]] = {}
     destinations: List[Answer[Demand]] = []
+    masked: Dict[str, Answer[bool]] = {}
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -144,6 +147,8 @@ def read(host: Host, policy: Policy) -> Facts:
                 usage[place] = attempt(_usage_of, host, by_path[place])
         directories = {path: attempt(_stat_of, host, mounts, path) for path in DIRECTORIES}
     entries = attempt(lambda: fstab.parse(host.read_text(FSTAB, record=fstab.kept)))
+    points = {TMP, *(if_known(place, "/") for place in places.values())} - {"/"}
+    points = set() if isinstance(mounts, HostproofError) else points
     return Facts(
         mounts=mounts,
         fstab=entries,
@@ -167,12 +172,15 @@ def read(host: Host, policy: Policy) -> Facts:
         },
         units={
             path: attempt(_read_units, host, path, bool(options_of(if_known(entries, []), path)))
-            for path in sorted({TMP, *(if_known(place, "/") for place in places.values())})
-            if path != "/"
-            and not isinstance(mounts, HostproofError)
-            and not _is_mounted_by_fstab(if_known(entries, []), path)
+            for path in sorted(points)
+            if not _is_mounted_by_fstab(if_known(entries, []), path)
         },
         destinations=destinations,
+        masked={
+            path: attempt(_is_masked, host, path)
+            for path in sorted(points)
+            if mount_of(known(mounts), path).fstype not in (*NETWORK, _AUTOMOUNT)
+        },
     )
 
 
@@ -254,7 +262,7 @@ def _read_units(host: Host, path: str, is_listed: bool) -> List[str]:
     basic.target starts a static tmp.mount (systemd.special(7)). Whether something starts another
     static or generated unit is not known; fstab generates one for a line with noauto, too.
     """
-    units = []
+    units = _by_automounter(host, path)
     for suffix in ("mount", "automount"):
         name = systemd_unit.unit_name(path, "." + suffix)
         argv = ["systemctl", "is-enabled", name]
@@ -266,6 +274,25 @@ def _read_units(host: Host, path: str, is_listed: bool) -> List[str]:
             key = "command:" + " ".join(argv)
             raise Unanswered(key, f"{name} is {state}: what starts it at boot is not known")
     return units
+
+
+def _by_automounter(host: Host, path: str) -> List[str]:
+    """The service of a map of autofs(8) that mounts it, if it starts at boot. An automount of
+    systemd is itself a unit."""
+    every = mountinfo.parse(host.read_text(MOUNTINFO))
+    for mount in every:
+        is_above = mount.path == path or path.startswith(mount.path.rstrip("/") + "/")
+        if mount.fstype == _AUTOMOUNT and mount.source != _OF_SYSTEMD and is_above:
+            output = attempt(host.run, ["systemctl", "is-enabled", _AUTOFS])
+            if isinstance(output, NotRecorded) or known(output).stdout.strip() == "enabled":
+                return [_AUTOFS]
+    return []
+
+
+def _is_masked(host: Host, path: str) -> bool:
+    """Whether an administrator masked the unit: also a line of fstab then mounts nothing."""
+    name = systemd_unit.unit_name(path, ".mount")
+    return unless_absent(attempt(host.real_path, f"{SYSTEMD}/{name}"), "") == "/dev/null"
 
 
 def _read_inventory(host: Host) -> Optional[str]:

@@ -125,21 +125,16 @@ def mounted_at_boot(file_system: FileSystem, facts: Facts, _policy: Policy) -> V
     path = file_system.mount.path
     options = at_boot(facts, path)
     units = unless_newer(facts.units.get(path, []), [])
-    above = [mount for mount in known(facts.mounts) if mount.fstype == "autofs"]
-    by_automount = any(
-        mount.path == path or path.startswith(mount.path.rstrip("/") + "/") for mount in above
-    )
+    name = systemd_unit.unit_name(path)
     by_fstab = path not in facts.units
-    if by_fstab:
-        text = f"{FSTAB}: {','.join(options)}"
+    is_masked = _is_masked(facts, path)
+    if is_masked:
+        text = f"{name} is masked"
     elif units:
         text = ", ".join(units)
-    elif by_automount:
-        text = "an automount"
     else:
         text = f"{FSTAB}: {','.join(options)}" if options else f"no line of {FSTAB}"
-    is_right = by_fstab or bool(units) or by_automount
-    name = systemd_unit.unit_name(path)
+    is_right = not is_masked and (by_fstab or bool(units))
     source = file_system.mount.source
     edit: Step = Edit(FSTAB, what=f"remove noauto from the line of {path} in {FSTAB}")
     if not options:
@@ -151,12 +146,27 @@ def mounted_at_boot(file_system: FileSystem, facts: Facts, _policy: Policy) -> V
     return layered(
         persisted=Layer(text, PASS if is_right else FAIL),
         running=Layer("mounted", PASS),
-        advice=Advice(persisted=[edit]),
-        why=f"{path} has {'noauto' if options else 'no line'} in {FSTAB}, and no enabled unit is "
-        f"known that mounts it. Paths: {', '.join(each.path for each in file_system.demands)}.",
+        advice=Advice(
+            persisted=[_unmask(name)] * is_masked + [edit] * (not by_fstab and not units)
+        ),
+        why=(
+            f"{name} is masked, so systemd does not mount {path}. "
+            if is_masked
+            else f"{path} has {'noauto' if options else 'no line'} in {FSTAB}, and no enabled unit "
+            "is known that mounts it. "
+        )
+        + f"Paths: {', '.join(each.path for each in file_system.demands)}.",
         desired="a line of fstab without noauto, an enabled mount unit or an automount",
         evidence=[*EVIDENCE, f"command:systemctl is-enabled {name}"],
     )
+
+
+def _is_masked(facts: Facts, path: str) -> bool:
+    return bool(unless_newer(facts.masked.get(path, False), False))
+
+
+def _unmask(name: str) -> Step:
+    return Ask(f"unmask {name} (systemctl unmask {name})")
 
 
 def _effective(options: Sequence[str]) -> List[str]:
@@ -248,11 +258,18 @@ def tmp(facts: Facts, _policy: Policy) -> Verdict:
     # A bind mount or a subvolume of the root file system shares its space.
     is_separate = mount and not (root and root.device == mount.device)
     units = facts.units.get(path, [])
-    later = ",".join(persisted) or ", ".join(if_known(units, []))
-    nothing = f"no line of {FSTAB}, no enabled tmp.mount"
+    is_masked, name = _is_masked(facts, path), systemd_unit.unit_name(path)
+    is_left_out = bool(persisted) and path in facts.units
+    later = ", ".join(if_known(units, [])) if path in facts.units else ",".join(persisted)
+    nothing = f"{'noauto in' if is_left_out else 'no line of'} {FSTAB}, no enabled {name}"
     persisted_text: Answer[str] = later or nothing
     if isinstance(units, HostproofError) and not later:
         persisted_text = units
+    if is_masked:
+        later, persisted_text = "", f"{name} is masked"
+    steps: List[Step] = [_unmask(name)] * is_masked
+    if is_left_out:
+        steps.append(Edit(FSTAB, what=f"remove noauto from the line of {path} in {FSTAB}"))
     line = f"tmpfs {_TMP} tmpfs rw,nosuid,nodev,size=2g 0 0"
     return layered(
         persisted=Layer(persisted_text, PASS if later else WARN),
@@ -261,14 +278,24 @@ def tmp(facts: Facts, _policy: Policy) -> Verdict:
             PASS if is_separate else WARN,
         ),
         advice=Advice(
-            both=[Ask(f"mount a file system or a tmpfs of at least 1 GiB at {_TMP} at boot")],
-            persisted=[Edit(FSTAB, line)]
-            if mount and mount.fstype == "tmpfs"
-            else [Ask(f"add the file system of {_TMP} to {FSTAB}")],
+            both=[
+                *steps,
+                Ask(f"mount a file system or a tmpfs of at least 1 GiB at {_TMP} at boot"),
+            ],
+            persisted=steps
+            if persisted
+            else [
+                *steps,
+                Edit(FSTAB, line)
+                if mount and mount.fstype == "tmpfs"
+                else Ask(f"add the file system of {_TMP} to {FSTAB}"),
+            ],
         ),
         why="It is part of another file system."
         if not is_separate
-        else f"Neither {FSTAB} nor tmp.mount mounts it after a reboot.",
+        else f"{name} is masked, so systemd does not mount it after a reboot."
+        if is_masked
+        else f"Neither {FSTAB} nor {name} mounts it after a reboot.",
         desired="a mount point",
         evidence=EVIDENCE,
     )

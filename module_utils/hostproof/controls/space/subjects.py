@@ -99,7 +99,8 @@ def _with_software(facts: Facts, policy: Policy) -> List[Answer[FileSystem]]:
 WITH_SOFTWARE = Subjects(
     _with_software,
     name=lambda file_system: file_system.mount.path,
-    none="All paths of Oracle are on the root file system or on a network.",
+    none="All paths of Oracle are on the root file system, on a network, or on a file system that "
+    "another program mounts (ACFS, ZFS, overlay).",
     evidence=lambda _one: ("file:" + MOUNTINFO, "file:" + FSTAB),
     unknown="file system",
 )
