@@ -78,7 +78,7 @@ SINCE = (
     ("file:*/ntp.conf", "0.2.0"),
     ("file:*/oratab", "0.2.0"),
     ("file:/etc/cloud/*", "0.3.0"),
-    ("file:/var/lib/cloud/instance/cloud-config.txt", "0.3.0"),
+    ("file:/var/lib/cloud/instance/*cloud-config.txt", "0.3.0"),
     ("file:/etc/multipath.conf", "0.3.0"),
     ("file:/etc/multipath/wwids", "0.3.0"),
     (r"file:^node\.(?:startup* in *", "0.3.0"),

@@ -216,6 +216,10 @@ class TestPackage:
             ("1:3.0.7-28.el9_4", {"equals": "3.0.7-28.el9_4"}, "pass"),
             ("(none):3.0.7-28", {"equals": "1:3.0.7-28"}, "fail"),
             ("(none):3.0.7-28", {"equals": "0:3.0.7-28"}, "pass"),
+            # As the policy copied it from rpm.
+            ("(none):3.0.1-20", {"at_least": "(none):3.0.7-28"}, "fail"),
+            ("(none):3.0.7-28", {"equals": "(none):3.0.7-28"}, "pass"),
+            ("1:3.0.7-28", {"at_most": "(none):9"}, "fail"),
             ("2:1.0-1", {"at_least": "1:9.0-1"}, "pass"),
             ("1:3.0.7-28", {"at_least": "3.0"}, "pass"),
             ("1:3.0.7-28", {"at_most": "3.5"}, "pass"),

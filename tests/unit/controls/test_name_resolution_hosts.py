@@ -84,6 +84,7 @@ TEMPLATE = "{# a comment -#}\n" + HEADER + "127.0.0.1 {{fqdn}} {{hostname}}\n" +
 MASTER = "/etc/cloud/templates/hosts.redhat.tmpl"
 CFG, CFG_D = "/etc/cloud/cloud.cfg", "/etc/cloud/cloud.cfg.d"
 USER_DATA = "/var/lib/cloud/instance/cloud-config.txt"
+VENDOR_DATA = "/var/lib/cloud/instance/vendor-cloud-config.txt"
 REMOVES = "cloud-init removes the lines 8 at the next reboot"
 LEADS = "cloud-init leads rac1 to the loopback interface at the next reboot"
 
@@ -99,7 +100,22 @@ LEADS = "cloud-init leads rac1 to the loopback interface at the next reboot"
         (HEADER + LOCAL + OWN, {CFG: "manage_etc_hosts: true\n"}, "warn", REMOVES),
         (HEADER + LOCAL + OWN, {CFG: "x: 1\n"}, "warn", REMOVES),
         (HEADER + LOCAL + OWN, {CFG: "manage_etc_hosts: False\n"}, "pass", ""),
-        (HEADER + LOCAL + OWN, {CFG: "manage_etc_hosts: localhost\n"}, "pass", ""),
+        # It adds the name of the host to a loopback address, and leaves the other lines.
+        (LOCAL + OWN, {CFG: "manage_etc_hosts: localhost\n"}, "warn", LEADS),
+        ("127.0.1.1 rac1\n" + LOCAL, {CFG: "manage_etc_hosts: localhost\n"}, "pass", ""),
+        # The file was replaced, and only the data of the instance has the setting.
+        (LOCAL + OWN, {CFG: "", USER_DATA: "manage_etc_hosts: true\n"}, "warn", "the lines 2"),
+        (LOCAL + OWN, {CFG: "", VENDOR_DATA: "manage_etc_hosts: true\n"}, "warn", "the lines 2"),
+        (
+            LOCAL + OWN,
+            {
+                CFG: "",
+                VENDOR_DATA: "manage_etc_hosts: true\n",
+                USER_DATA: "manage_etc_hosts: false\n",
+            },
+            "pass",
+            "",
+        ),
         (
             HEADER + LOCAL + OWN,
             {CFG: "manage_etc_hosts: true\n", f"{CFG_D}/99_x.cfg": "manage_etc_hosts: false\n"},
@@ -140,5 +156,6 @@ def test_what_cloud_init_writes_at_each_boot(judge, hosts, files, status, why):
     assert (finding.status, why in (finding.why or "")) == (status, True), finding
     if status == "warn":
         assert finding.failing_layer == "persisted"
-        assert "template" in finding.fix and "manage_etc_hosts: false" in finding.fix
-        assert "put the lines of /etc/hosts" in finding.fix
+        assert "manage_etc_hosts: false" in finding.fix
+        has_template = "localhost\n" not in (files or {}).get(CFG, "")
+        assert ("put the lines of /etc/hosts into the template" in finding.fix) == has_template

@@ -118,7 +118,9 @@ def _lost(facts: Facts, hosts: Hosts) -> str:
         return ""
     own = short(known(facts.own))
     here = dict(_pairs(hosts, own))
-    if template.text is None or isinstance(template.text, (Absent, NotRecorded)):
+    if template.is_line:
+        added, is_gone = [], not any(name == own and _is_special(address) for address, name in here)
+    elif template.text is None or isinstance(template.text, (Absent, NotRecorded)):
         # Every template of cloud-init leads the name of the host to the loopback interface.
         added = [line for (address, _name), line in here.items() if not _is_special(address)]
         is_gone = not any(name == own and _is_special(address) for address, name in here)
@@ -152,6 +154,8 @@ def _is_special(address: str) -> bool:
 
 
 def _in_template(template: Template) -> List[Step]:
+    if template.is_line:
+        return [Ask(f"set manage_etc_hosts: false ({template.place})")]
     return [
         Edit(
             template.path,

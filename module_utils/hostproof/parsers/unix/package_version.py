@@ -5,6 +5,8 @@
 import re
 from typing import List, Optional, Tuple
 
+_NO_EPOCH = "(none):"
+
 
 def compare(first: str, other: str) -> int:
     """-1, 0 or 1: the versions, and where they are equal the releases behind the hyphen.
@@ -27,7 +29,9 @@ def is_same(first: str, other: str) -> bool:
 
 
 def _epoch(version: str) -> Tuple[Optional[int], str]:
-    """The epoch, None where the version has none, and what follows it."""
+    """The epoch, None where the version has none, and the rest. rpm prints "(none)" for 0."""
+    if version.startswith(_NO_EPOCH):
+        return 0, version[len(_NO_EPOCH) :]
     epoch, colon, rest = version.partition(":")
     if colon and re.match(r"[0-9]{1,10}\Z", epoch):
         return int(epoch), rest

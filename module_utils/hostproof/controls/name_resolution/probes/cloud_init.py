@@ -3,8 +3,9 @@
 """Whether cloud-init writes /etc/hosts at each reboot, and the template that it writes.
 
 Sources: cloud-init, cc_update_etc_hosts.py (``true`` and ``template`` write the whole file, and
-``localhost`` only one line of it), templates/hosts.*.tmpl (the header names the template);
-user data takes precedence over cloud.cfg.d, which takes precedence over cloud.cfg.
+``localhost`` only adds the name of the host to a loopback address), templates/hosts.*.tmpl (the
+header names the template); user data takes precedence over vendor data, which takes precedence over
+cloud.cfg.d, which takes precedence over cloud.cfg.
 """
 
 import re
@@ -16,8 +17,11 @@ from ....errors import Absent
 
 CONFIG = "/etc/cloud/cloud.cfg"
 _FOLDER = "/etc/cloud/cloud.cfg.d"
-#: The user data of the instance. Only root may read it.
-_USER_DATA = "/var/lib/cloud/instance/cloud-config.txt"
+#: The data of the vendor and of the user for the instance. Only root may read it.
+_DATA = {
+    "vendor data": "/var/lib/cloud/instance/vendor-cloud-config.txt",
+    "user data": "/var/lib/cloud/instance/cloud-config.txt",
+}
 _OFF = "/etc/cloud/cloud-init.disabled"
 _TEMPLATES = "/etc/cloud/templates"
 _SETTING = re.compile(
@@ -28,17 +32,21 @@ _MASTER = re.compile(r"^#.*?(/etc/cloud/templates/hosts\.[a-z]{1,20}\.tmpl)", re
 _TITLE = re.compile(r"^#.*manage_etc_hosts' as True", re.MULTILINE)
 #: What cloud-init takes for the whole file.
 _WHOLE = ("true", "yes", "on", "1", "template")
+#: The value with which it only adds a line to the file.
+_LINE, _HOSTS = "localhost", "/etc/hosts"
 
 
 class Template(NamedTuple):
     """The template that cloud-init writes to /etc/hosts at each reboot, and where that is set.
 
     ``text`` is None where the file does not name the template; ``path`` is their directory then.
+    ``is_line``: it has no template, and only adds the name of the host to a loopback address.
     """
 
     path: str
     text: Answer[Optional[str]]
     place: str
+    is_line: bool = False
 
 
 def read(host: Host, hosts: str) -> Optional[Template]:
@@ -52,12 +60,14 @@ def read(host: Host, hosts: str) -> Optional[Template]:
         if name.endswith(".cfg"):
             path = f"{_FOLDER}/{name}"
             values[path] = _value(unless_absent(attempt(host.read_text, path, record=_kept), ""))
-    if has_header or any(values.values()):
-        text = attempt(host.read_text, _USER_DATA, record=_kept)
-        values["user data"] = _value(unless_absent(text, ""))
+    for name, path in _DATA.items():
+        text = attempt(host.read_text, path, record=_kept)
+        values[name] = _value("" if isinstance(text, Absent) else unless_newer(text, ""))
     place, value = next(
         ((path, value) for path, value in reversed(list(values.items())) if value), ("", "")
     )
+    if value.lower() == _LINE:
+        return Template(_HOSTS, None, place, is_line=True)
     if not (value.lower() in _WHOLE if value else has_header):
         return None
     match = _MASTER.search(hosts)
