@@ -165,6 +165,28 @@ def test_the_grid_home_without_olr_loc(oratab, crs_homes, patches):
         assert finding.status == ("skip" if patches else "error")
 
 
+@pytest.mark.parametrize("crs_homes", [(), ("/u01/app/old",), (cluster_packs.GRID, "/u01/app/old")])
+def test_the_grid_home_that_runs(crs_homes):
+    """It decides where no file names the home, whatever the inventory lists."""
+    machine = node("db1").remove("/etc/oracle/olr.loc")
+    machine.process(cluster_packs.GRID + "/bin/ocssd.bin", pid=7, uid=54322)
+    machine.file("/etc/oraInst.loc", "inventory_loc=/u01/inv\n")
+    rows = "".join(f'<HOME NAME="a" LOC="{home}" CRS="true"/>' for home in crs_homes)
+    machine.file("/u01/inv/ContentsXML/inventory.xml", f"<INVENTORY>{rows}</INVENTORY>")
+    machine.folder("/u01/app/old/inventory")
+    values = judged(machine)["software"].values
+    assert values["Grid home"] == cluster_packs.GRID
+    assert values["patches of Grid Infrastructure"] == "35642822, 35643107"
+
+
+def test_patches_of_the_grid_home_without_a_readable_inventory_of_the_host():
+    machine = node("db1").file("/etc/oraInst.loc", "inventory_loc=/u01/inv\n")
+    machine.file("/u01/inv/ContentsXML/inventory.xml", "").deny("/u01/inv")
+    finding = judged(machine)["software"]
+    assert (finding.status, finding.values["oracle_homes"]) == ("error", None)
+    assert finding.values["patches of Grid Infrastructure"] == "35642822, 35643107"
+
+
 def test_a_grid_home_that_is_not_there_is_unknown():
     """Its file system is not mounted. Without patches it has an inventory."""
     machine = node("db1", patches=())

@@ -162,11 +162,13 @@ def _installed(host: Host) -> Optional[Tuple[crsconfig_params.Config, str]]:
 
 
 def _grid_home(host: Host) -> Optional[str]:
-    """The home of olr.loc; where no file names one, that of the inventory or of ASM in oratab."""
+    """The home of olr.loc; where no file names one, the one that runs, or that of the inventory or
+    of ASM in oratab."""
     home = clusterware.read_home(host)
     if home is not None:
         return home
-    named = [
+    running = unless_newer(attempt(clusterware.css_daemons, host), [])
+    named = sorted({clusterware.home_of(daemon) for daemon in running}) or [
         entry.path
         for entry in if_known(attempt(oracle_homes.read_homes, host, ()), [])
         if entry.clusterware or any(sid.startswith("+ASM") for sid in entry.sids)
@@ -187,10 +189,7 @@ def _read_software(host: Host) -> Traits:
         "core_uses_pid": attempt(host.read_number, CORE_USES_PID),
     }
     homes = attempt(oracle_homes.read_homes, host, ())
-    if isinstance(homes, HostproofError):
-        traits["oracle_homes"] = homes
-        return traits
-    traits["oracle_homes"] = ", ".join(home.path for home in homes)
+    traits["oracle_homes"] = attempt(lambda: ", ".join(home.path for home in known(homes)))
     grid = attempt(_grid_home, host)
     if grid is not None:
         # oratab has a line of it only where ASM was configured manually or by an old release.
@@ -198,7 +197,7 @@ def _read_software(host: Host) -> Traits:
         traits[GRID_PATCHES] = (
             grid if isinstance(grid, HostproofError) else attempt(_read_patches, host, grid)
         )
-    for home in homes:
+    for home in if_known(homes, []):
         if home.path != grid:
             traits[f"patches {home.path}"] = attempt(_read_patches, host, home.path)
     return traits

@@ -113,6 +113,11 @@ def css_daemons(host: Host) -> List[Process]:
     ]
 
 
+def home_of(daemon: Process) -> str:
+    """The home that Cluster Synchronization Services run from."""
+    return daemon.home("ocssd.bin") or daemon.argv0.rpartition("/bin/")[0]
+
+
 class Network(NamedTuple):
     """A network that Clusterware uses. ``node`` is "global", or the only node that has it."""
 
@@ -157,7 +162,7 @@ def ask(host: Host, daemon: Process, name: str, tool: str, *arguments: str) -> O
     names = [user.name for user in users if user.uid == daemon.uid]
     if not names or daemon.uid == 0:
         raise Unanswered("processes:ocssd", f"only root owns Clusterware: {tool} is not run")
-    home = daemon.home("ocssd.bin") or daemon.argv0.rpartition("/bin/")[0]
+    home = home_of(daemon)
     words = " ".join((tool, *arguments))
     command = Command(
         f"{name} ({words})",
