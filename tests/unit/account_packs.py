@@ -39,8 +39,8 @@ def host(*groups: str) -> packs.Machine:
     names = groups or GROUPS
     numbers = {"root": 0, **{group: 54321 + number for number, group in enumerate(GROUPS)}}
     for path in ("/bin/bash", "/bin/ksh93", "/bin/sh", "/bin/tcsh", "/usr/bin/zsh"):
-        machine.command(f"stat -L -c %F {path}", "regular file\n")
-    machine.command("stat -L -c %F /home/oracle", "directory\n")
+        machine.command(f"stat -L -c %F %u %a {path}", "regular file 0 755\n")
+    machine.command("stat -L -c %F %u %a /home/oracle", "directory 54321 700\n")
     machine.command("id -G oracle", " ".join(f"{numbers.get(name, 54400)}" for name in names))
     return machine.account("oracle", 54321, *names)
 

@@ -38,6 +38,7 @@ SINCE = (
     ("command:ls -1 *", "0.3.0"),
     ("command:powermt display dev=all", "0.3.0"),
     ("command:ss -lntup", "0.3.0"),
+    ("command:stat -L -c %F %u *", "0.3.0"),
     ("command:stat -L -c %F *", "0.3.0"),
     ("command:tail -c * */alert/log.xml", "0.3.0"),
     ("command:stat -L -c %u %a */bin/oradism", "0.3.0"),

@@ -77,6 +77,8 @@ def test_a_profile_names_accounts_and_groups():
 )
 def test_exists(line, status, why):
     machine = host().command("getent passwd oracle", line)
+    home = f"directory {line.split(':')[2].strip()} 700\n"
+    machine.command("stat -L -c %F %u %a /home/oracle", home)
     finding = judged(machine, accounts=[{"name": "oracle", "uid": 54321}])["exists"]
     assert (finding.status, why in f"{finding.why} {finding.persisted}") == (status, True)
 
@@ -440,6 +442,13 @@ def test_the_file_of_the_system_that_decides(profile, site, status, place):
         ("Oracle,umask=027", "", "oinstall", "027 (umask= of oracle in /etc/passwd)"),
         ("umask=022", "session optional pam_umask.so umask=077\n", "oinstall", "022 (umask= of"),
         ("", "-session  required  pam_umask.so nousergroups umask=002\n", "dba", "002 (/etc/pam.d"),
+        # Neither module nor gecos distinguish letters; a comment counts nowhere; the last counts.
+        ("", "SESSION optional pam_umask.so UMASK=077\n", "dba", "077 (/etc/pam.d/sshd)"),
+        ("Oracle,,UMASK=027,", "", "dba", "027 (umask= of"),
+        ("", "session optional pam_umask.so # umask=077\n", "dba", "022 (/etc/login.defs)"),
+        ("", "session optional pam_umask.so umask=077 umask=022\n", "dba", "022 (/etc/pam.d"),
+        ("", "session optional pam_umask.so umask=022 usergroups\n", "oracle", "002 (/etc/pam.d"),
+        ("", "session [default=1 success=ok] pam_umask.so \\\n  umask=027\n", "dba", "027 (/etc"),
     ],
 )
 def test_umask_of_pam_and_of_the_account(gecos, pam, group, masks):
@@ -452,6 +461,33 @@ def test_umask_of_pam_and_of_the_account(gecos, pam, group, masks):
     # The start files of a shell come later.
     machine = host(group).file("/etc/profile", "umask 022\n").file("/etc/pam.d/sshd", pam)
     assert judged(machine.command("getent passwd oracle", line))["umask"].status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("files", "status", "persisted"),
+    [
+        # Each service has the last line of its stack.
+        ({"sshd": "x", "x": "umask=077"}, "fail", "077 (/etc/pam.d/x)"),
+        ({"sshd": "x", "x": "", "vsftpd": "umask=077"}, "fail", "027 (/etc/login.defs)"),
+        ({"sshd": "x", "x": "", "su": "umask=022"}, "warn", "027 (/etc/login.defs); 022 (/etc/"),
+        ({"sshd": "umask=077 x", "x": "umask=022"}, "pass", "022 (/etc/pam.d/x)"),
+        ({"sshd": "x umask=022", "x": "umask=077"}, "pass", "022 (/etc/pam.d/sshd)"),
+        ({"sshd": "sshd x", "x": "umask=022"}, "pass", "022 (/etc/pam.d/x)"),
+    ],
+)
+def test_umask_of_the_services_of_a_login(files, status, persisted):
+    """A word is an include; umask= is an argument of pam_umask, and "" stands for none."""
+    machine = host().file("/etc/profile", "").file("/etc/login.defs", "UMASK 027\n")
+    for name, words in files.items():
+        rows = [
+            f"session optional pam_umask.so {word}"
+            if not word or "=" in word
+            else f"@include {word}"
+            for word in words.split(" ")
+        ]
+        machine.file(f"/etc/pam.d/{name}", "\n".join(rows) + "\n")
+    finding = judged(machine)["umask"]
+    assert (finding.status, persisted in finding.persisted) == (status, True)
 
 
 @pytest.mark.parametrize(
@@ -526,19 +562,25 @@ def test_ksh_reads_profile_and_env():
 
 
 @pytest.mark.parametrize(
-    ("path", "stat", "rc", "fix"),
+    ("path", "stat", "status", "fix"),
     [
-        ("/bin/bash", "", 1, "install the package that has /bin/bash"),
-        ("/home/oracle", "", 1, "mount the file system of /home/oracle if there is one"),
-        ("/home/oracle", "regular file\n", 0, "set a directory as the home of oracle"),
+        ("/bin/bash", None, "fail", "install the package that has /bin/bash"),
+        ("/bin/bash", "regular file 0 644\n", "fail", "usermod -s /bin/bash oracle"),
+        ("/bin/bash", "directory 0 755\n", "fail", "usermod -s /bin/bash oracle"),
+        ("/bin/bash", "?\n", "error", ""),
+        ("/home/oracle", None, "fail", "mount the file system of /home/oracle if there is one"),
+        ("/home/oracle", "regular file 54321 700\n", "fail", "set a directory as the home"),
+        ("/home/oracle", "directory 54331 700\n", "fail", "(chown oracle /home/oracle)"),
+        ("/home/oracle", "directory 0 755\n", "warn", "(chown oracle /home/oracle)"),
+        ("/home/oracle", "directory 54321 1750\n", "pass", ""),
     ],
 )
-def test_a_shell_or_home_that_is_not_there(path, stat, rc, fix):
-    machine = host().command(f"stat -L -c %F {path}", stat, rc)
-    if rc:
-        machine.commands.pop(f"stat -L -c %F {path}")
+def test_the_files_of_shell_and_home(path, stat, status, fix):
+    machine = host().command(f"stat -L -c %F %u %a {path}", stat or "")
+    if stat is None:
+        machine.commands.pop(f"stat -L -c %F %u %a {path}")
     finding = judged(machine)["exists"]
-    assert (finding.status, fix in finding.fix) == ("fail", True)
+    assert (finding.status, fix in (finding.fix or "")) == (status, True)
 
 
 def in_zone(profile, zone="Europe/Berlin"):

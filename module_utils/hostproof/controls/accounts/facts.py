@@ -15,7 +15,7 @@ from ...parsers.unix import getent
 from ...probes.nfs import nfs_files
 from ...probes.oracle import clusterware, oracle_homes, processes, time_zones
 from ...probes.unix import accounts as accounts_probe
-from . import login
+from . import login, pam_masks
 from .login import PROFILE, PROFILE_D
 from .parsers import shared_uids, shell_profile
 from .policy import Policy, wanted
@@ -27,14 +27,13 @@ _SYSTEM_FILES = (PROFILE, "/etc/bashrc", "/etc/bash.bashrc")
 #: Its last file on Red Hat, for settings of the site.
 _LOCAL = "sh.local"
 _PAM = "pam_umask"
-_PAM_FILES = ("/etc/pam.d/*", "/usr/lib/pam.d/*")
-_PAM_MASK = re.compile(r"^\s*-?session\s.*\bpam_umask\.so\b.*?\bumask=([0-7]{1,4})\b")
 #: pam_umask(8): it takes precedence over the argument of the module and over login.defs.
-_GECOS_MASK = re.compile(r"(?:^|,)umask=([0-7]{1,4})(?:,|$)")
+_GECOS_MASK = re.compile(r"(?i)(?:^|,)umask=([0-7]{1,4})(?:,|$)")
 #: More files than start files read.
 _MOST = 32
 _OWN_FILES = (".bash_profile", ".bash_login", ".profile", ".bashrc")
 _ABSOLUTE = re.compile(r"^/[^\x00-\x1f]*\Z")
+_FILE = re.compile(r"(\w[\w ]{1,40}) (\d{1,10}) ([0-7]{1,4})\s*\Z")
 _STATUS = re.compile(r"^(Umask|Gid|Groups):\s*([0-9 \t]*)$", re.MULTILINE)
 
 
@@ -52,6 +51,14 @@ class Entry(NamedTuple):
         return gid == self.passwd.gid or name in self.groups and gid in (self.gids or (gid,))
 
 
+class File(NamedTuple):
+    """``kind`` as stat shows it: "regular file", "directory"."""
+
+    kind: str
+    uid: int
+    mode: int
+
+
 class Running(NamedTuple):
     """A process: its umask (None where the kernel does not show it), its gid and all gids."""
 
@@ -64,7 +71,7 @@ class Running(NamedTuple):
 class Owner(NamedTuple):
     """An account. ``entry`` is Absent where it does not exist. ``own`` are its start files, and
     those that they read. ``listed`` are names in directories that they read. ``shell`` and ``home``
-    are the kinds of file that stat shows.
+    are what stat shows of their files.
     """
 
     name: str
@@ -72,8 +79,8 @@ class Owner(NamedTuple):
     own: Dict[str, Answer[shell_profile.Settings]]
     running: Tuple[Answer[Running], ...]
     listed: Dict[str, Answer[Tuple[str, ...]]] = {}
-    shell: Answer[str] = ""
-    home: Answer[str] = ""
+    shell: Answer[Optional[File]] = None
+    home: Answer[Optional[File]] = None
 
 
 class Inventory(NamedTuple):
@@ -91,7 +98,7 @@ class Facts(NamedTuple):
     """An Answer holds the value, or the error of its read.
 
     ``default_umask`` has two masks, the second for an account whose group has its name.
-    ``pam_masks`` are umasks by the file of PAM that sets them.
+    ``pam_masks`` are the umasks that PAM sets in sessions.
     ``group_of_gid`` and ``account_of_uid`` say whom the policy's numbers belong to.
     ``zones`` are read only if a start file sets TZ: of the system, and the one of Clusterware or
     None.
@@ -105,7 +112,7 @@ class Facts(NamedTuple):
     shared: Answer[Dict[int, List[str]]]
     system: Answer[Dict[str, Answer[shell_profile.Settings]]]
     default_umask: Answer[Tuple[str, str]]
-    pam_masks: Answer[Dict[str, str]]
+    pam_masks: Answer[Tuple[pam_masks.PamMask, ...]]
     inventory: Answer[Inventory]
     zones: Answer[Tuple[str, Optional[str]]]
 
@@ -142,7 +149,7 @@ def read(host: Host, policy: Policy) -> Facts:
         shared=shared,
         system=system,
         default_umask=attempt(_default_umask, host),
-        pam_masks=attempt(_pam_masks, host) if if_known(owners, ()) else {},
+        pam_masks=attempt(_pam_masks, host) if if_known(owners, ()) else (),
         inventory=attempt(_inventory, host),
         zones=attempt(_zones, host, owners, system),
     )
@@ -178,13 +185,13 @@ def _owner(
     entry = attempt(_entry, host, name)
     listed: Dict[str, Answer[Tuple[str, ...]]] = {}
     own: Dict[str, Answer[shell_profile.Settings]] = {}
-    shell: Answer[str] = ""
-    home: Answer[str] = ""
+    shell: Answer[Optional[File]] = None
+    home: Answer[Optional[File]] = None
     if isinstance(entry, Entry):
         own = _own_files(host, entry.passwd.home)
         _follow(host, name, entry.passwd.home, own, listed)
-        shell = attempt(_kind, host, entry.passwd.shell or "/bin/sh")
-        home = attempt(_kind, host, entry.passwd.home)
+        shell = attempt(_file, host, entry.passwd.shell or "/bin/sh")
+        home = attempt(_file, host, entry.passwd.home)
     return Owner(
         name,
         entry,
@@ -200,11 +207,16 @@ def _owner(
     )
 
 
-def _kind(host: Host, path: str) -> str:
-    """As stat shows it: "regular file", "directory". A home may be on NFS."""
+def _file(host: Host, path: str) -> File:
+    """A home may be on NFS, so a command with a time limit reads it."""
     if not _ABSOLUTE.match(path):
         raise ParseError("passwd", "a path that is not absolute")
-    return nfs_files.run(host, ["stat", "-L", "-c", "%F", path]).strip()
+    argv = ["stat", "-L", "-c", "%F %u %a", path]
+    match = _FILE.match(nfs_files.run(host, argv))
+    if match is None:
+        raise Unanswered("command:" + " ".join(argv), "stat did not show kind, owner and mode")
+    kind, uid, mode = match.groups()
+    return File(kind, integer(uid), integer(mode, 8))
 
 
 def _follow(
@@ -351,25 +363,19 @@ def _default_umask(host: Host) -> Tuple[str, str]:
     """The umasks of a login if no start file sets it (login.defs(5), UMASK; pam_umask(8))."""
     text = unless_absent(attempt(host.read_text, LOGIN_DEFS), "")
     masks = re.findall(r"^\s*UMASK\s+([0-7]{1,4})\s*(?:#.*)?$", text, re.MULTILINE)
-    mask = own = integer(masks[-1], 8) if masks else 0o022
+    mask = integer(masks[-1], 8) if masks else 0o022
     if re.search(r"^\s*USERGROUPS_ENAB\s+yes", text, re.MULTILINE | re.IGNORECASE):
-        own = mask & ~0o070 | mask >> 3 & 0o070
-    return f"{mask:03o}", f"{own:03o}"
+        return f"{mask:03o}", pam_masks.with_own_group(f"{mask:o}")
+    return f"{mask:03o}", f"{mask:03o}"
 
 
-def _pam_masks(host: Host) -> Dict[str, str]:
-    """Umasks that PAM sets as an argument of pam_umask, by file; none in old recordings."""
-    found = attempt(host.find_lines, _PAM, _PAM_FILES, _PAM_MASK.pattern)
+def _pam_masks(host: Host) -> Tuple[pam_masks.PamMask, ...]:
+    """What pam_umask sets in the sessions of each service; none in old recordings."""
+    found = attempt(host.find_lines, _PAM, pam_masks.PLACES, pam_masks.LINES)
     lines = unless_newer(found, FoundLines({}, {}, []))
     if lines.unread:
         raise Denied("lines:" + _PAM, f"{lines.unread[0]} is unreadable")
-    return {
-        path: match.group(1)
-        for path, rows in lines.lines.items()
-        for _number, text in rows
-        for match in [_PAM_MASK.match(text)]
-        if match is not None
-    }
+    return pam_masks.read(lines.lines)
 
 
 def gecos_mask(entry: Entry) -> Optional[str]:

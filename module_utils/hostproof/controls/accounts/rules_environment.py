@@ -14,6 +14,7 @@ from ...probes.oracle import time_zones
 from . import login
 from .facts import LOGIN_DEFS, PASSWD, Entry, Facts, Inventory, Owner, Running, gecos_mask
 from .login import Start
+from .pam_masks import with_own_group
 from .parsers.shell_profile import COMPUTED, Settings
 from .policy import NAME, OINSTALL, Policy, wanted
 from .subjects import OWNERS, entry_of
@@ -69,10 +70,15 @@ def _masks(owner: Owner, facts: Facts) -> List[Tuple[str, str]]:
     mask = gecos_mask(entry)
     if mask is not None:
         return [*found, (mask, f"umask= of {owner.name} in {PASSWD}")]
+    default = known(facts.default_umask)[start.has_own_group]
     by_module = known(facts.pam_masks)
-    if by_module:
-        return [*found, *((mask, path) for path, mask in by_module.items())]
-    return [*found, (known(facts.default_umask)[start.has_own_group], LOGIN_DEFS)]
+    if not by_module:
+        return [*found, (default, LOGIN_DEFS)]
+    for path, module_mask, usergroups in by_module:
+        place = LOGIN_DEFS if module_mask is None else path
+        mask = module_mask or default
+        found.append((with_own_group(mask) if usergroups and start.has_own_group else mask, place))
+    return list(dict.fromkeys(found))
 
 
 @rules.check(

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Accounts, their numbers and their groups."""
 
-from typing import Callable, List, Optional, Sequence
+from typing import Callable, List, NamedTuple, Optional, Sequence
 
-from ...collect.answer import if_known, known
+from ...collect.answer import known
 from ...errors import Absent, HostproofError
 from ...evaluate.advice import Advice, Apply, Ask, Step
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
-from .facts import PASSWD, Facts, Owner, Running
+from ...parsers.unix import getent
+from .facts import PASSWD, Facts, File, Owner, Running
 from .policy import NAME, OINSTALL, Account, Policy
 from .subjects import OWNERS, absent_groups, entry_of, orphaned, wanted_of
 
@@ -23,7 +24,7 @@ _NO_LOGIN = ("nologin", "false", "true", "sync", "shutdown", "halt")
 @rules.check(
     "accounts.exists",
     "Account exists and can log in",
-    "Account does not exist, cannot log in, or has another uid or no home",
+    "Account does not exist, cannot log in, or has another uid or no own home",
     severity="high",
     takes_effect="login",
     why="The installer cannot run without the software owner (PRVG-00341).",
@@ -52,28 +53,13 @@ def exists(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
     if passwd.uid == 0:
         problems.append("its uid is 0: it is root")
         steps.append(Ask(f"give the software of {owner.name} to another account than root"))
-    if shell.rpartition("/")[2] in _NO_LOGIN:
-        problems.append(f"its shell {shell} ends a login")
-        steps.append(Ask(f"set a login shell (usermod -s /bin/bash {owner.name})"))
-    elif isinstance(owner.shell, Absent):
-        problems.append(f"its shell {shell} does not exist")
-        steps.append(
-            Ask(f"install the package that has {shell}, or set another shell (usermod -s)")
-        )
-    if isinstance(owner.home, Absent):
-        problems.append(f"its home {passwd.home} does not exist")
-        steps.append(
-            Ask(
-                f"mount the file system of {passwd.home} if there is one, and otherwise create the "
-                f"directory with owner {owner.name} and mode 0700"
-            )
-        )
-    elif if_known(owner.home, "") not in ("", "directory"):
-        problems.append(f"its home {passwd.home} is not a directory")
-        steps.append(Ask(f"set a directory as the home of {owner.name} (usermod -d)"))
+    faults = _faults_of_shell(owner, shell) + _faults_of_home(owner, passwd)
+    is_bad = bool(problems) or any(fault.status == FAIL for fault in faults)
+    problems += [fault.text for fault in faults]
+    steps += [Ask(fault.fix) for fault in faults]
     state = f"uid {passwd.uid}, shell {shell}"
     return layered(
-        persisted=Layer(state, FAIL if problems else PASS),
+        persisted=Layer(state, FAIL if is_bad else WARN if problems else PASS),
         also=[
             (name, answer)
             for name, answer in (("shell", owner.shell), ("home", owner.home))
@@ -84,6 +70,50 @@ def exists(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
         desired=desired,
         values={"uid": passwd.uid, "gid": passwd.gid},
     )
+
+
+class _Fault(NamedTuple):
+    status: str
+    text: str
+    fix: str
+
+
+def _faults_of_shell(owner: Owner, shell: str) -> List[_Fault]:
+    """What sshd and login reject: a shell that ends at once, is not there, or cannot be run."""
+    name, file = owner.name, owner.shell
+    change = f"set a login shell (usermod -s /bin/bash {name})"
+    if shell.rpartition("/")[2] in _NO_LOGIN:
+        return [_Fault(FAIL, f"its shell {shell} ends a login", change)]
+    if isinstance(file, Absent):
+        fix = f"install the package that has {shell}, or set another shell (usermod -s)"
+        return [_Fault(FAIL, f"its shell {shell} does not exist", fix)]
+    if isinstance(file, File) and not (file.kind == "regular file" and file.mode & 0o111):
+        return [_Fault(FAIL, f"its shell {shell} is not a program", change)]
+    return []
+
+
+def _faults_of_home(owner: Owner, passwd: getent.Passwd) -> List[_Fault]:
+    name, file, home = owner.name, owner.home, passwd.home
+    if isinstance(file, Absent):
+        fix = (
+            f"mount the file system of {home} if there is one, and otherwise create the directory "
+            f"with owner {name} and mode 0700"
+        )
+        return [_Fault(FAIL, f"its home {home} does not exist", fix)]
+    if not isinstance(file, File):
+        return []
+    if file.kind != "directory":
+        fix = f"set a directory as the home of {name} (usermod -d)"
+        return [_Fault(FAIL, f"its home {home} is not a directory", fix)]
+    if passwd.uid not in (0, file.uid):
+        fix = (
+            f"set the owner of {home} (chown {name} {home}) if it belongs to no other account, and "
+            f"otherwise another directory as the home of {name} (usermod -d)"
+        )
+        # sshd accepts the keys in a home of root.
+        status = WARN if file.uid == 0 else FAIL
+        return [_Fault(status, f"its home {home} belongs to uid {file.uid}", fix)]
+    return []
 
 
 def _missing(owner: Owner, facts: Facts, policy: Policy, desired: str) -> Verdict:
