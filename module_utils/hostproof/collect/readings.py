@@ -141,8 +141,12 @@ SINCE = (
     ("stat:/var/log/sysstat", "0.3.0"),
 )
 
-#: Keys that had another name: name of today to the name before. The text of packages had no epoch.
+#: Keys that had another name: name of today to the name before. The text of packages had no epoch,
+#: and that of the agent of Azure no size.
 RENAMED = {
+    r"file:^[ \t]*ResourceDisk\.(?:Format|EnableSwap|SwapSizeMB|MountPoint)[ \t]*= "
+    "in /etc/waagent.conf": r"file:^[ \t]*ResourceDisk\.(?:Format|EnableSwap|MountPoint)[ \t]*= "
+    "in /etc/waagent.conf",
     "processes:pmon": r"processes:^(ora|asm|mdb|apx)_pmon_\S+$",
     r"command:rpm -qa --queryformat %{NAME}\t%{EPOCH}:%{VERSION}-%{RELEASE}\t%{ARCH}"
     r"\tinstalled\n": r"command:rpm -qa --queryformat %{NAME}\t%{VERSION}-%{RELEASE}\t%{ARCH}"

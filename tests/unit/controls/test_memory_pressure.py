@@ -186,12 +186,16 @@ class TestSwapSize:
     @pytest.mark.parametrize(
         ("settings", "unit", "status"),
         [
-            ("ResourceDisk.Format=y\nResourceDisk.EnableSwap=y\n", "waagent", "pass"),
-            ("ResourceDisk.Format=y\n ResourceDisk.EnableSwap = y # x\n", "walinuxagent", "pass"),
-            ("ResourceDisk.Format=n\nResourceDisk.EnableSwap=y\n", "waagent", "warn"),
-            ("ResourceDisk.Format=y\nResourceDisk.EnableSwap=n\n", "waagent", "warn"),
-            ("ResourceDisk.Format=y\n#ResourceDisk.EnableSwap=y\n", "waagent", "warn"),
-            ("ResourceDisk.Format=y\nResourceDisk.EnableSwap=y\n", None, "warn"),
+            ("Format=y\nEnableSwap=y\nSwapSizeMB=17408", "waagent", "pass"),
+            (' Format=Y\nEnableSwap = "y" # x\nSwapSizeMB=20000', "walinuxagent", "pass"),
+            ("Format=n\nEnableSwap=y\nSwapSizeMB=17408", "waagent", "warn"),
+            ("Format=y\nEnableSwap=n\nSwapSizeMB=17408", "waagent", "warn"),
+            ("Format=y\n#EnableSwap=y\nSwapSizeMB=17408", "waagent", "warn"),
+            ("Format=y\nEnableSwap=y\nSwapSizeMB=17408", None, "warn"),
+            # It removes a file of another size, and makes one of 0 by default.
+            ("Format=y\nEnableSwap=y\nSwapSizeMB=0", "waagent", "warn"),
+            ("Format=y\nEnableSwap=y", "waagent", "warn"),
+            ("Format=y\nEnableSwap=y\nSwapSizeMB=2048", "waagent", "warn"),
             (None, "waagent", "warn"),
         ],
     )
@@ -200,7 +204,8 @@ class TestSwapSize:
         machine = swap(host(), (path, 17 << 20, 0)).file("/etc/fstab", "").file(path, "")
         machine.file("/usr/lib/systemd/system/multi-user.target", "")
         if settings is not None:
-            machine.file("/etc/waagent.conf", settings)
+            lines = re.sub(r"(?m)^(\W*)", r"\1ResourceDisk.", settings)
+            machine.file("/etc/waagent.conf", lines)
         if unit:
             place = f"/usr/lib/systemd/system/{unit}.service"
             machine.file(place, "[Install]\nWantedBy=multi-user.target\n")

@@ -90,6 +90,8 @@ def test_the_slowest_disk_below_counts():
         ("Msft    ", "Virtual Disk    ", 1, "ata1", "virtual"),
         ("", "Amazon Elastic Block Store", 0, None, "virtual"),
         ("", "nvme_card-pd", 0, None, "virtual"),
+        ("", "Alibaba Cloud Elastic Block Storage", 0, None, "virtual"),
+        ("", "MSFT NVMe Accelerator v1.0", 0, None, "virtual"),
         ("ORACLE  ", "BlockVolume", 1, "session1/target2:0:0", "virtual"),
         ("AIX     ", "VDASD", 1, "vio", "virtual"),
         ("HP", "LOGICAL VOLUME", 0, "ata1", "ssd"),

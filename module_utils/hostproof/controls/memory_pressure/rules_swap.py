@@ -120,7 +120,10 @@ def _line_of(area: proc_swaps.Area, sources: Sequence[swap_at_boot.Source]) -> E
     """The file of Azure's agent is on a disk that is empty after each deallocation."""
     path = swap_at_boot.WAAGENT
     if any(source.text == f"{area.path} ({path})" for source in sources):
-        settings = "ResourceDisk.Format=y and ResourceDisk.EnableSwap=y"
+        size = swap_at_boot.megabytes_of(area)
+        settings = (
+            f"ResourceDisk.Format=y, ResourceDisk.EnableSwap=y and ResourceDisk.SwapSizeMB={size}"
+        )
         return Edit(path, what=f"set {settings} in {path}, and enable its service")
     return Edit(FSTAB, f"{area.path} none swap sw 0 0")
 

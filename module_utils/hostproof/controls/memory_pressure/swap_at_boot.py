@@ -15,15 +15,18 @@ from ...collect.host import FoundLines, Host
 from ...errors import Absent, Denied, HostproofError, NotRecorded, Unanswered
 from ...parsers import kept_lines
 from ...parsers.mounts import fstab
+from ...parsers.number import integer
 from ...parsers.systemd import systemd_unit
 from ...probes.nfs.mount_needs import why_no_fstab
 from ...probes.systemd import boot_scripts, boot_services, unit_files
 from .parsers import proc_swaps
 
 FSTAB = "/etc/fstab"
-#: The agent of Azure makes a swap file on the resource disk at boot time.
+#: The agent of Azure makes a swap file on the resource disk at boot time. It removes one of another
+#: size (azurelinuxagent, daemon/resourcedisk/default.py).
 WAAGENT = "/etc/waagent.conf"
-_OF_WAAGENT = r"^[ \t]*ResourceDisk\.(?:Format|EnableSwap|MountPoint)[ \t]*="
+_OF_WAAGENT = r"^[ \t]*ResourceDisk\.(?:Format|EnableSwap|SwapSizeMB|MountPoint)[ \t]*="
+_MIB = 1 << 20
 _AGENTS = ("waagent.service", "walinuxagent.service")
 _TARGET = "swap.target"
 #: An administrator masks units here. The other directories belong to packages and generators.
@@ -75,25 +78,36 @@ def read(
         sources.append(Source(unit, unit, off or _why_inactive(units, unit)))
     active = {systemd_unit.unit_name(area.path, ".swap") for area in areas}
     by_device = [_with_device(host, source, active) for source in sources]
-    return by_device + _by_waagent(host, units) + _by_scripts(host, units)
+    return by_device + _by_waagent(host, units, areas) + _by_scripts(host, units)
 
 
-def _by_waagent(host: Host, units: boot_services.Units) -> List[Source]:
+def _by_waagent(
+    host: Host, units: boot_services.Units, areas: Sequence[proc_swaps.Area]
+) -> List[Source]:
     answer = attempt(host.read_lines, WAAGENT, _OF_WAAGENT)
     lines = [] if isinstance(answer, (Absent, NotRecorded)) else known(answer)
     settings = {}
     for line in lines:
         name, _, value = line.partition("=")
-        settings[name.strip().partition(".")[2]] = value.partition("#")[0].strip()
+        settings[name.strip().partition(".")[2]] = value.partition("#")[0].strip('" \t\n')
     if not settings:
         return []
     path = settings.get("MountPoint", "/mnt/resource").rstrip("/") + "/swapfile"
-    off = [name for name in ("Format", "EnableSwap") if settings.get(name, "n") != "y"]
+    off = [name for name in ("Format", "EnableSwap") if settings.get(name, "n").lower() != "y"]
     names = " and ".join(f"ResourceDisk.{name}" for name in off)
     inactive = f"it does not set {names} to y" if off else ""
-    if not off and all(units.why_not_started(name, "multi-user.target") for name in _AGENTS):
+    size = settings.get("SwapSizeMB", "0")
+    active = max((megabytes_of(area) for area in areas if area.path == path), default=1)
+    if not off and (not size.isdecimal() or integer(size) < active):
+        inactive = f"ResourceDisk.SwapSizeMB is {size[:12]}, and {path} is larger"
+    if not inactive and all(units.why_not_started(name, "multi-user.target") for name in _AGENTS):
         inactive = "the agent is not started at boot"
     return [Source(f"{path} ({WAAGENT})", systemd_unit.unit_name(path, ".swap"), inactive)]
+
+
+def megabytes_of(area: proc_swaps.Area) -> int:
+    """The size of its file: the kernel shows it without the first page."""
+    return -(-area.size // _MIB)
 
 
 def _by_scripts(host: Host, units: boot_services.Units) -> List[Source]:

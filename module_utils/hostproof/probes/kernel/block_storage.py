@@ -8,7 +8,7 @@ disk below counts. A rotation flag of 1 is the default of the kernel: arrays and
 often do not report the medium, so it proves a hard disk only where the host itself has the disk.
 Sources: kernel Documentation/ABI/stable/sysfs-block (queue/rotational), drivers/scsi/sd.c (only
 page B1 of the disk clears the flag); the names that QEMU, VMware, Hyper-V, VirtualBox, Xen, Google,
-Amazon, Oracle Cloud and IBM VIOS set for their disks.
+Amazon, Alibaba, Oracle Cloud and IBM VIOS set for their disks.
 """
 
 import re
@@ -30,7 +30,7 @@ _NUMBERED = "/sys/dev/block/{0}"
 _VIRTUAL_NAME = re.compile(r"^(vd|xvd|ubd)[a-z]")
 _VIRTUAL_MAKER = re.compile(
     r"\b(QEMU|VMware|Msft|VBOX|VirtualBox|Virtual|Xen|Google|PersistentDisk|Amazon Elastic|Bochs"
-    r"|Nutanix|nvme_card-pd|BlockVolume|VDASD)\b",
+    r"|Nutanix|nvme_card-pd|Alibaba Cloud Elastic|BlockVolume|VDASD)\b",
     re.IGNORECASE,
 )
 #: Logical disks of a RAID controller, by vendor or model.
