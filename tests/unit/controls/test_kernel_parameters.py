@@ -714,6 +714,9 @@ def test_a_formula_that_needs_what_is_not_known_is_kept():
         ("vm.overcommit_memory", "2", {"pool": 100}, "warn"),
         ("vm.overcommit_memory", "1", {"pool": 100}, "pass"),
         ("vm.overcommit_memory", "2", {"pool": 0}, None),
+        # The pool comes with the next reboot.
+        ("vm.overcommit_memory", "2", {"pool": 0, "boot": 100}, "warn"),
+        ("vm.overcommit_memory", "0", {"pool": 0, "boot": 100}, "pass"),
         ("vm.overcommit_memory", "2", {"Hugetlb": 1048576}, "warn"),
         ("vm.overcommit_memory", "2", {"pool": 9, "Committed_AS": 11 << 20}, "warn"),
         ("vm.overcommit_memory", "2", {"pool": 9, "Committed_AS": 99 << 20}, "fail"),
@@ -748,6 +751,7 @@ def test_values_that_passed(judge, parameter, value, changes, status):
         machine.deny("/sys/kernel/kexec_crash_loaded")
     else:
         machine.file("/sys/kernel/kexec_crash_loaded", crash + "\n")
+    machine.file("/etc/sysctl.d/91.conf", f"vm.nr_hugepages = {changes.pop('boot', 0)}\n")
     pool = changes.pop("pool", 0)
     rows = {name: changes.pop(name) for name in ("Hugetlb", "Committed_AS") if name in changes}
     if pool is None:

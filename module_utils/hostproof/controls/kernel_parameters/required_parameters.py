@@ -129,8 +129,16 @@ def _is_asked(row: Row, facts: Facts, policy: Policy) -> bool:
     if row.only == NO_CRASH_KERNEL:
         return not unless_newer(facts.crash_kernel, True)
     if row.only == POOL:
-        return bool(known(facts.figures.huge))
+        return bool(known(facts.figures.huge)) or _has_pool_at_boot(facts)
     return row.only != ADVICE or profile is not None
+
+
+def _has_pool_at_boot(facts: Facts) -> bool:
+    """Whether a place is known that sets a pool: without one, nothing is required."""
+    at_boot = attempt(boot_probe.sysctl_at_boot, facts.boot, "vm/nr_hugepages")
+    winner = None if isinstance(at_boot, HostproofError) else at_boot.winner
+    value = None if winner is None else numbers(winner.value)
+    return value is not None and value > (0,)
 
 
 # -- what -----------------------------------------------------------------------------------------
