@@ -461,7 +461,7 @@ def _run(
         raise NoAnswer(
             key,
             TOOL,
-            f"{tool} is not installed on this host: install net-snmp-utils (Debian, Ubuntu: snmp)",
+            f"{tool} was not found on this host: install net-snmp-utils (Debian, Ubuntu: snmp)",
         )
     if isinstance(output, HostproofError):
         why = str(output)

@@ -741,7 +741,7 @@ def test_oracle_restart_has_no_interconnect():
     restart = Node().file("/etc/oracle/ocr.loc", "local_only=TRUE\n")
     assert {finding.status for finding in judged(restart)} == {"skip"}
     why = one_of(restart, "loopback_mtu", interfaces=["eth1"]).why
-    assert why == "This host is not a node of a cluster, and the profile is not one of a node."
+    assert why == "No sign of a cluster was found, and the profile is not one of a node."
 
 
 class TestEndToEnd:

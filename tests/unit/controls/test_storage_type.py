@@ -464,7 +464,11 @@ class TestDatabaseHost:
     @pytest.mark.parametrize(
         ("agent", "has_tools", "said"),
         [
-            (Agent({}, silent="Timeout: No Response from x.\n"), True, "does not answer Hostproof"),
+            (
+                Agent({}, silent="Timeout: No Response from x.\n"),
+                True,
+                "queried it and got no answer",
+            ),
             (None, False, "Hostproof could not query it: "),
             (Agent({}, silent="snmpget: Unknown user name\n"), True, "query of Hostproof failed: "),
         ],

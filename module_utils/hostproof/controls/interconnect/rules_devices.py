@@ -299,7 +299,7 @@ def loopback_mtu(facts: Facts, policy: Policy) -> Verdict:
     if policy.loopback_mtu is None:
         raise Skip("interconnect_loopback_mtu is unmanaged.")
     if not (policy.profile is not None and policy.profile.cluster) and not known(facts.cluster):
-        raise Skip("This host is not a node of a cluster, and the profile is not one of a node.")
+        raise Skip("No sign of a cluster was found, and the profile is not one of a node.")
     here = known(facts.loopback)
     return Verdict(
         PASS if here <= policy.loopback_mtu else WARN,

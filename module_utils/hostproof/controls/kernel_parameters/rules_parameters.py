@@ -105,7 +105,7 @@ rules.check(
     why="A kernel without free memory drops datagrams (ORA-27301: no buffer space available). "
     "A kernel that swaps early swaps out the PGA.",
     reference=PROC,
-    each=family("memory", "Neither is it a node of a cluster, nor does a policy advise it."),
+    each=family("memory", "No sign of a cluster was found, and no policy advises it."),
 )(judge_parameter)
 rules.check(
     "kernel_parameters.reverse_path",
@@ -127,7 +127,7 @@ rules.check(
     why="Database blocks on the interconnect are lost, and finally the node is evicted. A "
     "block is larger than a frame and arrives in fragments.",
     reference=NETWORK,
-    each=family("reassembly", "No cluster runs here, and no policy announces one."),
+    each=family("reassembly", "No sign of a cluster was found, and no policy announces one."),
 )(judge_parameter)
 rules.check(
     "kernel_parameters.additional",

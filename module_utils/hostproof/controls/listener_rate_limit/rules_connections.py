@@ -105,7 +105,9 @@ def lost_connections(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     listener = running(subject)
     seen = unless_absent(facts.logs[listener.pid], None)
     if seen is None:
-        raise Skip("There is no listener.log: logging is off, or no client has connected.")
+        raise Skip(
+            "No log of the listener was found. Logging can be off, or no client has connected."
+        )
     counts = {code: seen.failures.get(code, 0) for code in (NO_HANDOFF, LOST_CONTACT, TIMED_OUT)}
     share = 100.0 * counts[TIMED_OUT] / max(1, seen.established + counts[TIMED_OUT])
     # Port scanners cause single timeouts.

@@ -214,7 +214,9 @@ def delayed(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     listener = running(subject)
     log = unless_absent(facts.logs[listener.pid], None)
     if log is None:
-        raise Skip("There is no listener.log: logging is off, or no client has connected.")
+        raise Skip(
+            "No log of the listener was found. Logging can be off, or no client has connected."
+        )
     seen = known(log)
     minutes = seen.seconds() / 60.0
     share = 100.0 * seen.delayed / max(1, seen.established + seen.delayed)

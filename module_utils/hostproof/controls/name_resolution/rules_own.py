@@ -258,14 +258,13 @@ def listener_address(facts: Facts, policy: Policy) -> Verdict:
     restart: List[str] = []
     for endpoint in endpoints:
         answer: Found = known(facts.found[endpoint.name])
-        answers.append(f"{endpoint.name}: {listed(answer.addresses, 'nobody')}")
+        answers.append(f"{endpoint.name}: {listed(answer.addresses, 'no address')}")
         astray = strays(answer.addresses)
         if astray or not set(answer.addresses) & set(owned):
             names.append(endpoint.name)
         if astray or not answer.addresses:
-            problems.append(
-                f"{endpoint.listener}: {endpoint.name} leads to {listed(astray, 'nobody')}"
-            )
+            leads = f"leads to {listed(astray)}" if astray else "does not resolve"
+            problems.append(f"{endpoint.listener}: {endpoint.name} {leads}")
         elif not set(answer.addresses) & set(owned):
             problems.append(
                 f"{endpoint.listener}: {endpoint.name} is {answer.addresses[0]}, of another host"

@@ -45,7 +45,7 @@ _AGED = "dDevqQ"
 )
 def remove_ipc(facts: Facts, policy: Policy) -> Verdict:
     if isinstance(facts.remove_ipc, Absent):
-        raise Skip("There is no logind here: systemd does not run, or there is no busctl.")
+        raise Skip("busctl was not found, or shows no logind.")
     now = known(facts.remove_ipc)
     setting = systemd_unit.last(known(facts.logind), "Login", "RemoveIPC")
     coming = None if setting is None else _boolean(setting.value)
@@ -131,7 +131,7 @@ def _persisted(setting: Optional[systemd_unit.Assignment], built: Optional[str])
 )
 def session_processes(facts: Facts, _policy: Policy) -> Verdict:
     if isinstance(facts.kills, Absent):
-        raise Skip("There is no logind here: systemd does not run, or there is no busctl.")
+        raise Skip("busctl was not found, or shows no logind.")
     now = known(facts.kills)
     setting = systemd_unit.last(known(facts.logind), "Login", "KillUserProcesses")
     coming = "no" if setting is None else _boolean(setting.value)

@@ -181,6 +181,6 @@ def _how_to_get_hcc(server: Server) -> str:
             "uses"
         )
     return (
-        "use storage that supports it (Exadata, a ZFS Storage Appliance or Pillar Axiom) for these "
-        "tablespaces, or set storage_type_require_hcc to false"
+        "use storage that supports it (Exadata, a ZFS Storage Appliance, Oracle FS1 or Pillar "
+        "Axiom) for these tablespaces, or set storage_type_require_hcc to false"
     )

@@ -158,7 +158,7 @@ def _compared(server: str, storage: Optional[Storage]) -> Tuple[str, Step]:
         return "It answers Hostproof now.", Wait("instance_restart")
     step = Ask("see storage_type.agent_answers")
     if storage.reason == snmp.SILENT:
-        return "It does not answer Hostproof either.", step
+        return "Hostproof queried it and got no answer either.", step
     if storage.reason in (snmp.TOOL, snmp.NAME):
         return f"Hostproof could not query it: {'; '.join(storage.why)}.", step
     return f"The query of Hostproof failed: {'; '.join(storage.why)}.", step

@@ -31,7 +31,7 @@ def _sync(facts: Facts) -> Sync:
     """What the only daemon states of its sources."""
     keepers = known(facts.keepers)
     if len(keepers) != 1:
-        raise Skip("Not one daemon keeps the clock: see time_sync.one_daemon.")
+        raise Skip("Not exactly one known daemon sets the clock: see time_sync.one_daemon.")
     if PTP in keepers:
         raise Skip("PTP daemons are not queried for their sources.")
     return existing(facts.sync)

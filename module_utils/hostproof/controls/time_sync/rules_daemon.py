@@ -23,6 +23,10 @@ _SLEW = re.compile(r"-[46AabdgLmNnqx]*x[46AabdgLmNnqx]*\Z")
 _THRESHOLD_OF_PHC2SYS = re.compile(r"-[arwmqvxh]*S(.*)\Z")
 _FILE_OF_PTP = re.compile(r"-[246AEPHSarwmqsvxhl]*f")
 _STEP_THRESHOLD = "--step_threshold"
+NO_DAEMON = (
+    "None of the daemons that Hostproof knows sets the clock (chronyd, ntpd, systemd-timesyncd, "
+    "phc2sys, ptp4l)."
+)
 _STALE = "chronyd started before its configuration was written, and may not have read that"
 
 
@@ -72,10 +76,10 @@ def _fault(running: List[str], enabled: List[str], policy: Policy) -> Optional[s
     if len(running) > 1:
         return f"{' and '.join(running)} set the clock at once."
     if policy.daemon not in (ANY, *running):
-        keeper = running[0] if running else "Nothing"
-        return f"{keeper} keeps the clock, and time_sync_daemon is {policy.daemon}."
+        found = f"{running[0]} keeps the clock" if running else NO_DAEMON[:-1]
+        return f"{found}, and time_sync_daemon is {policy.daemon}."
     if not running:
-        return "No daemon keeps the clock."
+        return NO_DAEMON
     if len(enabled) > 1:
         return f"The next reboot starts {' and '.join(enabled)}."
     if enabled != running:
@@ -139,7 +143,7 @@ def never_steps(facts: Facts, policy: Policy) -> Verdict:
 def _daemon_steps(facts: Facts, policy: Policy) -> Verdict:
     keepers = known(facts.keepers)
     if not keepers:
-        raise Skip("No daemon keeps the clock.")
+        raise Skip(NO_DAEMON)
     if len(keepers) > 1:
         raise Skip("Several daemons set the clock: see time_sync.one_daemon.")
     (name,) = keepers

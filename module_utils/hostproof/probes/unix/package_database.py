@@ -5,6 +5,7 @@
 from typing import List, NamedTuple, Tuple
 
 from ...collect.answer import attempt, known
+from ...collect.command import PATH
 from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.unix import package_list
@@ -41,7 +42,9 @@ def read(host: Host) -> Database:
     answers = [attempt(_read, host, argv) for argv in PROGRAMS]
     there = [answer for answer in answers if not isinstance(answer, Absent)]
     if not there:
-        raise Unanswered("command:" + " ".join(RPM), "there is neither rpm nor dpkg-query")
+        raise Unanswered(
+            "command:" + " ".join(RPM), f"neither rpm nor dpkg-query was found in {PATH}"
+        )
     full = [answer for answer in there if isinstance(answer, HostproofError) or answer.packages]
     return known((full or there)[0])
 

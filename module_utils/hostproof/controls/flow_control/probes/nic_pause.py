@@ -8,6 +8,7 @@ Sources: ethtool(8); dcb-pfc(8); lldptool-pfc(8); kernel Documentation/networkin
 from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, TypeVar
 
 from ....collect.answer import Answer, attempt, if_known
+from ....collect.command import PATH
 from ....collect.host import Host, Output, Sample
 from ....errors import Absent, HostproofError, Unanswered
 from ....parsers.net import ethtool_pause, ethtool_statistics
@@ -104,7 +105,7 @@ def _run(host: Host, argv: List[str]) -> Output:
     output = attempt(host.run, argv)
     if isinstance(output, Absent):
         # A missing tool must not look like a driver without the feature.
-        raise Unanswered(output.key, "ethtool is not installed: dnf or apt-get install ethtool")
+        raise Unanswered(output.key, f"{argv[0]} was not found in {PATH}: install it")
     if isinstance(output, HostproofError):
         raise output
     return output
@@ -141,11 +142,12 @@ def read_priorities(host: Host, name: str) -> List[int]:
     argv = ["lldptool", "-t", "-i", name, "-V", "PFC"]
     output = attempt(host.run, argv)
     if isinstance(output, Absent):
-        raise Absent(output.key, "neither dcb nor lldptool is installed")
+        raise Absent(output.key, f"neither dcb nor lldptool was found in {PATH}")
     if isinstance(output, HostproofError):
         raise output
     if output.rc != 0:
-        raise Absent("command:" + " ".join(argv), "lldpad does not run")
+        text = " ".join((output.stdout + output.stderr).split())[:200]
+        raise Absent("command:" + " ".join(argv), f"lldptool ended with {output.rc}: {text}")
     return sorted(dcb.parse_lldptool(output.stdout))
 
 

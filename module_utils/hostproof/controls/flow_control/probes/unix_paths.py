@@ -94,7 +94,7 @@ def printed(host: Host, argv: List[str]) -> str:
 def _run(host: Host, argv: List[str]) -> Output:
     output = attempt(host.run, argv)
     if isinstance(output, Absent):
-        raise Unanswered("command:" + " ".join(argv), f"there is no command {argv[0]}")
+        raise Unanswered("command:" + " ".join(argv), f"the command {argv[0]} was not found")
     ran: Output = known(output)
     return ran
 
