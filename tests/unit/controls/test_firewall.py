@@ -950,6 +950,17 @@ class TestInterconnect:
             assert finding.fix == "accept 1521/tcp from the clients in the files of nftables"
             assert finding.commands == ()
 
+    @pytest.mark.parametrize(
+        ("text", "status"),
+        [("", "fail"), ("local_only=FALSE\n", "fail"), ("local_only=TRUE\n", "skip")],
+    )
+    def test_css_alone_is_a_cluster_unless_it_is_oracle_restart(self, judge, text, status):
+        machine = node(host(enabled="nftables", sockets=LISTENER)).file("/etc/oracle/ocr.loc", text)
+        machine.running = [one for one in machine.running if "crsd" not in one["argv0"]]
+        findings = judge(with_nft(machine, FILTER.format("drop", PORTS)), "none")
+        found = [finding for (check, _of), finding in findings.items() if check == "interconnect"]
+        assert [finding.status for finding in found] == [status]
+
     def test_not_a_node(self, judge):
         machine = with_nft(host(enabled="nftables", sockets=LISTENER), FILTER.format("drop", PORTS))
         assert judge(machine)["interconnect", ""].status == "skip"

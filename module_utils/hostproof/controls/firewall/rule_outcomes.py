@@ -159,9 +159,10 @@ def _without_nodes(result: Reach, way: Interface, inside: List[Network]) -> Reac
 
 
 def known_cluster(facts: Facts) -> bool:
-    """Whether the host is a node of a cluster, by the first sign that is known."""
-    if not isinstance(facts.cluster, HostproofError):
-        return bool(facts.cluster)
+    """Whether to treat the host as a node of a cluster, by the first sign that is known. CSS
+    without a sign whether it is Oracle Restart counts as a cluster."""
+    if isinstance(facts.cluster, bool):
+        return facts.cluster
     if not isinstance(facts.css, HostproofError):
         return facts.css
     programs = {name for socket in if_known(facts.sockets, []) for name in socket.programs}
