@@ -499,6 +499,44 @@ def test_named_tuples_are_those_of_python():
         assert uses_of_a_tuple(base) == uses_of_a_tuple(NamedTuple)
 
 
+def test_patterns_are_compiled_when_they_are_used(tmp_path):
+    module = """
+import re
+FIRST, SECOND = re.compile("(?P<a>x)+"), re.compile("y(", flags=re.I)
+assert SECOND.pattern == "y("
+assert FIRST.match("xx").group("a") == "x" and FIRST.sub("-", "axx") == "a-"
+assert FIRST.groups == 1 and FIRST.flags == re.compile("").flags
+def main():
+    assert type(re.compile("x")) is type(re.compile(re.compile("x"))) is not type(FIRST)
+    assert re.compile("x", re.I).match("X") and re.compile("x", flags=re.I).match("X")
+    SECOND.match("y")
+"""
+    code = compile(module, "library/verify_controls.py", "exec")
+    content = marshal.dumps({"library/verify_controls.py": marshal.dumps(code)})
+    cache.write(tmp_path / "x", content)
+    named = (str(tmp_path / "x"), MAGIC_NUMBER.hex(), hashlib.sha256(content).hexdigest())
+    assert answered(sys.executable, named)["crashed"].split(": ")[1].startswith("missing )")
+
+
+def test_no_function_of_re_gets_a_compiled_pattern():
+    """On a host it is no compiled pattern before it is used."""
+    trees = {path: ast.parse(path.read_text()) for path in FILES}
+    compiled = {
+        name.id
+        for tree in trees.values()
+        for node in tree.body
+        if isinstance(node, ast.Assign) and "re.compile(" in ast.unparse(node.value)
+        for target in node.targets
+        for name in ast.walk(target)
+        if isinstance(name, ast.Name)
+    }
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and re.match(r"re\.\w+$", ast.unparse(node.func)):
+                first = ast.unparse(node.args[0] if node.args else node).rpartition(".")[2]
+                assert first not in compiled, f"{path}:{node.lineno}: call the method of {first}"
+
+
 @functools.cache
 def reference() -> dict:
     """What the Python of the tests answers."""
