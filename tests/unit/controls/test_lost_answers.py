@@ -1,7 +1,8 @@
 """The findings of each control when one answer of a good host fails, is denied, absent or empty.
 
-The statuses that change are in lost_answers.json, with the first new sentence and the plan. If a
-control was changed on purpose, review the difference after
+The statuses that change are in lost_answers.json, with the first new sentence and the plan: a line
+for each outcome, then the answers and faults that have it. If a control was changed on purpose,
+review the difference after
 HOSTPROOF_WRITE_FIXTURES=1 pytest -k lost_answers tests/unit
 """
 
@@ -253,8 +254,13 @@ def of_example(host: str) -> Readings:
     }
 
 
-def found(name: str) -> Readings:
-    return of_story(name) if name in STORIES else of_example(name)
+def found(name: str) -> dict[str, list[str]]:
+    """Each outcome as text, with what leads to it."""
+    by_outcome: dict[str, list[str]] = {}
+    for cause, changed in (of_story(name) if name in STORIES else of_example(name)).items():
+        words = "; ".join(f"{status}: {text}" for status, text in changed.items())
+        by_outcome.setdefault(words, []).append(cause)
+    return by_outcome
 
 
 @pytest.fixture(scope="module")

@@ -51,12 +51,12 @@ def of_causes() -> Results:
 
 
 def of_a_cut_run() -> Results:
-    lines = fleet(6, 4, seed=3)
+    lines = fleet(4, 3, seed=3)
     return merge([dict(line, run=dict(RUN, hosts=9)) for line in lines])
 
 
 REPORTS: dict[str, Callable[[], Results]] = {
-    "fleet": lambda: merge(fleet(7, 11, evidence=True, seed=2)),
+    "fleet": lambda: merge(fleet(7, 4, evidence=True, seed=2)),
     "waived": lambda: merge(fleet(2, 3, statuses="waived")),
     "one-host": lambda: merge(fleet(1, 11, seed=5)),
     "nothing": lambda: merge([]),
