@@ -30,11 +30,11 @@ def only(text):
 
 
 class TestRealKernels:
-    @pytest.mark.parametrize("kernel", KERNELS)
-    def test_every_nfs_mount_and_nothing_else(self, kernel, fixture_text):
+    @pytest.mark.parametrize(("kernel", "count"), [("5.10", 3), ("6.1", 9), ("6.12", 3)])
+    def test_every_nfs_mount_and_nothing_else(self, kernel, count, fixture_text):
         mounts = mountstats.parse(fixture_text(f"mountstats/linux-{kernel}-load-2.txt"))
         assert "/u10/with space" in mounts and "/" not in mounts and "/proc" not in mounts
-        assert len(mounts) == 9
+        assert len(mounts) == count
 
     @pytest.mark.parametrize("kernel", KERNELS)
     def test_four_connections(self, kernel, fixture_text):
