@@ -8,7 +8,7 @@ from ansible.module_utils.hostproof.apply.difference import as_diff
 from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.collect.masking import masked, masked_value
-from ansible.module_utils.hostproof.collect.masking_rules import NAME, NAMED, RULES
+from ansible.module_utils.hostproof.collect.masking_rules import NAME, NAMED, RULES, VALUES
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Check, make_finding
 from ansible.module_utils.hostproof.parsers.oracle import oracle_net
@@ -37,8 +37,20 @@ def test_rules_of_named_secrets_match_only_where_the_text_names_one():
     texts = [text for text in texts if NAME.search(text) is None]
     assert len(texts) > 100
     for number in NAMED:
-        _words, pattern, flags = RULES[number]
+        _words, _first, pattern, flags = RULES[number]
         assert [text for text in texts if re.search(pattern, text, flags)] == []
+
+
+def test_the_first_part_of_a_rule_is_in_each_text_that_the_rule_masks():
+    """In other texts the rule is not compiled."""
+    texts = ["\n".join([*SCRIPTS, *SETTINGS, *KEPT, *(text for _path, text in OTHERS)])]
+    texts += ["INSERT INTO u (name, password)\n VALUES ('a', 'b')", "(pw)values(x)"]
+    found = 0
+    for _words, first, pattern, flags in VALUES:
+        masked_by = [text for text in texts if re.search(pattern, text, flags)]
+        assert all(re.search(first, text, flags) for text in masked_by)
+        found += len(masked_by)
+    assert found > 50
 
 
 @pytest.mark.parametrize(

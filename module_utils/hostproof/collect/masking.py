@@ -30,6 +30,7 @@ from .masking_rules import (
     RULES_OF,
     STRONG,
     TAIL,
+    VALUES,
     WEAK,
 )
 
@@ -326,11 +327,11 @@ def _named_blank(name: str, text: str) -> str:
     if selected & NAMED and not NAME.search(text):
         selected -= NAMED
     for number in sorted(selected):
-        rule = RULES[number]
-        if len(rule) == 3:
-            text = re.sub(rule[1], _blanked, text, flags=rule[2])
-        else:
-            text = _with_options(rule[1], rule[2], rule[3], text)
+        _words, first, pattern, flags = RULES[number]
+        if number >= len(VALUES):
+            text = _with_options(first, pattern, flags, text)
+        elif number in NAMED or re.search(first, text, flags=flags):
+            text = re.sub(pattern, _blanked, text, flags=flags)
     if "@" in text:
         for pattern in AT:
             text = re.sub(pattern, r"\1" + BLANK + "@", text, flags=re.IGNORECASE)

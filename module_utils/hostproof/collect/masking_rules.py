@@ -104,14 +104,15 @@ _NAMES = "pass psw pw auth secret psk community pin-value clear key token cred k
 
 
 def _rule(
-    words: str, first: str, secret: str = _VALUE, flags: int = re.IGNORECASE
-) -> Tuple[List[str], str, int]:
+    words: str, first: str, secret: str = _VALUE, flags: int = re.IGNORECASE, needed: str = ""
+) -> Tuple[List[str], str, str, int]:
     """``first`` stays, ``secret`` goes, in a text with one of the words.
 
-    It is compiled when there is such a text, and ``re`` keeps it: all of them take as long as all
-    else that a host imports.
+    It is compiled when there is such a text that has ``first``, or ``needed`` where that is
+    shorter. ``re`` keeps it: all of them take as long as all else that a host imports.
     """
-    return words.split(), f"({first})(?!{_BLANK_ALREADY}){secret}", flags | re.MULTILINE
+    pattern = f"({first})(?!{_BLANK_ALREADY}){secret}"
+    return words.split(), needed or f"({first})", pattern, flags | re.MULTILINE
 
 
 #: Beginning of a line before a name: a comment, an item of a list.
@@ -617,6 +618,7 @@ VALUES = (
         "values",
         rf"\([^()\n]{{0,256}}{_NAME}[^()\n]{{0,256}}\)\s{{0,8}}values\s{{0,8}}\(",
         r"[^()]+",
+        needed=r"\)\s{0,8}values\s{0,8}\(",
     ),
     _rule("securestring", r"\bConvertTo-SecureString[ \t]+", r"[^\n]+"),
     _rule("auth=", r"\bauth=\(", r"[^)\n]+"),
@@ -887,7 +889,7 @@ RULES = (*VALUES, *OPTIONS)
 RULES_OF: Dict[str, List[int]] = {}
 #: Numbers of the rules that contain NAME.
 NAMED = frozenset(
-    number for number, one in enumerate(RULES) if one[0] == _NAMES.split() and STRONG in one[1]
+    number for number, one in enumerate(VALUES) if one[0] == _NAMES.split() and STRONG in one[2]
 )
 for _number, _one in enumerate(RULES):
     for _word in _one[0]:
