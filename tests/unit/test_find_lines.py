@@ -1,6 +1,8 @@
 """The search for lines in scripts and what they call, on a real file system and as a recording."""
 
+import itertools
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -346,3 +348,19 @@ def test_variables_of_a_unit(root):
     result = find(root, "units/d.service")
     assert result.lines == {f"{root}/tune.env": [(2, "CMD=sysctl -p")]}
     assert result.callers == {f"{root}/tune.env": f"{root}/units/d.service"}
+
+
+def test_a_fast_look_finds_each_text_that_names_a_script():
+    """Texts of every two and three of these pieces: what the whole pattern finds is found."""
+    pieces = (
+        *("\n", " ", "\t", "'", "=", "-x ", "< ", "x", ".", "/", "/a/b.sh", "/usr/bin/sh"),
+        *(". ", "source ", "bash ", "zsh\t", "python3.9 ", "EnvironmentFile = -", "cd ", "cd\t"),
+        *("WorkingDirectory", "WorkingDirectory =", "${x}/y"),
+    )
+    old_path = re.compile(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]")
+    for count in (2, 3):
+        for chosen in itertools.product(pieces, repeat=count):
+            text = "".join(chosen) + "/opt/tune"
+            assert script_search._sourced(text) == script_search.SOURCED.findall(text)
+            assert script_search._folders(text) == script_search._IN_FOLDER.findall(text)
+            assert script_search._ABSOLUTE_PATH.findall(text) == old_path.findall(text)
