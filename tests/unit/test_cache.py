@@ -171,3 +171,34 @@ class TestKept:
         fresh(monkeypatch, tmp_path / "cache", None)
         there = {path.name for path in payload._folder().parent.iterdir()}
         assert there == {payload.version(), *(f"{number:032x}" for number in range(5, 9))}
+
+
+def test_a_version_is_read_once_for_each_state_of_the_files(monkeypatch, tmp_path):
+    fresh(monkeypatch, tmp_path / "cache", None)
+    source = tmp_path / "module_utils/hostproof/a.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("A = 1\n")
+    monkeypatch.setattr(payload, "ROOT", tmp_path)
+    monkeypatch.setattr(payload, "LIBRARY", tmp_path / "library")
+    read: list[int] = []
+
+    def version(recent: float) -> str:
+        monkeypatch.setattr(payload, "_RECENT", recent)
+        for function in (payload.version, payload._read):
+            function.cache_clear()
+        monkeypatch.setattr(payload, "_version", lambda: read.append(1) or original())
+        return payload.version()
+
+    original = payload._version
+    first = version(-1e6)
+    assert version(-1e6) == first and len(read) == 1
+    # A change with the same size and time of change of the content.
+    look = source.stat()
+    source.write_text("A = 2\n")
+    os.utime(source, ns=(look.st_atime_ns, look.st_mtime_ns))
+    second = version(-1e6)
+    assert second != first and len(read) == 2
+    # What was changed a moment ago can change again at the same time.
+    assert version(60) == version(60) == second and len(read) == 4
+    for function in (payload.version, payload._read):
+        function.cache_clear()

@@ -15,10 +15,12 @@ import importlib.util
 import json
 import lzma
 import marshal
+import os
 import re
 import secrets
 import shlex
 import sys
+import time
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -358,10 +360,33 @@ def _read() -> dict[str, tuple[Path, bytes]]:
 
 @functools.cache
 def version() -> str:
-    """A name for the state of all that travels, and of what packs it."""
+    """A name for the state of all that travels, and of what packs it.
+
+    To read all of it takes as long as to import what an audit needs, so it is read once for each
+    state of the files (size, and times of the change).
+    """
+    paths = [*map(str, _PACKERS), *travelling.files_of_sources(ROOT, LIBRARY)]
+    looks = [os.stat(path) for path in paths]
+    if max(look.st_ctime for look in looks) > time.time() - _RECENT:
+        return _version()
+    states = [
+        (path, look.st_ino, look.st_size, look.st_mtime_ns, look.st_ctime_ns)
+        for path, look in zip(paths, looks, strict=True)
+    ]
+    state = hashlib.sha256(repr((sys.version, states)).encode())
+    known = cache.folder_of("state", state.hexdigest()[:32]) / "version"
+    return cache.get_or_create(known, lambda: _version().encode()).decode()
+
+
+#: Seconds in which a second change of a file may have the same time.
+_RECENT = 2.0
+_PACKERS = [Path(__file__).parent / f"{name}.py" for name in ("payload", "sources", "bootstrap")]
+
+
+def _version() -> str:
     state = hashlib.sha256(sys.version.encode())
-    for name in ("payload", "sources", "bootstrap"):
-        state.update((Path(__file__).parent / f"{name}.py").read_bytes())
+    for path in _PACKERS:
+        state.update(path.read_bytes())
     for name, (path, content) in _read().items():
         state.update(f"{name}\0{path}\0{len(content)}\0".encode())
         state.update(content)

@@ -74,6 +74,13 @@ def read_sources(root: Path, library: Path) -> dict[str, tuple[Path, bytes]]:
     return {name: (place, _as_checkout(path)) for name, (place, path) in paths.items()}
 
 
+def files_of_sources(root: Path, library: Path) -> list[str]:
+    """The files of ``read_sources``."""
+    below = str(root / "module_utils")
+    paths = [os.path.join(below, *names) for names in _files_below(below, ("hostproof",))]
+    return sorted([*paths, *map(str, library.glob("*.py"))])
+
+
 def _files_below(root: str, folder: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """The parts of the paths of the Python files in a directory and below it."""
     with os.scandir(os.path.join(root, *folder)) as entries:
