@@ -150,8 +150,8 @@ class Machine(RecordedHost):
     def account(self, name: str, uid: int, *groups: str) -> "Machine":
         line = f"{name}:x:{uid}:54321::/home/{name}:/bin/bash\n"
         self.command(f"getent passwd {name}", line).command(f"getent passwd {uid}", line)
-        self.command("stat -L -c %F /bin/bash", "regular file\n")
-        self.command(f"stat -L -c %F /home/{name}", "directory\n")
+        self.command("stat -L -c %F %u %a /bin/bash", "regular file 0 755\n")
+        self.command(f"stat -L -c %F %u %a /home/{name}", f"directory {uid} 700\n")
         return self.command(f"id -Gn {name}", " ".join(groups) + "\n")
 
     def group(self, name: str, gid: int, *members: str) -> "Machine":

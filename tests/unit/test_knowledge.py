@@ -166,8 +166,8 @@ class TestExplain:
         assert "Since 0.2.0. Documentation: docs/controls/pre_page_sga.md" in text
 
     def test_names_the_control_s_where_the_page_names_none(self, capsys):
-        text = printed(capsys, "explain", "pool_covers_sga")
-        assert text.startswith("# hugepages.pool_covers_sga\n")
+        text = printed(capsys, "explain", "pool_persisted")
+        assert text.startswith("# hugepages.pool_persisted\n")
         assert "Variables: `hugepages_instances`" in text.replace("\n", " ")
         assert "Since 0.1.0." in text
 

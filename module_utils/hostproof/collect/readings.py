@@ -181,7 +181,7 @@ def matches(pattern: str, key: str) -> bool:
 
 @lru_cache(maxsize=None)
 def _expression(pattern: str) -> Pattern[str]:
-    """Kept, because a recording that lacks many keys asks for all of them; only rows are given."""
+    """Kept, because a recording that lacks many keys compares all of them; only rows are given."""
     return re.compile(re.escape(pattern).replace(r"\*", ".*") + r"\Z", re.DOTALL)
 
 

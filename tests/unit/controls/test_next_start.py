@@ -551,7 +551,7 @@ def test_of_several_that_are_down_any_one_must_start(judge):
         (finding,) = judge(machine)["pool_covers_sga"]
         return finding
 
-    assert verdict(8195).status == "fail"
+    assert verdict(8180).status == "fail"
     assert (verdict(8196).status, verdict(8196).why) == (
         "warn",
         "4100 pages more are missing if all instances in oratab that are down start.",

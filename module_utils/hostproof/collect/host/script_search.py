@@ -48,7 +48,7 @@ _OF_A_PROCESS = re.compile(
 _NETWORK = "nfs|cifs|smb|autofs|fuse|ceph|gluster|lustre|gpfs|afs|ocfs"
 
 
-#: It begins with a letter, not with what may not be before it: re looks for a letter fast.
+#: It begins with a letter, not with what may not be before it: re finds a letter fast.
 _ABSOLUTE_PATH = re.compile(r"/(?<![\w.$}/]/)[\w.+@/-]*[\w+]")
 
 

@@ -24,7 +24,7 @@ _NO_LOGIN = ("nologin", "false", "true", "sync", "shutdown", "halt")
 @rules.check(
     "accounts.exists",
     "Account exists and can log in",
-    "Account does not exist, cannot log in, or has another uid or no own home",
+    "Account does not exist, cannot log in, or has a wrong uid or home",
     severity="high",
     takes_effect="login",
     why="The installer cannot run without the software owner (PRVG-00341).",

@@ -269,9 +269,13 @@ def _too_small_for(facts: Facts, policy: Policy, needed: Need) -> Optional[Step]
     most = if_known(attempt(most_pages, facts, policy), whole)
     if needed.pages <= most:
         return None
+    smaller = (
+        "reduce hugepages_spare_pages or hugepages_extra_pages_per_instance"
+        if needed.used <= most
+        else "make the SGAs smaller (sga_max_size and sga_target), or add memory"
+    )
     return Ask(
-        f"the host has memory for at most {in_pages(most)} ({human(most * page)}): make the "
-        "SGAs smaller (sga_max_size and sga_target), or add memory"
+        f"the host has memory for at most {in_pages(most)} ({human(most * page)}): {smaller}"
     )
 
 

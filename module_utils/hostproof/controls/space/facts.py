@@ -179,7 +179,7 @@ def read(host: Host, policy: Policy) -> Facts:
         masked={
             path: attempt(_is_masked, host, path)
             for path in sorted(points)
-            if mount_of(known(mounts), path).fstype not in (*NETWORK, _AUTOMOUNT)
+            if _kind_of(known(mounts), path) not in (*NETWORK, _AUTOMOUNT)
         },
     )
 
@@ -430,6 +430,11 @@ def mount_of(mounts: List[mountinfo.Mount], path: str) -> mountinfo.Mount:
     if best is None:
         raise Unanswered("file:" + MOUNTINFO, f"{MOUNTINFO} has no mount for {path}")
     return best
+
+
+def _kind_of(mounts: List[mountinfo.Mount], path: str) -> str:
+    mount = mountinfo.holding(path, mounts)
+    return mount.fstype if mount else ""
 
 
 def usage_key(place: str) -> str:
