@@ -9,7 +9,7 @@ disks is found by several paths.
 
 from typing import List, NamedTuple, Optional, Sequence
 
-from ...collect.answer import attempt, known
+from ...collect.answer import Answer, attempt, known
 from ...collect.host import Stat
 from ...errors import HostproofError, NotRecorded
 from ...evaluate.advice import Ask, Step
@@ -86,11 +86,9 @@ def _names(used: Used, facts: Facts) -> List[str]:
     return names + ([used.opened] if used.opened else [])
 
 
-def _can_open(stat: object, uid: int, facts: Facts) -> bool:
+def _can_open(answer: Answer[Stat], uid: int, facts: Facts) -> bool:
     """Whether ASM can read and write a node: by its owner, its group or as any other account."""
-    if isinstance(stat, HostproofError):
-        raise stat
-    assert isinstance(stat, Stat)
+    stat = known(answer)
     if stat.uid == uid:
         return stat.mode & 0o600 == 0o600
     if stat.mode & 0o060 == 0o060 and stat.gid in known(facts.asm_groups[uid]):
