@@ -476,7 +476,7 @@ def test_umask_of_pam_and_of_the_account(gecos, pam, group, masks):
     ],
 )
 def test_umask_of_the_services_of_a_login(files, status, persisted):
-    """A word is an include; umask= is an argument of pam_umask, and "" stands for none."""
+    """A word is an include; umask= is an argument of pam_umask, and "" is a line without it."""
     machine = host().file("/etc/profile", "").file("/etc/login.defs", "UMASK 027\n")
     for name, words in files.items():
         rows = [

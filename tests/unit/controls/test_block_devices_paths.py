@@ -203,7 +203,7 @@ class TestWithoutDeviceMapper:
 
     @pytest.mark.parametrize(("uuid", "status"), [("mpath-1x", "fail"), ("LVM-x", "pass")])
     def test_a_map_that_udev_does_not_know(self, uuid, status):
-        """The map was made by hand: no event of the path followed, and only the kernel knows."""
+        """An administrator created the map. Only the kernel knows that the disk is its path."""
         machine = same_disk(recorded())
         place = machine._resolve("/sys/block/sda/holders")
         machine.folder(place, f"{place}/dm-0")
@@ -298,7 +298,7 @@ ALLOWED = [
     'defaults {\n find_multipaths yes\n}\ndevices {\n device {\n vendor "Linux"\n }\n}\n',
     'blacklist_exceptions {\n property "(SCSI_IDENT_|ID_WWN)"\n}\n',
     'blacklist {\n property "SCSI_IDENT"\n}\nblacklist_exceptions {\n property "ID_WWN"\n}\n',
-    # A section on one line has no line of its own, and an unknown one opens none.
+    # A section on one line has no content, and an unknown section opens none.
     'blacklist { devnode "^sd" }\n',
     'blacklist {\n devnode "^vd"\n foo {\n}\n devnode "^sd"\n}\n',
     'blacklist {\n devnode "^hd[a-z][[0-9]*]"\n}\n',

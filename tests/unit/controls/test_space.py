@@ -269,7 +269,7 @@ class TestMountedAtBoot:
         [
             ("/etc/auto.u01", {"autofs.service": "enabled"}, "pass"),
             ("/etc/auto.u01", {"autofs.service": "disabled"}, "fail"),
-            # An automount that was started by hand.
+            # An automount that was started by an administrator.
             ("systemd-1", {"autofs.service": "enabled"}, "fail"),
             ("systemd-1", {"u01.automount": "enabled"}, "pass"),
         ],

@@ -33,7 +33,7 @@ FILES = sorted(
 )
 
 
-#: A report is cut into so many parts; each is taken away once.
+#: The number of parts of a report. Each is removed once.
 PARTS = 5
 
 
@@ -104,7 +104,7 @@ def of_file(name: str, folder: Path) -> dict[str, Any]:
         text, folder, before=CHANGES["with larger numbers"](text)
     )
     whole = found["as it is"]
-    # What changes nothing, or leads to no finding, is not told, and what has one outcome once.
+    # Parts without an effect or a finding are left out. Equal outcomes are listed once.
     by_outcome: dict[str, list[str]] = {}
     for words, one in found.items():
         if one and (one != whole or words == "as it is"):
