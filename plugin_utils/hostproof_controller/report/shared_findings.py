@@ -5,17 +5,26 @@
 In a fleet nearly all findings of a host are equal to those of another host.
 """
 
-import marshal
+import json
+import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache, wraps
 from typing import Any, TypeVar
 
+from .findings import SCHEMA
+
 #: So many findings are shared; some tens of megabytes. The others belong to one host each.
 _MOST_SHARED = 10_000
-#: Bytes of a finding that can be shared.
+#: Bytes of the text of a finding that can be shared.
 _MOST_BYTES = 8_192
-#: The last format of marshal in which equal values have equal bytes.
-_FORMAT = 2
+
+#: What is before and behind the findings in a line that a run wrote, and how each begins: the keys
+#: of a line are sorted. JSON has no such quotation marks within a text.
+_BEFORE, _BEHIND = b'"findings": [', b'}], "'
+_FIRST = b'{"because_of": '
+#: Takes the place of the findings when the rest of a line is decoded. No line can contain it.
+_PLACE = secrets.token_hex(16)
 
 Answer = TypeVar("Answer")
 
@@ -28,40 +37,71 @@ class SharedFinding(dict[str, Any]):
 
 
 class SharedFindings:
-    """The findings that were read and are valid, by their content."""
+    """The findings that were read and are valid, by their text."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, SharedFinding] = {}
 
-    def known(self, findings: list[object]) -> list[Any]:
-        """The list with known findings in place of equal ones.
+    def loads(self, raw: bytes) -> tuple[Any, list[bytes]]:
+        """A line, with known findings in place of those with an equal text, and the texts.
 
-        No shared finding is in the list twice, because reports index the findings of a host by
-        their identity.
+        Without texts the line is not as a run writes it, and nothing of it is shared. Raises what
+        ``loads`` raises. No shared finding is in the list twice, because reports index the findings
+        of a host by their identity.
         """
-        if not self._known:
-            return findings
-        used: set[int] = set()
-        answer = []
-        for finding in findings:
-            shared = self._known.get(_content(finding))
-            if shared is None or id(shared) in used:
-                answer.append(finding)
-            else:
-                used.add(id(shared))
-                answer.append(shared)
+        begin = raw.find(_BEFORE + _FIRST) + len(_BEFORE)
+        end = raw.rfind(_BEHIND)
+        if len(_BEFORE) <= begin < end:
+            texts = raw[begin + len(_FIRST) : end].split(b"}, " + _FIRST)
+            with suppress(ValueError):
+                # If the rest and each text are valid alone, so is the line made of them.
+                line = loads(b'%b"%b"%b' % (raw[:begin], _PLACE.encode(), raw[end + 1 :]))
+                if _has_place(line):
+                    line["findings"] = self._findings(texts)
+                    return line, texts
+        return loads(raw), []
+
+    def _findings(self, texts: list[bytes]) -> list[Any]:
+        findings = [self._known.get(text) or loads(b"%b%b}" % (_FIRST, text)) for text in texts]
+        if len({*texts}) < len(texts):
+            seen: set[bytes] = set()
+            for place, text in enumerate(texts):
+                if text in seen:
+                    findings[place] = dict(findings[place])
+                seen.add(text)
+        return findings
+
+    def bytes_apart(self, raw: bytes, findings: list[Any], texts: list[bytes]) -> int:
+        """The bytes of a line that belong to it alone: those of shared findings do not."""
+        pairs = zip(findings, texts, strict=False)
+        return len(raw) - sum(len(text) for one, text in pairs if isinstance(one, SharedFinding))
+
+    def add(self, findings: list[Any], texts: list[bytes]) -> list[Any]:
+        """The list of a host's valid findings; the next host that has an equal one shares it."""
+        answer = list(findings)
+        for place, text in enumerate(texts):
+            if (
+                text not in self._known
+                and len(text) <= _MOST_BYTES
+                and len(self._known) < _MOST_SHARED
+            ):
+                answer[place] = self._known[text] = SharedFinding(findings[place])
         return answer
 
-    def add(self, findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The list of a host's valid findings; the next host that has an equal one shares it."""
-        answer: list[dict[str, Any]] = []
-        for finding in findings:
-            if not isinstance(finding, SharedFinding) and len(self._known) < _MOST_SHARED:
-                content = _content(finding)
-                if content and content not in self._known:
-                    finding = self._known[content] = SharedFinding(finding)
-            answer.append(finding)
-        return answer
+
+def _has_place(line: Any) -> bool:
+    return (
+        isinstance(line, dict) and line.get("findings") == [_PLACE] and line.get("schema") == SCHEMA
+    )
+
+
+def loads(raw: bytes) -> Any:
+    """What is written as JSON. ValueError: it is none."""
+    return json.loads(raw.decode("utf-8"), parse_constant=_no_number)
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def unshared(findings: list[object]) -> list[Any]:
@@ -79,12 +119,3 @@ def once(function: Callable[[dict[str, Any]], Answer]) -> Callable[[dict[str, An
         return remembered(finding) if isinstance(finding, SharedFinding) else function(finding)
 
     return answer
-
-
-def _content(finding: Any) -> bytes:
-    """Bytes that equal findings have; none of a finding that is not shared."""
-    try:
-        content = marshal.dumps(finding, _FORMAT)
-    except ValueError:  # Nested too deeply. problem_of_finding rejects it.
-        return b""
-    return content if len(content) <= _MOST_BYTES else b""

@@ -293,5 +293,6 @@ def fleet(hosts, checks=11, *, statuses=None, evidence=False, seed=1):
 
 def write_folder(folder, lines):
     folder.mkdir(exist_ok=True)
-    (folder / "findings.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    texts = (json.dumps(line, sort_keys=True) + "\n" for line in lines)
+    (folder / "findings.jsonl").write_text("".join(texts))
     return folder

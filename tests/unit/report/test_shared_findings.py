@@ -1,6 +1,5 @@
 """Equal findings of several hosts are one object, and every form of the report is the same."""
 
-import copy
 import json
 
 import pytest
@@ -24,6 +23,10 @@ def as_read(folder, lines):
     return merge(store.read_entries([str(write_folder(folder, lines))]))
 
 
+def as_written(lines):
+    return json.loads(json.dumps(lines, sort_keys=True))
+
+
 def hosts_with_equal_findings():
     """Three copies of a fleet, and a host with two equal findings."""
     lines = fleet(12, 30, evidence=True)
@@ -42,7 +45,7 @@ def test_every_form_is_the_same_as_without_sharing(tmp_path, monkeypatch, held):
     lines = hosts_with_equal_findings()
     if not held:
         monkeypatch.setattr(store.reading, "HELD_BYTES", 0)
-    shared, plain = as_read(tmp_path / "run", lines), merge(copy.deepcopy(lines))
+    shared, plain = as_read(tmp_path / "run", lines), merge(as_written(lines))
     findings = [entry for state in shared.hosts for entry in state.findings]
     kinds = [isinstance(entry, SharedFinding) for entry in findings]
     assert sum(kinds) > 0.9 * len(kinds)
@@ -108,13 +111,61 @@ def test_findings_that_are_nested_too_deeply_are_refused(tmp_path):
     assert [line["outcome"] for line in read] == ["judged", "failed"] and len(notes) == 1
 
 
+CUT = '}, {"because_of": '
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"why": "', '"why": "' + json.dumps(CUT)[1:-1]),
+        ('"why": "', '"why": "' + CUT),
+        ('"values": null', '"values": [{"because_of": 1}, {"because_of": 2}]'),
+        ('"values": null', '"values": {"a": [{"because_of": []}], "b": 1}'),
+        ('"evidence": null', '"evidence": "}], "'),
+        ('"evidence": null', '"evidence": "}], \\"", "findings\\"": []'),
+        ('"findings": ', '"x\\"findings": '),
+        ('"findings": ', '"findings":'),
+        ('"findings": ', '"findings": [], "findings": '),
+        ('"findings": [', '"run": {"findings": ['),
+        ('"schema": 3', '"findings": [], "schema": 3'),
+        ('"schema": 3', '"schema": 2'),
+        ('"host": ', '"zone": [{"a": [{}], "host": '),
+        ('], "host"', ', {"because_of": []}], "host"'),
+        ('], "host"', ', {}], "host"'),
+        ('], "host"', ', NaN], "host"'),
+        ('{"at"', '[{"at"'),
+        ('{"at"', ' {"at"'),
+    ],
+)
+def test_a_line_of_any_layout_is_read_as_json_has_it(old, new):
+    """The first line makes the findings known; the second is hostile."""
+    line = make_line("db1", [finding(), finding(why="other"), finding()])
+    good = json.dumps(line, sort_keys=True)
+    changed = good.replace(old, new, 1)
+    assert changed != good
+    pool = SharedFindings()
+    known, texts = pool.loads(good.encode())
+    assert known == line and pool.add(known["findings"], texts)[0] == line["findings"][0]
+    for raw in (good, changed, changed + "}", changed + "]}]"):
+        try:
+            expected = json.loads(raw)
+        except ValueError:
+            expected = None
+        try:
+            decoded = pool.loads(raw.encode())[0]
+        except ValueError:
+            decoded = None
+        # NaN is no JSON.
+        assert decoded == (None if "NaN" in raw else expected)
+
+
 def test_only_so_many_findings_are_kept(monkeypatch):
     monkeypatch.setattr("hostproof_controller.report.shared_findings._MOST_SHARED", 2)
     pool = SharedFindings()
-    kept = pool.add([finding(why=f"reason {number}") for number in range(3)])
+    kept = pool.add([finding(why=f"reason {number}") for number in range(3)], [b"1", b"2", b"3"])
     assert [isinstance(entry, SharedFinding) for entry in kept] == [True, True, False]
     long = finding(why="x" * 10_000)
-    assert not isinstance(SharedFindings().add([long])[0], SharedFinding)
+    assert not isinstance(SharedFindings().add([long], [b"x" * 10_000])[0], SharedFinding)
 
 
 def test_an_answer_about_a_shared_finding_is_computed_once():

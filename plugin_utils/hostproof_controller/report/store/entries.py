@@ -13,7 +13,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 
 from ...cluster.nodes import COMPLETE, SESSIONS, SHARED_EXPORT
 from ..shared_findings import SharedFindings, once
-from .host_result import as_schema_3, loads
+from .host_result import as_schema_3
 
 #: Checks of the effect of a change: their findings never replace those of the state, or vice versa.
 _ABOUT_A_CHANGE = ("latency.change", "latency.fleet_change", "latency.gate")
@@ -84,12 +84,11 @@ class OpenFile:
     def line(self, start: int, size: int) -> dict[str, Any]:
         raw = os.pread(self.stream.fileno(), size, start)
         try:
-            line = as_schema_3(loads(raw))
+            return as_schema_3(self.findings.loads(raw)[0])
         except ValueError:
             raise HostproofError(
                 f"{self.path} was written over while it was read: render it again"
             ) from None
-        return dict(line, findings=self.findings.known(line["findings"]))
 
 
 @once

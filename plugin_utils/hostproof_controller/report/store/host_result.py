@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A host result: whether it is valid, and how an older schema reads today."""
 
-import json
 import re
 from typing import Any
 
@@ -25,14 +24,6 @@ _CATALOGUE = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]{0,63}\Z")
 #: A larger count of hosts, or a longer name of one, was never written by a run.
 _MOST_HOSTS = 10**7
 MOST_NAME = 1000
-
-
-def loads(raw: bytes) -> Any:
-    return json.loads(raw.decode("utf-8"), parse_constant=_no_number)
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is not a JSON number")
 
 
 def as_schema_3(line: dict[str, Any]) -> dict[str, Any]:

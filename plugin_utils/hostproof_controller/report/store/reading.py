@@ -16,7 +16,7 @@ from ..findings import SCHEMA
 from ..shared_findings import SharedFindings
 from ..text import shorten
 from .entries import Entry, OpenFile
-from .host_result import MOST_NAME, as_schema_3, loads, problem_of_result, problem_of_run
+from .host_result import MOST_NAME, as_schema_3, problem_of_result, problem_of_run
 from .instants import NEVER, is_future, is_instant
 from .pseudo_hosts import RUN_HOST
 from .run_findings import AUDITED, READABLE, error_finding
@@ -27,8 +27,8 @@ FINDINGS_FILE = "findings.jsonl"
 #: Maximum bytes of one line, many times the size of 20,000 findings with evidence.
 MOST_LINE = 256 * 1024 * 1024
 
-#: Bytes of a file whose lines stay in memory once they are decoded: some 350 hosts. Lines of a
-#: larger file are decoded again for each step, so that any fleet needs the memory of one host.
+#: Bytes of decoded lines that stay in memory, without the findings that they share. The lines after
+#: that are decoded again for each step, so that a larger fleet needs no more memory.
 HELD_BYTES = 64 * 1024 * 1024
 
 #: Marks that show where a key is in a line: a text, or the begin or end of an object or a list.
@@ -69,20 +69,22 @@ def _read_file(path: str, notes: list[str]) -> list[Entry]:
     try:
         kept = OpenFile(path)
         stream = kept.stream
-        is_held = os.fstat(stream.fileno()).st_size <= HELD_BYTES
-        number = start = 0
+        number = start = held = 0
         while True:
             number += 1
             raw = stream.readline(MOST_LINE + 1)
             if not raw:
                 break
-            result = (
-                _too_long(stream, start) if len(raw) > MOST_LINE else _read_line(raw, kept.findings)
+            result, size = (
+                (_too_long(stream, start), 0)
+                if len(raw) > MOST_LINE
+                else _read_line(raw, kept.findings)
             )
             if isinstance(result, _Bad):
                 read.append(_bad_with_place(result, f"{path}, line {number}", notes))
             else:
-                place = None if is_held else (kept, start, len(raw))
+                held += size
+                place = None if held <= HELD_BYTES else (kept, start, len(raw))
                 read.append(Entry(result, place, shared))
             start = stream.tell()
     except OSError as problem:
@@ -98,34 +100,42 @@ def _read_file(path: str, notes: list[str]) -> list[Entry]:
     return entries
 
 
-def _read_line(raw: bytes, findings: SharedFindings) -> Any:
-    """The host result, or what is wrong with it; a cut line has no problem but to be cut."""
+def _read_line(raw: bytes, shared: SharedFindings) -> tuple[Any, int]:
+    """The host result and the bytes that it does not share, or what is wrong with it; a cut line
+    has no problem but to be cut."""
     try:
-        line = loads(raw)
+        line, texts = shared.loads(raw)
     except RecursionError:
-        return _Bad("it is nested deeper than any result", *_known_of(raw))
+        return _Bad("it is nested deeper than any result", *_known_of(raw)), 0
     except ValueError as problem:
         if not raw.endswith(b"\n"):
-            return _Bad("", None, None, None)
-        return _Bad(f"not JSON ({problem})", *_known_of(raw))
-    if isinstance(line, dict) and isinstance(line.get("findings"), list):
-        line["findings"] = findings.known(line["findings"])
+            return _Bad("", None, None, None), 0
+        return _Bad(f"not JSON ({problem})", *_known_of(raw)), 0
+    bad = _bad_of(line)
+    if bad is not None:
+        return bad, 0
+    line = as_schema_3(line)
+    line["findings"] = shared.add(line["findings"], texts)
+    return line, shared.bytes_apart(raw, line["findings"], texts)
+
+
+def _bad_of(line: Any) -> _Bad | None:
+    """What is wrong with a decoded line, or None."""
     try:
-        problem_found = problem_of_result(line)
+        problem = problem_of_result(line)
     except RecursionError:
-        problem_found = "it is nested deeper than any result"
-    if not problem_found and is_future(max(line["at"], line["run"]["started"])):
+        problem = "it is nested deeper than any result"
+    if problem:
+        record = line if isinstance(line, dict) else {}
+        return _Bad("not a host result: " + shorten(problem, 300), *_known_in(record))
+    if is_future(max(line["at"], line["run"]["started"])):
         # It is an error of the run alone: who writes such a line takes no host's verdict.
         message = (
             f"{line['host']} was audited at {line['at']}, in the run of {line['run']['started']}"
         )
         advice = "that is in the future: correct the clock of the machine that wrote it"
         return _Bad(f"{message}, and {advice}", None, None, None)
-    if problem_found:
-        record = line if isinstance(line, dict) else {}
-        return _Bad("not a host result: " + shorten(problem_found, 300), *_known_in(record))
-    line = as_schema_3(line)
-    return dict(line, findings=findings.add(line["findings"]))
+    return None
 
 
 def _too_long(stream: Any, start: int) -> _Bad:
