@@ -69,8 +69,9 @@ class Document:
     def add(self, state: HostState) -> str:
         lines = []
         for part in state.parts:
-            origin = json.dumps(_origin(state, part))[:-1]
-            lines += [f"{origin}, {_text_of(finding)}" for finding in part.findings]
+            if part.findings:
+                origin = f"{json.dumps(_origin(state, part))[:-1]}, "
+                lines.append(origin + f",\n{origin}".join(map(_text_of, part.findings)))
         text = ",\n".join(lines)
         if text and self._begun:
             text = ",\n" + text

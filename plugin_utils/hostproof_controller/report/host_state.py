@@ -4,6 +4,8 @@
 
 from typing import Any, NamedTuple
 
+from ansible.module_utils.hostproof.evaluate.finding import PASS, SKIP
+
 
 class Part(NamedTuple):
     """The findings that one line of findings.jsonl contributes to its host."""
@@ -23,3 +25,8 @@ class HostState(NamedTuple):
     @property
     def findings(self) -> list[dict[str, Any]]:
         return [finding for part in self.parts for finding in part.findings]
+
+    @property
+    def loud(self) -> list[dict[str, Any]]:
+        """The findings that neither passed nor were skipped."""
+        return [one for one in self.findings if one["status"] not in (PASS, SKIP)]

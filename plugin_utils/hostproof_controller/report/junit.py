@@ -52,10 +52,7 @@ def _suite(state: HostState) -> list[str]:
             counts[SKIP] + counts[WAIVED],
         )
     ]
-    for finding in state.findings:
-        lines.append(_case(finding))
-    lines.append("</testsuite>")
-    return lines
+    return [*lines, *map(_case, state.findings), "</testsuite>"]
 
 
 @once

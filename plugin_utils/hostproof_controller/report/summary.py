@@ -8,6 +8,7 @@ from bisect import insort
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from operator import itemgetter
 from typing import Any
 
 from ansible.module_utils.hostproof.evaluate.finding import (
@@ -119,6 +120,11 @@ class _Group:
 _Key = tuple[str, str]
 
 
+#: Checks whose findings are shown apart from the others.
+_APART = {SELECTION.id, TARGET.id, DISTRIBUTION, PROFILE.id}
+_check_of = itemgetter("check")
+
+
 class Summary:
     """The summary. It is collected state by state and holds no findings, only their places."""
 
@@ -141,7 +147,8 @@ class Summary:
 
     def add(self, state: HostState) -> None:
         self._place += 1
-        for entry in state.findings:
+        findings = state.findings
+        for entry in () if _APART.isdisjoint(map(_check_of, findings)) else findings:
             if entry["check"] == SELECTION.id:
                 self._selection = one_line(entry["why"])
             if entry["check"] == TARGET.id:
@@ -152,14 +159,15 @@ class Summary:
                 self._unlisted.setdefault(f"{release} on {system}", []).append(state.name)
             if entry["check"] == PROFILE.id:
                 self._unchecked.setdefault(one_line(entry["why"]), []).append(state.name)
-        loud = [item for item in state.findings if item["status"] in _SHOWN]
+        numbers = {
+            id(item): number for number, item in enumerate(findings) if item["status"] in _SHOWN
+        }
         if self._collects and not is_pseudo(state.name):
             self._first.add(state)
-        if not loud:
+        if not numbers:
             return
-        numbers = {id(finding): number for number, finding in enumerate(state.findings)}
         recorded = bool(recorded_apart(state))
-        for group in groups_of(loud):
+        for group in groups_of([findings[number] for number in numbers.values()]):
             # A failure and a warning below an unrelated cause are printed with that cause.
             self._add_group(group, numbers[id(group.cause)], recorded)
 

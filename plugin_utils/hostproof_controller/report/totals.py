@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Totals over all findings, collected host by host before the first page is written."""
 
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.evaluate.finding import SEVERITIES, STATUSES, WAIVED, subject_of
@@ -41,8 +42,8 @@ class Totals:
         is_host = not is_pseudo(state.name)
         if is_host:
             self.first.add(state)
-        for finding in state.findings:
-            self.severities.add(finding["severity"])
+        self.severities.update(map(itemgetter("severity"), state.findings))
+        for finding in state.loud:
             if finding["status"] == WAIVED:
                 waiver = finding["waiver"]
                 self.waivers.add(tuple(sorted(waiver.items())))
@@ -137,7 +138,7 @@ class Causes:
     def add(self, state: HostState) -> None:
         if is_pseudo(state.name):
             return
-        groups = groups_of(by_urgency(state.findings))
+        groups = groups_of(by_urgency(state.loud))
         groups = [group for group in groups if group.status in UNWELL]
         if not groups:
             return

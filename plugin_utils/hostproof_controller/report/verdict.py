@@ -4,6 +4,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 from ansible.module_utils.hostproof.evaluate.advice import waits_for
@@ -98,37 +99,43 @@ EXIT_MEANINGS = {
 }
 
 
+_status_of, _check_of = itemgetter("status"), itemgetter("check")
+_control_and_status = itemgetter("control", "status")
+
+
 def host_verdict(findings: list[dict[str, Any]]) -> str:
     """The verdict of a host. A host on which no check applies is never "ready".
 
     Without one of the WITNESSES a run does not show whether the host has a database. A control
     that the profile requires must have checked something.
     """
-    verdict = cluster_verdict(findings)
+    statuses, checks = {*map(_status_of, findings)}, {*map(_check_of, findings)}
+    verdict = _verdict_by(statuses, checks)
     if verdict not in (WARNINGS, READY):
         return verdict
-    if any(finding["check"] == UNCHECKED_PROFILE for finding in findings):
+    if UNCHECKED_PROFILE in checks:
         return NOT_DATABASE_HOST
-    needing = [finding for finding in findings if finding["control"] in DATABASE_CONTROLS]
-    if any(finding["control"] in WITNESSES for finding in needing):
-        return NOT_DATABASE_HOST if _are_skipped(needing) else verdict
-    return UNDETERMINED if _are_skipped(findings) else verdict
+    found = {*map(_control_and_status, findings)}
+    needing = {pair for pair in found if pair[0] in DATABASE_CONTROLS}
+    if any(control in WITNESSES for control, _ in needing):
+        are_skipped = all(status == SKIP for _, status in needing)
+        return NOT_DATABASE_HOST if are_skipped else verdict
+    return UNDETERMINED if statuses == {SKIP} else verdict
 
 
 def cluster_verdict(findings: list[dict[str, Any]]) -> str:
     """The verdict of a cluster."""
-    statuses = {finding["status"] for finding in findings}
+    return _verdict_by({*map(_status_of, findings)}, {*map(_check_of, findings)})
+
+
+def _verdict_by(statuses: set[str], checks: set[str]) -> str:
     if FAIL in statuses:
         return NOT_READY
-    if any(finding["check"] == "host.reachable" for finding in findings):
+    if "host.reachable" in checks:
         return UNREACHABLE
     if ERROR in statuses or not statuses:
         return UNDETERMINED
     return WARNINGS if WARN in statuses else READY
-
-
-def _are_skipped(findings: list[dict[str, Any]]) -> bool:
-    return all(finding["status"] == SKIP for finding in findings)
 
 
 class HostFacts(NamedTuple):
@@ -176,11 +183,11 @@ class Tally:
 
     def add(self, state: HostState, *, is_host: bool) -> None:
         """Count the findings of a host, or of a pseudo host, which gets no verdict."""
-        findings = state.findings
+        findings, loud = state.findings, state.loud
         counts = count_statuses(findings)
         self.severities.update(
             (entry["status"], entry["severity"])
-            for entry in findings
+            for entry in loud
             if entry["status"] in (FAIL, WARN)
         )
         for total in (self.statuses, self.of_hosts) if is_host else (self.statuses,):
@@ -188,12 +195,11 @@ class Tally:
                 total[status] += count
         if not is_host:
             return
-        controls = worst_by_control(findings)
-        alike = dict.fromkeys(controls, 0)
-        for finding in findings:
-            alike[finding["control"]] += finding["status"] == controls[finding["control"]]
+        found = Counter(map(_control_and_status, findings))
+        controls = _worst_by_control(found)
+        alike = {control: found[control, status] for control, status in controls.items()}
         unmet = []
-        for finding in findings:
+        for finding in loud:
             event = _event_of(finding)
             if event is None:
                 unmet.append(finding)
@@ -217,9 +223,9 @@ class Tally:
                 verdict,
                 *facts,
                 cluster_of(findings),
-                _highest_severity(findings, FAIL),
+                _highest_severity(loud, FAIL),
                 _highest_severity(unmet, FAIL),
-                _highest_severity(findings, WARN),
+                _highest_severity(loud, WARN),
             )
         )
 
@@ -316,10 +322,8 @@ def status_totals(results: Counted) -> dict[str, int]:
 
 def count_statuses(findings: Iterable[dict[str, Any]]) -> dict[str, int]:
     """Number of the given findings by status, worst status first; zeros included."""
-    counts = dict.fromkeys(STATUSES, 0)
-    for finding in findings:
-        counts[finding["status"]] += 1
-    return counts
+    counts = Counter(map(_status_of, findings))
+    return {status: counts[status] for status in STATUSES}
 
 
 def verdict_totals(results: Counted) -> dict[str, int]:
@@ -338,9 +342,13 @@ def worst_by_control(findings: list[dict[str, Any]]) -> dict[str, str]:
 
     ``skip`` is neither good nor bad: it is the status of a control only without other findings.
     """
+    return _worst_by_control(dict.fromkeys(map(_control_and_status, findings)))
+
+
+def _worst_by_control(found: Iterable[tuple[str, str]]) -> dict[str, str]:
     statuses: dict[str, list[str]] = {}
-    for finding in findings:
-        statuses.setdefault(finding["control"], []).append(finding["status"])
+    for control, status in found:
+        statuses.setdefault(control, []).append(status)
     return {
         control: worst([status for status in values if status != SKIP] or [SKIP])
         for control, values in statuses.items()

@@ -47,10 +47,10 @@ class Entry:
         self.groups: frozenset[str] = frozenset()
         topics: dict[str, bool] = {}
         for finding in line["findings"]:
-            if finding["check"] in (COMPLETE, SESSIONS, SHARED_EXPORT) and finding["values"]:
-                self.groups |= {finding["check"]}
-            topic = topic_of(finding)
-            topics[topic] = topics.get(topic, True) and _has_no_before(finding)
+            topic, yields, groups = _place_of(finding)
+            if groups:
+                self.groups |= groups
+            topics[topic] = topics.get(topic, True) and yields
         # Nearly all lines of a run say the same of both.
         shared = {} if shared is None else shared
         run = line["run"]
@@ -99,6 +99,14 @@ def topic_of(finding: dict[str, Any]) -> str:
     if finding["check"] == f"{finding['control']}.applied":
         return str(finding["control"]) + AS_APPLIED
     return str(finding["control"])
+
+
+@once
+def _place_of(finding: dict[str, Any]) -> tuple[str, bool, frozenset[str]]:
+    """The topic of a finding, whether it yields to an older line, and the groups of its host."""
+    grouping = finding["check"] in (COMPLETE, SESSIONS, SHARED_EXPORT) and finding["values"]
+    groups = frozenset({finding["check"]} if grouping else ())
+    return topic_of(finding), _has_no_before(finding), groups
 
 
 def _has_no_before(finding: dict[str, Any]) -> bool:
