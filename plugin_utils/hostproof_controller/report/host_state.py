@@ -24,6 +24,8 @@ class HostState(NamedTuple):
 
     @property
     def findings(self) -> list[dict[str, Any]]:
+        if len(self.parts) == 1:
+            return self.parts[0].findings
         return [finding for part in self.parts for finding in part.findings]
 
     @property
