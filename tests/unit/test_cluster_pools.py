@@ -82,6 +82,7 @@ def test_sums_against_what_instances_have_room_for(told, maximum, status):
     assert finding["status"] == status
     assert finding["values"] == {"connections": 2 * maximum, "room": 60}
     assert "2 pools of 2 hosts may have" in finding["running"]
+    assert ("has 260 processes on all hosts." in finding["why"]) == (status == "fail")
 
 
 @pytest.mark.parametrize(

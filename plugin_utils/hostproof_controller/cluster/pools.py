@@ -145,7 +145,7 @@ def _sessions(database: Database, terms: Terms) -> dict[str, Any]:
     room, limit = each * count, terms.processes * count
     status, why = PASS, ""
     if most > limit:
-        status, why = FAIL, f"{demand}, and there is room for {room}."
+        status, why = FAIL, f"{demand}; {database.name} has {limit} processes on all hosts."
     elif most > room and not database.unknown:
         # The number of processes of the database itself is an assumption.
         status = WARN
