@@ -8,7 +8,7 @@ No kernel and no database has a longer number. Newer Pythons do not convert more
 
 import json
 import re
-from typing import Any
+from typing import Any, Iterable, List
 
 from ..errors import ParseError, kind_of
 
@@ -48,6 +48,10 @@ def decimal_of_line(what: str, text: str, line: int) -> float:
     if len(text) > 20 or not re.match(r"\d+(\.\d+)?\Z", text):
         raise ParseError(what, f"{kind_of(text)} is not a number", line)
     return decimal(text)
+
+
+def decimals_of_line(what: str, texts: Iterable[str], line: int) -> List[float]:
+    return [decimal_of_line(what, text, line) for text in texts]
 
 
 def clipped(digits: str, base: int = 10) -> int:

@@ -24,7 +24,7 @@ from .event_histogram import EventHistogram
 from .report_form import Form
 from .report_head import Head
 from .report_parameters import Parameter
-from .wait_events import WaitEvent
+from .wait_events import Table, WaitEvent
 
 _WHAT = "AWR report"
 #: Only where a text begins, or has no table: SQL in a report may hold any markup.
@@ -103,33 +103,17 @@ def parse(text: str) -> Report:
     generations: List[str] = []
     at = 0
     while at < len(lines):
-        result = _FORM.table_below(lines, at)
-        if result is not None:
-            section, table = result
-            if section == awr_layouts.TOP and "Foreground" in lines[at]:
-                events += [
-                    event._replace(section=awr_layouts.TOP_FOREGROUND) for event in table.events
-                ]
-            else:
-                events += table.events
-            generations.append(table.layout.generation)
-            at = table.end
-            continue
         spans = dashed_table.columns(lines[at])
         headings = dashed_table.cells(lines[at - 1], spans) if spans and at else None
-        if headings == list(_STATISTICS):
-            at = _statistics(lines, at + 1, spans, statistics, overflowed)
-            continue
-        if headings and awr_layouts.layout_of(headings, awr_layouts.TOP_TABLES):
-            # A table whose heading was not copied along.
-            table = wait_events.read_table(
-                _WHAT, awr_layouts.TOP, lines, at, awr_layouts.TOP_TABLES
-            )
+        table = _table_of_events(lines, at, headings)
+        if table is not None:
             events += table.events
             generations.append(table.layout.generation)
             at = table.end
-            continue
-        at += 1
+        elif headings == list(_STATISTICS):
+            at = _statistics(lines, at + 1, spans, statistics, overflowed)
+        else:
+            at += 1
     histograms = event_histogram.parse(_WHAT, lines)
     if not events and not statistics and not histograms:
         if _HTML.search(text):
@@ -146,6 +130,22 @@ def parse(text: str) -> Report:
         overflowed=overflowed,
         parameters=report_parameters.parse(lines),
     )
+
+
+def _table_of_events(
+    lines: Sequence[str], at: int, headings: Optional[List[str]]
+) -> Optional[Table]:
+    """The table whose title, or whose rule below the headings, is ``lines[at]``."""
+    found = _FORM.table_below(lines, at)
+    if found is None:
+        if headings and awr_layouts.layout_of(headings, awr_layouts.TOP_TABLES):
+            # A table whose heading was not copied along.
+            return wait_events.read_table(_WHAT, awr_layouts.TOP, lines, at, awr_layouts.TOP_TABLES)
+        return None
+    section, table = found
+    if section == awr_layouts.TOP and "Foreground" in lines[at]:
+        section = awr_layouts.TOP_FOREGROUND
+    return table._replace(events=[event._replace(section=section) for event in table.events])
 
 
 def without_page_headings(text: str) -> List[str]:
@@ -167,15 +167,16 @@ def _statistics(
     overflowed: List[str],
 ) -> int:
     while at < len(lines) and lines[at].strip() and not lines[at].startswith(("\f", "      ")):
-        cells = dashed_table.cells(lines[at], spans)
-        values = [dashed_table.number(cell) for cell in (cells or [])[1:3]]
-        if is_mark(lines[at]):
-            pass
-        elif cells and any(wait_events.is_overflow(cell) for cell in cells[1:3]):
-            overflowed.append(cells[0])
-        elif cells is None or len(values) < 2 or values[0] is None or values[1] is None:
-            raise ParseError(_WHAT, f"it is not a row of statistics: {kind_of(lines[at])}", at + 1)
-        else:
-            statistics.setdefault(cells[0], Statistic(values[0].value, values[1].value))
+        if not is_mark(lines[at]):
+            name, *texts = dashed_table.cells(lines[at], spans) or ("", "", "")
+            numbers = [dashed_table.number(text) for text in texts[:2]]
+            values = [number.value for number in numbers if number is not None]
+            if any(wait_events.is_overflow(text) for text in texts[:2]):
+                overflowed.append(name)
+            elif len(values) == 2:
+                statistics.setdefault(name, Statistic(*values))
+            else:
+                problem = f"it is not a row of statistics: {kind_of(lines[at])}"
+                raise ParseError(_WHAT, problem, at + 1)
         at += 1
     return at

@@ -8,13 +8,13 @@ Source: tests/fixtures/latency/SOURCES.md.
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Optional, Pattern, Sequence, Tuple
 
 from ....errors import ParseError, kind_of
 from . import dashed_table, report_form, report_head
 from .awr import without_page_headings
 from .dashed_table import Printed
-from .wait_events import NO_WAITS, Average, best_average, full_name, is_overflow
+from .wait_events import NO_AVERAGE, NO_WAITS, best_average, full_name, is_overflow, printed_average
 
 _WHAT = "AWR report of a cluster"
 _TITLE = re.compile(r"^\s*WORKLOAD REPOSITORY REPORT \(RAC\)", re.IGNORECASE)
@@ -25,7 +25,9 @@ _TITLES = re.compile(
 _EVENTS = re.compile(r"^\f?Top Timed Events\b")
 _INSTANCES = re.compile(r"^\f?Database Instances Included In Report")
 _RATES = re.compile(r"^\f?System Statistics - Per Second\b")
-_FOOTER = re.compile(r"^ {4,}-{20,}$")
+_BLANK_OR_FOOTER = r"^\s*$|^ {4,}-{20,}$"
+_END_OF_ROWS = re.compile(_BLANK_OR_FOOTER)
+_END_OF_EVENTS = re.compile(_BLANK_OR_FOOTER + "|" + r"^\f|^System Statistics - Per Second\b")
 _HEADINGS = (
     "I#",
     "Class",
@@ -147,71 +149,73 @@ def parse(text: str) -> Report:
 
 def _read_instances(lines: Sequence[str], title: int, instances: List[Instance]) -> int:
     """Read the table of instances. An unexpected table is ignored: events do not need it."""
-    rule = next(
-        (
-            at
-            for at in range(title + 1, min(title + 20, len(lines)))
-            if dashed_table.columns(lines[at]) and lines[at - 1].split()[:1] == ["I#"]
-        ),
-        None,
-    )
+    rule = _find_rule(lines, title)
     if rule is None:
         return title + 1
     spans = dashed_table.columns(lines[rule])
-    lower = dashed_table.cells(lines[rule - 1], spans)
-    upper = dashed_table.cells(lines[rule - 2], spans) or [""] * len(spans)
-    if lower is None:
+    names = _headings(lines, rule, spans)
+    if names is None:
         return title + 1
-    # "Elapsed Time(min)" is in one line or in two.
-    names = [f"{upper[at]} {name}".strip().lower() for at, name in enumerate(lower)]
-    at = rule + 1
-    while at < len(lines) and lines[at].strip() and not _FOOTER.match(lines[at]):
+    end = _end_of_rows(lines, rule)
+    for at in range(rule + 1, end):
         cells = dashed_table.cells(lines[at], spans)
         if cells is None or not re.match(r"^[0-9]{1,4}$", cells[0]):
-            break
-        by_name = dict(zip(names, cells))
-        elapsed = [cell for name, cell in by_name.items() if name.startswith("elapsed")]
-        minutes = dashed_table.number(elapsed[0]) if elapsed else None
-        instances.append(
-            Instance(
-                number=cells[0],
-                name=by_name.get("instance", ""),
-                release=report_head.release(by_name.get("release")),
-                begin=by_name.get("begin snap time") or None,
-                end=by_name.get("end snap time") or None,
-                seconds=None if minutes is None else round(minutes.value * 60, 3),
-            )
-        )
-        at += 1
-    return at
+            return at
+        instances.append(_instance(cells[0], dict(zip(map(str.lower, names), cells))))
+    return end
+
+
+def _instance(number: str, by_name: Dict[str, str]) -> Instance:
+    elapsed = [cell for name, cell in by_name.items() if name.startswith("elapsed")]
+    minutes = dashed_table.number(elapsed[0]) if elapsed else None
+    return Instance(
+        number=number,
+        name=by_name.get("instance", ""),
+        release=report_head.release(by_name.get("release")),
+        begin=by_name.get("begin snap time") or None,
+        end=by_name.get("end snap time") or None,
+        seconds=None if minutes is None else round(minutes.value * 60, 3),
+    )
+
+
+def _find_rule(lines: Sequence[str], title: int) -> Optional[int]:
+    """The lowest of the dashes below a title: there are two above one another for the events."""
+    for at in range(title + 1, min(title + 20, len(lines))):
+        if dashed_table.columns(lines[at]) and lines[at - 1].split()[:1] == ["I#"]:
+            return at
+    return None
 
 
 def _rule(lines: Sequence[str], title: int) -> int:
-    """The lowest of the dashes below a title: there are two above one another for the events."""
-    rule: Optional[int] = None
-    for at in range(title + 1, min(title + 20, len(lines))):
-        headings = lines[at - 1].split()
-        if dashed_table.columns(lines[at]) and headings[:1] == ["I#"]:
-            rule = at
-            break
+    rule = _find_rule(lines, title)
     if rule is None:
         raise ParseError(_WHAT, "there is no table below this heading", title + 1)
     return rule
 
 
+def _headings(lines: Sequence[str], rule: int, spans: List[Tuple[int, int]]) -> Optional[List[str]]:
+    """The headings above the dashes, each in one line or in two, as "Elapsed Time(min)" is."""
+    lower = dashed_table.cells(lines[rule - 1], spans)
+    upper = dashed_table.cells(lines[rule - 2], spans) or [""] * len(spans)
+    return None if lower is None else [" ".join(both).strip() for both in zip(upper, lower)]
+
+
+def _end_of_rows(lines: Sequence[str], rule: int, end: Pattern[str] = _END_OF_ROWS) -> int:
+    return next((at for at in range(rule + 1, len(lines)) if end.match(lines[at])), len(lines))
+
+
 def _read_events(
     lines: Sequence[str], title: int, events: List[ClusterEvent], overflowed: List[str]
 ) -> int:
-    at = _rule(lines, title)
-    spans = dashed_table.columns(lines[at])
-    if tuple(dashed_table.cells(lines[at - 1], spans) or ()) != _HEADINGS:
-        raise ParseError(_WHAT, "no release is known to print these headings", at)
+    rule = _rule(lines, title)
+    spans = dashed_table.columns(lines[rule])
+    if tuple(dashed_table.cells(lines[rule - 1], spans) or ()) != _HEADINGS:
+        raise ParseError(_WHAT, "no release is known to print these headings", rule)
     instance = ""
-    at += 1
-    first = len(events)
-    while at < len(lines) and lines[at].strip() and not _FOOTER.match(lines[at]):
-        if lines[at].startswith("\f") or _RATES.match(lines[at]):
-            break
+    end = _end_of_rows(lines, rule, _END_OF_EVENTS)
+    if end == rule + 1:
+        raise ParseError(_WHAT, "the table of events has no row", title + 1)
+    for at in range(rule + 1, end):
         cells = dashed_table.cells(lines[at], spans)
         if cells is None:
             raise ParseError(
@@ -225,10 +229,7 @@ def _read_events(
         if any(is_overflow(cell) for cell in cells[3:8]):
             overflowed.append(cells[2])
         events.append(_event(instance, cells, spans, at + 1))
-        at += 1
-    if len(events) == first:
-        raise ParseError(_WHAT, "the table of events has no row", title + 1)
-    return at
+    return end
 
 
 def _event(
@@ -240,14 +241,12 @@ def _event(
     # No row of the cluster lacks its last column, and none of an instance its share.
     if not cells[12 if instance == ALL_INSTANCES else 7]:
         raise ParseError(_WHAT, "the row of the event is cut off", line)
-    column = None
-    if milliseconds is not None:
-        column = Printed(milliseconds.value * 1000, milliseconds.step * 1000)
-    average = best_average(waits, seconds, False, column)
-    if is_overflow(cells[3]) and column is not None and column.value:
-        average = Average(column.value, column.step / 2, "column")
-    spread = [_number(cell, line) for cell in cells[8:13]]
-    averages = [number.value for number in spread if number is not None]
+    column = None if milliseconds is None else milliseconds.times(1000)
+    if is_overflow(cells[3]):
+        known = printed_average(column)
+    else:
+        known = best_average(waits, seconds, False, column)
+    average, uncertainty, by = known or NO_AVERAGE
     name, cut = full_name(cells[2], spans[2][1] - spans[2][0])
     return ClusterEvent(
         instance=instance,
@@ -255,55 +254,51 @@ def _event(
         cut=cut,
         wait_class=cells[1] or None,
         waits=None if waits is None else int(waits.value),
-        seconds=None if seconds is None else seconds.value,
-        average=None if average is None else average.value,
-        uncertainty=None if average is None else average.uncertainty,
-        by=None if average is None else average.by,
-        percent=None if percent is None else percent.value,
-        instances=InstanceAverages(
-            averages[0] * 1000,
-            averages[1] * 1000,
-            averages[2] * 1000,
-            averages[3] * 1000,
-            int(averages[4]),
-        )
-        if len(averages) == 5
-        else None,
+        seconds=dashed_table.value_of(seconds),
+        average=average,
+        uncertainty=uncertainty,
+        by=by,
+        percent=dashed_table.value_of(percent),
+        instances=_instance_averages(cells[8:13], line),
         line=line,
     )
+
+
+def _instance_averages(cells: List[str], line: int) -> Optional[InstanceAverages]:
+    """None where one of the five columns is empty."""
+    numbers = [_number(cell, line) for cell in cells]
+    values = [number.value for number in numbers if number is not None]
+    if len(values) < len(cells):
+        return None
+    average, minimum, maximum, deviation = (value * 1000 for value in values[:4])
+    return InstanceAverages(average, minimum, maximum, deviation, int(values[4]))
 
 
 def _read_rates(
     lines: Sequence[str], title: int, rates: Dict[str, Dict[str, float]], overflowed: List[str]
 ) -> int:
-    at = _rule(lines, title)
-    spans = dashed_table.columns(lines[at])
-    lower = dashed_table.cells(lines[at - 1], spans)
-    upper = dashed_table.cells(lines[at - 2], spans) if at > 1 else None
-    if lower is None:
-        raise ParseError(_WHAT, "the headings do not match their columns", at)
-    names = [
-        "{0} {1}".format((upper or lower)[place] if upper else "", name).strip()
-        for place, name in enumerate(lower)
-    ]
-    at += 1
-    while at < len(lines) and lines[at].strip() and not _FOOTER.match(lines[at]):
-        if lines[at].strip(" ~"):
-            cells = dashed_table.cells(lines[at], spans)
-            if cells is None:
-                raise ParseError(_WHAT, "the row does not match its columns", at + 1)
-            row: Dict[str, float] = {}
-            for place, cell in enumerate(cells[1:], 1):
-                value = _number(cell, at + 1)
-                if is_overflow(cell):
-                    overflowed.append(f"{names[place]} of {cells[0]}")
-                if value is not None:
-                    row[names[place]] = value.value
-            rates[cells[0]] = row
-        at += 1
+    rule = _rule(lines, title)
+    spans = dashed_table.columns(lines[rule])
+    names = _headings(lines, rule, spans)
+    if names is None:
+        raise ParseError(_WHAT, "the headings do not match their columns", rule)
+    end = _end_of_rows(lines, rule)
+    for at in range(rule + 1, end):
+        if not lines[at].strip(" ~"):
+            continue
+        cells = dashed_table.cells(lines[at], spans)
+        if cells is None:
+            raise ParseError(_WHAT, "the row does not match its columns", at + 1)
+        row = rates[cells[0]] = {}
+        for name, cell in zip(names[1:], cells[1:]):
+            value = _number(cell, at + 1)
+            if is_overflow(cell):
+                overflowed.append(f"{name} of {cells[0]}")
+            if value is not None:
+                row[name] = value.value
     if not rates:
         raise ParseError(_WHAT, "the table of rates has no row", title + 1)
-    return at
+    return end
 
 
 def _number(cell: str, line: int) -> Optional[Printed]:

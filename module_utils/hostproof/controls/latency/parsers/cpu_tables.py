@@ -39,36 +39,37 @@ def parse(text: str) -> List[Row]:
     names: List[str] = []
     for number, line in enumerate(text.split("\n"), 1):
         words = line.split()
+        key = _key_of(words)
         if not words:
             # AIX prints an empty line below the heading.
             table = table if table == "cpu" else None
-            continue
-        key = _key_of(words)
-        if key is not None:
+        elif key is not None:
             table, names = key, words[words.index(key) :]
-            continue
-        values = words[len(words) - len(names) :] if names else []
-        if table is None or len(values) < len(names):
-            continue
-        figures = values if table in _WHOLE else values[1:]
-        if not all(value == "-" or _NUMBER.match(value) for value in figures):
-            continue
-        heads = names if table in _WHOLE else names[1:]
-        columns = {
-            head: decimal_of_line(_WHAT, value.replace(",", "."), number)
-            for head, value in zip(heads, figures)
-            if value != "-"
-        }
-        row = Row(
-            CPU if table == "cpu" else table,
-            "" if table in _WHOLE else values[0],
-            columns,
-        )
-        timed = len(words) == len(names) or words[0][0].isdigit()
-        (rows if timed else averages).append(row)
+        elif table is not None:
+            row = _row(table, names, words, number)
+            timed = len(words) == len(names) or words[0][0].isdigit()
+            if row is not None:
+                (rows if timed else averages).append(row)
     if not rows and not averages:
         raise ParseError(_WHAT, "it has no table of CPUs, disks, interfaces or swap")
     return rows or averages
+
+
+def _row(table: str, names: List[str], words: List[str], number: int) -> Optional[Row]:
+    """None for a line that is no row of the table."""
+    if len(words) < len(names):
+        return None
+    values = words[len(words) - len(names) :]
+    # The first column names the row, but in a table of the host.
+    first = 0 if table in _WHOLE else 1
+    if not all(value == "-" or _NUMBER.match(value) for value in values[first:]):
+        return None
+    columns = {
+        head: decimal_of_line(_WHAT, value.replace(",", "."), number)
+        for head, value in zip(names[first:], values[first:])
+        if value != "-"
+    }
+    return Row(CPU if table == "cpu" else table, values[0] if first else "", columns)
 
 
 def _key_of(words: List[str]) -> Optional[str]:

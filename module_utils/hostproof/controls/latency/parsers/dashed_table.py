@@ -25,6 +25,13 @@ class Printed(NamedTuple):
     value: float
     step: float
 
+    def times(self, factor: float) -> "Printed":
+        return Printed(self.value * factor, self.step * factor)
+
+
+def value_of(printed: Optional[Printed]) -> Optional[float]:
+    return None if printed is None else printed.value
+
 
 def columns(line: str) -> List[Tuple[int, int]]:
     """Where the columns begin and end, of a line of at least two runs of dashes; else nothing."""

@@ -92,6 +92,11 @@ def parse(text: str) -> List[Device]:
             devices[-1].intervals.insert(0, _interval(line, number))
         elif re.match(r"^\d+\.\d+ \d", line) and not devices[-1].intervals:
             raise ParseError(_WHAT, "there are no headings above the row", number)
+    _check(devices, begun)
+    return devices
+
+
+def _check(devices: List[Device], begun: bool) -> None:
     if not begun:
         raise ParseError(_WHAT, "it has no line '[IOSTAT] Dump IO device stats'")
     if not devices:
@@ -99,7 +104,6 @@ def parse(text: str) -> List[Device]:
     for entry in devices:
         if not entry.intervals:
             raise ParseError(_WHAT, "the device has no row", entry.line)
-    return devices
 
 
 def _interval(line: str, number: int) -> Interval:

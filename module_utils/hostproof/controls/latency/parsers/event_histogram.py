@@ -82,36 +82,26 @@ def parse(what: str, lines: Sequence[str]) -> List[EventHistogram]:
 
 def _table(what: str, lines: Sequence[str], start: int, by_name: Dict[str, _Found]) -> int:
     """Reads one table into ``by_name``; the index after it."""
-    index = start + 1
-    while index < len(lines):
-        if _NO_DATA in lines[index]:
-            return index + 1
-        spans = dashed_table.columns(lines[index])
-        if len(spans) > 2:
-            break
-        if is_title(lines[index]):
-            raise ParseError(what, "the histogram has no table", start + 1)
-        index += 1
-    else:
-        raise ParseError(what, "the histogram has no table", start + 1)
+    rule = _rule(what, lines, start)
+    if rule is None:
+        return start + 1
+    spans = dashed_table.columns(lines[rule])
     # "to 32m" is wider than its column.
-    words = lines[index - 1][: spans[1][1]].split()
-    labels = dashed_table.cells(" " * spans[1][1] + lines[index - 1][spans[1][1] :], spans[2:])
+    words = lines[rule - 1][: spans[1][1]].split()
+    labels = dashed_table.cells(" " * spans[1][1] + lines[rule - 1][spans[1][1] :], spans[2:])
     if words[:1] != ["Event"] or labels is None:
-        raise ParseError(what, "the histogram has headings that are not known", index)
-    ranges = _ranges(what, labels, index)
+        raise ParseError(what, "the histogram has headings that are not known", rule)
+    ranges = _ranges(what, labels, rule)
     counts_all = words == ["Event", "Waits"]
-    index += 1
-    while index < len(lines):
+    for index in range(rule + 1, len(lines)):
         line = lines[index]
-        if not line.strip() or line.startswith("\f"):
-            ahead = [text for text in lines[index:] if text.strip()][:1]
-            if not ahead or line.startswith("\f") or _values(ahead[0], spans) is None:
-                break
-            index += 1
+        if line.startswith("\f") or _FOOTER.match(line) or is_title(line):
+            return index
+        if not line.strip():
+            ahead = next((text for text in lines[index:] if text.strip()), "")
+            if _values(ahead, spans) is None:
+                return index
             continue
-        if _FOOTER.match(line) or is_title(line):
-            break
         values = _values(line, spans)
         if values is None:
             raise ParseError(
@@ -120,8 +110,19 @@ def _table(what: str, lines: Sequence[str], start: int, by_name: Dict[str, _Foun
                 index + 1,
             )
         _add(by_name, line, spans, values, ranges, counts_all, index + 1)
-        index += 1
-    return index
+    return len(lines)
+
+
+def _rule(what: str, lines: Sequence[str], start: int) -> Optional[int]:
+    """The dashes below the title ``lines[start]``; None where the report has no data for it."""
+    for index in range(start + 1, len(lines)):
+        if _NO_DATA in lines[index]:
+            return None
+        if len(dashed_table.columns(lines[index])) > 2:
+            return index
+        if is_title(lines[index]):
+            break
+    raise ParseError(what, "the histogram has no table", start + 1)
 
 
 def _add(
@@ -153,7 +154,7 @@ def _values(line: str, spans: List[Tuple[int, int]]) -> Optional[List[Optional[f
         printed = dashed_table.number(cell) if cell else None
         if cell and printed is None:
             return None
-        values.append(None if printed is None else printed.value)
+        values.append(dashed_table.value_of(printed))
     # A share is one of a hundred, and not every row can be empty.
     if any(value is not None and value > 100 for value in values[1:]):
         return None
@@ -206,6 +207,17 @@ def _is_half(label: str, next_exponent: int) -> bool:
     )
 
 
+def _finest(shares: Sequence[Share]) -> List[Share]:
+    """The shares that hold an octave which no other divides finer, by their upper ends."""
+    edges = sorted({edge for share in shares for edge in (share.low or 0, share.high)})
+    taken = set()
+    for begin in edges[:-1]:
+        holding = [part for part in shares if (part.low or 0) <= begin < part.high]
+        if holding:
+            taken.add(min(holding, key=lambda part: part.high - (part.low or 0)))
+    return sorted(taken, key=lambda part: part.high)
+
+
 def _merged(name: str, entry: _Found) -> EventHistogram:
     """Each octave from the table that divides it finest; nothing where two events share a name."""
     counts: Dict[int, int] = {}
@@ -215,13 +227,7 @@ def _merged(name: str, entry: _Found) -> EventHistogram:
     if len(set(ends)) < len(ends):
         # Two names that the column cut off alike: their shares is unknown apart.
         return EventHistogram(name, True, None, {}, {}, None, entry.line)
-    edges = sorted({edge for share in entry.shares for edge in (share.low or 0, share.high)})
-    taken = set()
-    for begin in edges[:-1]:
-        holding = [part for part in entry.shares if (part.low or 0) <= begin < part.high]
-        if holding:
-            taken.add(min(holding, key=lambda part: part.high - (part.low or 0)))
-    for share in sorted(taken, key=lambda part: part.high):
+    for share in _finest(entry.shares):
         if share.percent is None or entry.waits is None:
             continue
         exponent = share.high

@@ -48,7 +48,7 @@ def parse(text: str) -> List[CellDisk]:
     """Every cell disk. ParseError where none is found, or the sums of the tables differ."""
     disks: List[CellDisk] = []
     counts: Optional[Dict[int, Tuple[int, int]]] = None
-    lines = [line.strip() for line in text.split("\n")]
+    lines = list(map(str.strip, text.split("\n")))
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -96,20 +96,8 @@ def _sizes(lines: List[str], at: int) -> Tuple[Dict[int, Tuple[int, int]], int]:
 
 
 def _latencies(lines: List[str], at: int) -> Tuple[Dict[int, Dict[int, int]], int]:
-    """The table whose heading is ``lines[at]``: two lines of ends, a rule, the rows."""
-    ends = []
-    for place, pattern in enumerate((_LOWS, _HIGHS)):
-        match = pattern.match(lines[at + place]) if at + place < len(lines) else None
-        if match is None:
-            raise ParseError(_WHAT, "the table of latencies has no heading", at + place + 1)
-        cells = [cell.strip(" [)") for cell in match.group(1).split("|")]
-        ends.append(_numbers(cells, at + place))
-    if len(ends[0]) != len(ends[1]):
-        raise ParseError(_WHAT, "the two lines of the heading differ", at + 2)
-    for place, low in enumerate(ends[0]):
-        _octave(low, ends[1][place], at + 1)
-    if at + 2 >= len(lines) or not _RULE.match(lines[at + 2]):
-        raise ParseError(_WHAT, "there is no rule below the heading", at + 3)
+    """The table whose heading is ``lines[at]``."""
+    lows = _lows(lines, at)
     bins: Dict[int, Dict[int, int]] = {}
     at += 3
     while at < len(lines) and lines[at] and not is_mark(lines[at]):
@@ -121,19 +109,32 @@ def _latencies(lines: List[str], at: int) -> Tuple[Dict[int, Dict[int, int]], in
         low, high = _numbers(match.groups()[:2], at)
         _octave(low, high, at)
         values = _numbers([cell.strip() for cell in match.group(3).split("|")], at)
-        if len(values) != len(ends[0]):
-            raise ParseError(
-                _WHAT,
-                f"the row has {len(values)} cells under {len(ends[0])} headings",
-                at + 1,
-            )
-        bins[low] = {
-            ends[0][place].bit_length(): count for place, count in enumerate(values) if count
-        }
+        if len(values) != len(lows):
+            problem = f"the row has {len(values)} cells under {len(lows)} headings"
+            raise ParseError(_WHAT, problem, at + 1)
+        bins[low] = {begin.bit_length(): count for begin, count in zip(lows, values) if count}
         at += 1
     if not bins:
         raise ParseError(_WHAT, "the table of latencies has no row", at)
     return bins, at
+
+
+def _lows(lines: List[str], at: int) -> List[int]:
+    """Where the columns begin, of a heading of two lines of ends and a rule."""
+    ends = []
+    for place, pattern in enumerate((_LOWS, _HIGHS)):
+        match = pattern.match(lines[at + place]) if at + place < len(lines) else None
+        if match is None:
+            raise ParseError(_WHAT, "the table of latencies has no heading", at + place + 1)
+        cells = [cell.strip(" [)") for cell in match.group(1).split("|")]
+        ends.append(_numbers(cells, at + place))
+    if len(ends[0]) != len(ends[1]):
+        raise ParseError(_WHAT, "the two lines of the heading differ", at + 2)
+    for low, high in zip(*ends):
+        _octave(low, high, at + 1)
+    if at + 2 >= len(lines) or not _RULE.match(lines[at + 2]):
+        raise ParseError(_WHAT, "there is no rule below the heading", at + 3)
+    return ends[0]
 
 
 def _checked(disk: CellDisk) -> None:

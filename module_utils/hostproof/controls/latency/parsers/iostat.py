@@ -49,7 +49,7 @@ def parse(text: str) -> List[List[Disk]]:
         if _HEADING.match(line):
             names = [word.rstrip(":").lower() for word in words]
             # A terminal that is too narrow shows the rest of the columns below a second heading.
-            if not reports or not heading or "r/s" in names:
+            if not heading or "r/s" in names:
                 reports.append({})
             heading = names
         elif heading:

@@ -6,7 +6,7 @@ import re
 from typing import Dict, List, NamedTuple
 
 from ....errors import ParseError
-from ....parsers.number import decimal_of_line
+from ....parsers.number import decimals_of_line
 
 _WHAT = "nfsiostat output"
 _MOUNT = re.compile(r"^(\S.{0,1000}) mounted on (/.{0,1000}):\s*$")
@@ -52,10 +52,8 @@ def parse(text: str) -> List[Dict[str, List[Operation]]]:
             continue
         values = _VALUES.match(line) if name else None
         if values is not None:
-            rate, sent_again, round_trip, execution = [
-                decimal_of_line(_WHAT, group, number) for group in values.groups()
-            ]
-            reports[-1][mount].append(Operation(name, rate, int(sent_again), round_trip, execution))
+            rate, again, *times = decimals_of_line(_WHAT, values.groups(), number)
+            reports[-1][mount].append(Operation(name, rate, int(again), *times))
             name = ""
     if not any(operations for report in reports for operations in report.values()):
         raise ParseError(_WHAT, "it has no mount with reads or writes: it is cut off")

@@ -44,20 +44,19 @@ def parse(text: str) -> List[Interface]:
         elif heading is not None:
             section = heading.group(1).replace("_", " ")
         elif interfaces and section:
-            for cell in line.split("|"):
-                pair = _PAIR.match(cell)
-                if pair is not None:
-                    _add(interfaces[-1], section, pair.group(1), pair.group(2))
+            _add(interfaces[-1], section, line)
     empty = [interface.name for interface in interfaces if not interface.counts]
     if empty or not interfaces:
         raise ParseError(_WHAT, "{0} has no counters".format(", ".join(empty) or "it"))
     return interfaces
 
 
-def _add(interface: Interface, section: str, name: str, value: str) -> None:
-    count = _COUNT.match(value)
-    if section == "LINK INFO":
-        interface.link[name] = value
-    elif count is not None:
-        number = decimal(count.group(1)) * _FACTORS[count.group(2).lower()]
-        interface.counts.setdefault(section, {})[name] = number
+def _add(interface: Interface, section: str, line: str) -> None:
+    for pair in filter(None, map(_PAIR.match, line.split("|"))):
+        name, value = pair.groups()
+        count = _COUNT.match(value)
+        if section == "LINK INFO":
+            interface.link[name] = value
+        elif count is not None:
+            number = decimal(count.group(1)) * _FACTORS[count.group(2).lower()]
+            interface.counts.setdefault(section, {})[name] = number

@@ -7,7 +7,7 @@ therefore that of a round trip between the Java processes of client and server.
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ....errors import ParseError, kind_of
 from ....parsers.number import decimal_of_line, integer
@@ -70,6 +70,49 @@ def parse(text: str) -> List[Test]:
 
 
 def _test(lines: List[str], start: int, end: int, before: int) -> Test:
+    settings, averages, intervals = _parts(lines, start, end)
+    if "throughput" not in averages:
+        raise ParseError(_WHAT, "the test has no averages: the output is cut off", end)
+    mode = settings.get("Transport mode", "")
+    if mode not in ("SYNC", "ASYNC"):
+        raise ParseError(_WHAT, "it does not tell the transport mode", start + 1)
+    if mode == "SYNC" and "latency" not in averages:
+        raise ParseError(_WHAT, "the test has no average latency: the output is cut off", end)
+    throughput = _THROUGHPUT.match(averages["throughput"])
+    latency = _LATENCY.match(averages.get("latency", ""))
+    payload = _PAYLOAD.match(settings.get("Message payload", ""))
+    if throughput is None or payload is None or ("latency" in averages and latency is None):
+        raise ParseError(_WHAT, "payload, throughput or latency is not a number", start + 1)
+    connections = settings.get("Number of connections", "")
+    if not re.match(r"^\d{1,6}$", connections):
+        raise ParseError(_WHAT, "it does not tell the number of connections", start + 1)
+    server, port = _command(lines, start, before)
+    printed = latency.group(1) if latency else None
+    return Test(
+        server=server,
+        port=port,
+        mode=mode,
+        payload=integer(payload.group(1).replace(",", "")) * _BYTES[payload.group(2).rstrip("s")],
+        connections=integer(connections),
+        duration=_seconds(settings.get("Test duration", "")),
+        disk_write=settings.get("Disk write", "NO") != "NO",
+        intervals=intervals,
+        throughput=decimal_of_line(_WHAT, throughput.group(1), end) * 1024 * 1024,
+        latency=_latency(printed, end),
+        step=None if printed is None else 1000.0 * 10 ** -len(printed.partition(".")[2]),
+        line=start + 1,
+    )
+
+
+def _seconds(text: str) -> Optional[int]:
+    time = _TIME.match(text)
+    return integer(time.group(1)) * _SECONDS[time.group(2)] if time else None
+
+
+def _parts(
+    lines: List[str], start: int, end: int
+) -> Tuple[Dict[str, str], Dict[str, str], List[Interval]]:
+    """The settings and the averages by name, and the intervals."""
     settings: Dict[str, str] = {}
     intervals: List[Interval] = []
     averages: Dict[str, str] = {}
@@ -92,38 +135,7 @@ def _test(lines: List[str], start: int, end: int, before: int) -> Test:
             settings.setdefault(match.group(1).rstrip(), match.group(2))
         elif "Mbytes/s" in line:
             raise ParseError(_WHAT, f"it is not a line of an interval: {kind_of(line)}", number + 1)
-    if "throughput" not in averages:
-        raise ParseError(_WHAT, "the test has no averages: the output is cut off", end)
-    mode = settings.get("Transport mode", "")
-    if mode not in ("SYNC", "ASYNC"):
-        raise ParseError(_WHAT, "it does not tell the transport mode", start + 1)
-    if mode == "SYNC" and "latency" not in averages:
-        raise ParseError(_WHAT, "the test has no average latency: the output is cut off", end)
-    throughput = _THROUGHPUT.match(averages["throughput"])
-    latency = _LATENCY.match(averages.get("latency", ""))
-    payload = _PAYLOAD.match(settings.get("Message payload", ""))
-    if throughput is None or payload is None or ("latency" in averages and latency is None):
-        raise ParseError(_WHAT, "payload, throughput or latency is not a number", start + 1)
-    connections = settings.get("Number of connections", "")
-    if not re.match(r"^\d{1,6}$", connections):
-        raise ParseError(_WHAT, "it does not tell the number of connections", start + 1)
-    time = _TIME.match(settings.get("Test duration", ""))
-    server, port = _command(lines, start, before)
-    printed = latency.group(1) if latency else None
-    return Test(
-        server=server,
-        port=port,
-        mode=mode,
-        payload=integer(payload.group(1).replace(",", "")) * _BYTES[payload.group(2).rstrip("s")],
-        connections=integer(connections),
-        duration=integer(time.group(1)) * _SECONDS[time.group(2)] if time else None,
-        disk_write=settings.get("Disk write", "NO") != "NO",
-        intervals=intervals,
-        throughput=decimal_of_line(_WHAT, throughput.group(1), end) * 1024 * 1024,
-        latency=_latency(printed, end),
-        step=None if printed is None else 1000.0 * 10 ** -len(printed.partition(".")[2]),
-        line=start + 1,
-    )
+    return settings, averages, intervals
 
 
 def _command(lines: List[str], start: int, before: int) -> tuple:

@@ -8,10 +8,10 @@ Sources: tests/fixtures/latency/SOURCES.md.
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional, Pattern, Tuple
 
 from ....errors import ParseError, kind_of
-from ....parsers.number import decimal_of_line, integer
+from ....parsers.number import decimal_of_line, decimals_of_line, integer
 
 _WHAT = "Orion summary"
 _PREFIX = re.compile(r"^([^\s:]*_summary\.txt):(.*)$")
@@ -95,19 +95,7 @@ def parse(text: str) -> List[Summary]:
 
     A run that has its head and no figure, as it was cut off, is among them.
     """
-    runs: List[List[tuple]] = []
-    file: Optional[str] = None
-    for number, line in enumerate(text.split("\n"), 1):
-        match = _PREFIX.match(line.strip())
-        name = match.group(1) if match else None
-        line = match.group(2) if match else line.strip()
-        if not runs or _RUN_BEGINS.match(line) or name != file:
-            if not runs or runs[-1]:
-                runs.append([])
-            file = name if line else file
-        if line:
-            runs[-1].append((number, name, line))
-    candidates = [_summary(run) for run in runs if run]
+    candidates = [_summary(run) for run in _runs(text)]
     summaries = [summary for summary in candidates if summary is not None]
     if not any(
         summary.large_mbps or summary.small_iops or summary.small_latency for summary in summaries
@@ -116,21 +104,58 @@ def parse(text: str) -> List[Summary]:
     return summaries
 
 
+def _runs(text: str) -> List[List[tuple]]:
+    """The lines of each run that are not blank: number, name of the file, text."""
+    runs: List[List[tuple]] = [[]]
+    file: Optional[str] = None
+    for number, line in enumerate(text.split("\n"), 1):
+        match = _PREFIX.match(line.strip())
+        name, line = match.groups() if match else (None, line.strip())
+        if _RUN_BEGINS.match(line) or name != file:
+            runs.append([])
+            file = name if line else file
+        if line:
+            runs[-1].append((number, name, line))
+    return [run for run in runs if run]
+
+
+def _last(pattern: Pattern[str], run: List[tuple]) -> Optional[str]:
+    """What the last line that matches shows."""
+    matches = [pattern.search(line) for _, _, line in run]
+    shown = [match.group(1) for match in matches if match]
+    return shown[-1] if shown else None
+
+
+def _size(pattern: Pattern[str], run: List[tuple]) -> Optional[int]:
+    kilobytes = _last(pattern, run)
+    return None if kilobytes is None else integer(kilobytes) * 1024
+
+
 def _summary(run: List[tuple]) -> Optional[Summary]:
-    sizes: Dict[str, int] = {}
+    best, latencies = _figures(run)
+    begun = _RUN_BEGINS.match(run[0][2]) is not None
+    if not best and not begun:
+        return None
+    return Summary(
+        file=run[0][1],
+        small_size=_size(_SMALL_SIZE, run),
+        large_size=_size(_LARGE_SIZE, run),
+        large_mbps=best.get("large_mbps"),
+        small_iops=best.get("small_iops"),
+        small_latency=best.get("small_latency"),
+        latencies=latencies,
+        line=run[0][0],
+        missing=_missing(_last(_COMMAND, run), best, begun),
+    )
+
+
+def _figures(run: List[tuple]) -> Tuple[Dict[str, Best], List[Latency]]:
+    """The best figures of a run by our names, and the latencies with their histograms."""
     best: Dict[str, Best] = {}
     latencies: List[Latency] = []
     bins_of: Optional[tuple] = None
     bins_begun = 0
-    command: Optional[str] = None
     for number, _, line in run:
-        match = _COMMAND.search(line)
-        if match:
-            command = match.group(1)
-        for size, pattern in (("small", _SMALL_SIZE), ("large", _LARGE_SIZE)):
-            match = pattern.match(line)
-            if match:
-                sizes[size] = integer(match.group(1)) * 1024
         figure = _figure(line, number)
         if figure is not None:
             best[figure[0]] = figure[1]
@@ -149,28 +174,13 @@ def _summary(run: List[tuple]) -> Optional[Summary]:
             continue
         match = _BIN.match(line)
         if match and bins_of is not None:
-            _count(latencies, bins_of, match, number)
-            if match.group(2) != str(2 * integer(match.group(1))) and integer(match.group(1)):
-                # The bin of all that took longer is the last.
+            if _is_last_bin(latencies, bins_of, match, number):
                 bins_begun = 0
         elif line.startswith(("Maximum ", "Minimum ")) or " Latency: " in line:
             raise ParseError(_WHAT, f"it is not a line of figures: {kind_of(line)}", number)
     if bins_begun:
         raise ParseError(_WHAT, "the histogram has no last bin: it is cut off", bins_begun)
-    begun = _RUN_BEGINS.match(run[0][2]) is not None
-    if not best and not begun:
-        return None
-    return Summary(
-        file=run[0][1],
-        small_size=sizes.get("small"),
-        large_size=sizes.get("large"),
-        large_mbps=best.get("large_mbps"),
-        small_iops=best.get("small_iops"),
-        small_latency=best.get("small_latency"),
-        latencies=latencies,
-        line=run[0][0],
-        missing=_missing(command, best, begun),
-    )
+    return best, latencies
 
 
 def _missing(command: Optional[str], best: Dict[str, Best], begun: bool) -> List[str]:
@@ -206,7 +216,7 @@ def _figure(line: str, number: int) -> Optional[tuple]:
 
 def _detail(match: object, number: int) -> Latency:
     groups = match.groups()  # type: ignore[attr-defined]
-    values = [decimal_of_line(_WHAT, group, number) for group in groups[2:6]]
+    values = decimals_of_line(_WHAT, groups[2:6], number)
     if not values[1] <= values[0] <= values[2]:
         raise ParseError(_WHAT, "the average is not between minimum and maximum", number)
     return Latency(
@@ -222,14 +232,17 @@ def _detail(match: object, number: int) -> Latency:
     )
 
 
-def _count(latencies: List[Latency], bins_of: tuple, match: object, number: int) -> None:
-    """Adds a line of the histogram, "64 - 128 us: 1112243 ( 91.12%) 0 ( 0.00%)"."""
+def _is_last_bin(latencies: List[Latency], bins_of: tuple, match: object, number: int) -> bool:
+    """Adds a line of the histogram, "64 - 128 us: 1112243 ( 91.12%) 0 ( 0.00%)".
+
+    The bin of all that took longer is the last.
+    """
     low, high, reads, writes = (integer(group) for group in match.groups())  # type: ignore[attr-defined]
     exponent = high.bit_length() - 1
     if high <= low or low & (low - 1):
         raise ParseError(_WHAT, f"the histogram has the bin {low} - {high}", number)
-    if low and high != 2 * low:
-        # The last bin holds all that took longer.
+    is_last = low > 0 and high != 2 * low
+    if is_last:
         exponent = low.bit_length()
     elif high != 1 << exponent:
         raise ParseError(_WHAT, f"the histogram has the bin {low} - {high}", number)
@@ -238,3 +251,4 @@ def _count(latencies: List[Latency], bins_of: tuple, match: object, number: int)
             count = reads if latency.direction == "read" else writes
             if count:
                 latency.bins[exponent] = latency.bins.get(exponent, 0) + count
+    return is_last

@@ -9,7 +9,7 @@ import re
 from typing import List, NamedTuple, Optional, Tuple
 
 from ....errors import ParseError
-from ....parsers.number import decimal_of_line, integer
+from ....parsers.number import decimal_of_line, decimals_of_line, integer
 
 _WHAT = "ping output"
 _BEGINS = re.compile(r"^(?:H?PING6? (\S{1,255})(?: |:|$)|PING6\(.{1,99}--> (\S{1,255})$)")
@@ -54,7 +54,7 @@ def parse(text: str) -> List[Ping]:
             target, answers, sequence = begins.group(1) or begins.group(2), [], []
         elif answer is not None:
             answers.append(decimal_of_line(_WHAT, answer.group(1), number))
-            sequence += [integer(found) for found in _SEQUENCE.findall(line)[:1]]
+            sequence += map(integer, _SEQUENCE.findall(line)[:1])
         elif named is not None:
             target = named.group(1)
         elif counts is not None and target:
@@ -62,20 +62,27 @@ def parse(text: str) -> List[Ping]:
             runs.append(Ping(target, sent, received, None, None, None, tuple(answers)))
             answers = []
         elif times is not None and runs:
-            low, mean, high = [decimal_of_line(_WHAT, each, number) for each in times.groups()]
+            low, mean, high = decimals_of_line(_WHAT, times.groups(), number)
             runs[-1] = runs[-1]._replace(minimum=low, mean=mean, maximum=high)
             target = ""
     for run in runs:
-        if run.received > run.sent:
-            raise ParseError(_WHAT, f"{run.target}: more packets received than transmitted")
-        if run.received and run.mean is None:
-            raise ParseError(_WHAT, f"{run.target}: the times are missing: it is cut off")
-    if runs:
-        return runs
+        _check(run)
+    return runs or [_without_summary(target, answers, sequence)]
+
+
+def _check(run: Ping) -> None:
+    if run.received > run.sent:
+        raise ParseError(_WHAT, f"{run.target}: more packets received than transmitted")
+    if run.received and run.mean is None:
+        raise ParseError(_WHAT, f"{run.target}: the times are missing: it is cut off")
+
+
+def _without_summary(target: str, answers: List[float], sequence: List[int]) -> Ping:
+    """A run that was stopped, or copied without the summary."""
     if not answers or not target:
         raise ParseError(_WHAT, "it has no summary of packets and times: it is cut off")
-    # It was stopped, or copied without the summary: a gap is an answer that is missing.
     mean = sum(answers) / len(answers)
     count = len(answers)
+    # A gap is an answer that is missing.
     sent = max(count, max(sequence) - min(sequence) + 1) if sequence else count
-    return [Ping(target, sent, count, min(answers), mean, max(answers), tuple(answers), False)]
+    return Ping(target, sent, count, min(answers), mean, max(answers), tuple(answers), False)

@@ -65,7 +65,7 @@ def parse(lines: Sequence[str]) -> Head:
     minutes: Dict[str, float] = {}
     for at, line in enumerate(lines):
         spans = dashed_table.columns(line) or _tildes(line)
-        if spans and at and at + 1 < len(lines):
+        if spans and 0 < at < len(lines) - 1:
             _row(lines, at, spans, values)
         match = _SNAP.match(line)
         if match:

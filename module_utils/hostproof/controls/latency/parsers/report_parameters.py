@@ -38,15 +38,27 @@ def parse(lines: Sequence[str]) -> Optional[Dict[str, Parameter]]:
 
     The values of a list are one text. Values of the container precede inherited values.
     """
+    tables = _tables(lines)
+    if not tables:
+        return None
+    parameters: Dict[str, Parameter] = {}
+    for values in tables:
+        for name, (pieces, cut) in values.items():
+            # The table of lists, which comes last, has all of what others show the first of.
+            if name not in parameters or len(pieces) > 1:
+                parameters[name] = Parameter(re.sub(r"[\s'\"]", "", "".join(pieces)).lower(), cut)
+    return parameters
+
+
+def _tables(lines: Sequence[str]) -> List[Dict[str, Tuple[List[str], bool]]]:
+    """Of each table the values by name: the pieces as printed, and whether the last may go on."""
     tables: List[Dict[str, Tuple[List[str], bool]]] = []
     spans: List[Tuple[int, int]] = []
     inside, name = False, ""
     for at, line in enumerate(lines):
         columns = dashed_table.columns(line)
         if columns or _FOOTER.match(line):
-            inside = bool(at and columns) and (
-                dashed_table.cells(lines[at - 1], columns) == _HEADINGS
-            )
+            inside = at > 0 and dashed_table.cells(lines[at - 1], columns) == _HEADINGS
             if inside:
                 spans, name = columns, ""
                 tables.append({})
@@ -60,15 +72,7 @@ def parse(lines: Sequence[str]) -> Optional[Dict[str, Parameter]]:
         before = tables[-1].get(name, ([], False))[0]
         before.append(line[begin:end])
         tables[-1][name] = (before, bool(line[end - 1 : end].strip()))
-    if not tables:
-        return None
-    parameters: Dict[str, Parameter] = {}
-    for values in tables:
-        for name, (pieces, cut) in values.items():
-            # The table of lists, which comes last, has all of what others show the first of.
-            if name not in parameters or len(pieces) > 1:
-                parameters[name] = Parameter(re.sub(r"[\s'\"]", "", "".join(pieces)).lower(), cut)
-    return parameters
+    return tables
 
 
 def reclaim_event(parameter: Optional[Parameter]) -> Optional[ReclaimEvent]:

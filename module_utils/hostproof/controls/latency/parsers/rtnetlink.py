@@ -81,6 +81,27 @@ def request(flow: Flow, sequence: int, as_it_stands: bool) -> bytes:
 
 def parse(data: bytes, sequence: int) -> Optional[Route]:
     """The route in the answer to ``request``; None where the kernel has none."""
+    body = _body(data, sequence)
+    if body is None:
+        return None
+    family, _, _, _, _, _, _, route, _ = _ROUTE.unpack_from(body)
+    interface = gateway = None
+    several = False
+    for number, value in _attributes(body[_ROUTE.size :]):
+        if number == _OIF:
+            interface = _u32(value)
+        elif number == _GATEWAY:
+            gateway = _address(family, value)
+        elif number == _VIA and len(value) > 2:
+            # A gateway of the other family, which is in front of it.
+            gateway = _address(struct.unpack_from("=H", value)[0], value[2:])
+        elif number == _MULTIPATH:
+            several = True
+    return Route(route, interface, gateway, several)
+
+
+def _body(data: bytes, sequence: int) -> Optional[bytes]:
+    """The message of a route behind its head; None where the kernel answers with an error."""
     if len(data) < _HEAD.size:
         raise ParseError(_WHAT, f"{len(data)} bytes are not a message")
     length, kind, _, answered, _ = _HEAD.unpack_from(data)
@@ -92,20 +113,7 @@ def parse(data: bytes, sequence: int) -> Optional[Route]:
         return None
     if kind != _NEWROUTE or length < _HEAD.size + _ROUTE.size:
         raise ParseError(_WHAT, f"is a message of type {kind}")
-    family, _, _, _, _, _, _, route, _ = _ROUTE.unpack_from(data, _HEAD.size)
-    interface = gateway = None
-    several = False
-    for number, value in _attributes(data[_HEAD.size + _ROUTE.size : length]):
-        if number == _OIF:
-            interface = _u32(value)
-        elif number == _GATEWAY:
-            gateway = _address(family, value)
-        elif number == _VIA and len(value) > 2:
-            # A gateway of the other family, which is in front of it.
-            gateway = _address(struct.unpack_from("=H", value)[0], value[2:])
-        elif number == _MULTIPATH:
-            several = True
-    return Route(route, interface, gateway, several)
+    return data[_HEAD.size : length]
 
 
 def _attribute(number: int, value: bytes) -> bytes:

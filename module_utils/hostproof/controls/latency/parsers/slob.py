@@ -12,7 +12,6 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ....errors import ParseError, kind_of
 from ....parsers.number import decimal, integer
 from . import dashed_table
-from .dashed_table import Printed
 from .wait_events import Average, best_average, full_name
 
 _DB_STATS = "SLOB db_stats.out"
@@ -125,12 +124,7 @@ def _event(file: str, sessions: Optional[int], rest: str, number: int) -> Line:
         raise ParseError(
             _GREP, f"it is not a row of the top events of 11g: {kind_of(rest)}", number
         )
-    milliseconds = values[2]
-    column = (
-        None
-        if milliseconds is None
-        else Printed(milliseconds.value * 1000, milliseconds.step * 1000)
-    )
+    column = None if values[2] is None else values[2].times(1000)
     name, cut = full_name(cells[0], _TOP_SPANS[0][1])
     return Line(
         file=file,
@@ -156,27 +150,23 @@ def parse_info(text: str) -> List[Info]:
         cells = line.strip().split("|")
         if len(cells) != len(headings):
             raise ParseError(_INFO, f"the line has {len(cells)} cells, not {len(headings)}", number)
-        by_name = {heading: cells[place].strip() for place, heading in enumerate(headings)}
-        numbers: Dict[str, float] = {}
-        for heading in headings[1:]:
-            if heading in ("TOP WAIT", ""):
-                continue
-            value = dashed_table.number(by_name[heading])
-            if value is None:
-                raise ParseError(_INFO, f"{heading} is not a number", number)
-            numbers[heading] = value.value
-        sessions = numbers.pop("SESSIONS")
-        # An event that did not occur is 0.
-        latencies = {
-            event: numbers.pop(heading)
-            for heading, event in _LATENCIES.items()
-            if numbers.get(heading)
-        }
-        for heading in _LATENCIES:
-            numbers.pop(heading, None)
-        entries.append(
-            Info(by_name["FILE"], int(sessions) or None, latencies, numbers, by_name["TOP WAIT"])
-        )
+        entries.append(_info(dict(zip(headings, map(str.strip, cells))), number))
     if not entries:
         raise ParseError(_INFO, "it has headings and no line")
     return entries
+
+
+def _info(by_name: Dict[str, str], line: int) -> Info:
+    file, top_wait = by_name.pop("FILE"), by_name.pop("TOP WAIT")
+    numbers: Dict[str, float] = {}
+    for heading, text in by_name.items():
+        if heading:
+            value = dashed_table.number(text)
+            if value is None:
+                raise ParseError(_INFO, f"{heading} is not a number", line)
+            numbers[heading] = value.value
+    sessions = int(numbers.pop("SESSIONS")) or None
+    latencies = {event: numbers.pop(name, 0) for name, event in _LATENCIES.items()}
+    # An event that did not occur is 0.
+    occurred = {event: latency for event, latency in latencies.items() if latency}
+    return Info(file, sessions, occurred, numbers, top_wait)

@@ -131,6 +131,10 @@ class Average(NamedTuple):
     by: str
 
 
+#: The fields of an Average that is not known.
+NO_AVERAGE = (None, None, None)
+
+
 class Table(NamedTuple):
     """``end`` is the index of the line that the table did not take."""
 
@@ -147,20 +151,14 @@ def read_table(
     A blank line ends it unless a row follows, as at the end of a page.
     """
     spans = dashed_table.columns(lines[at])
-    headings = dashed_table.cells(lines[at - 1], spans) if at else None
-    layout = awr_layouts.layout_of(headings or (), layouts)
-    if layout is None:
-        listing = " | ".join(headings) if headings else "none that fit the columns"
-        raise ParseError(what, f"no release is known to print these headings: {listing[:100]}", at)
+    layout = _layout(what, dashed_table.cells(lines[at - 1], spans) if at else None, layouts, at)
     rows: List[_Row] = []
     index = at + 1
     while index < len(lines):
         line = lines[index]
         if not line.strip():
-            ahead = index + 1
-            while ahead < len(lines) and not lines[ahead].strip():
-                ahead += 1
-            if ahead == len(lines) or not _is_row(lines[ahead], spans, layout):
+            ahead = _next_text(lines, index)
+            if ahead is None or not _is_row(lines[ahead], spans, layout):
                 break
             index = ahead
             continue
@@ -172,6 +170,22 @@ def read_table(
         raise ParseError(what, "the table of wait events has no row", at + 1)
     share = _second_of_a_percent(rows)
     return Table(layout, [_settled(row, layout, share) for row in rows], index)
+
+
+def _layout(
+    what: str, headings: Optional[List[str]], layouts: Sequence[Layout], line: int
+) -> Layout:
+    layout = awr_layouts.layout_of(headings or (), layouts)
+    if layout is None:
+        listing = " | ".join(headings) if headings else "none that fit the columns"
+        problem = f"no release is known to print these headings: {listing[:100]}"
+        raise ParseError(what, problem, line)
+    return layout
+
+
+def _next_text(lines: Sequence[str], at: int) -> Optional[int]:
+    """The index of the next line that is not blank."""
+    return next((index for index in range(at, len(lines)) if lines[index].strip()), None)
 
 
 def is_overflow(cell: str) -> bool:
@@ -211,7 +225,7 @@ def _row(
         raise ParseError(
             what, f"the row does not match its columns: {kind_of(line.strip())}", number
         )
-    by_column = {column: cells[place] for place, column in enumerate(layout.columns)}
+    by_column = dict(zip(layout.columns, cells))
     printed = by_column[awr_layouts.EVENT]
     if not printed:
         raise ParseError(what, "the row has no name of an event", number)
@@ -222,15 +236,14 @@ def _row(
         _number(what, by_column, column, number)
     column_average = _average(what, by_column, number)
     problem = None
+    if is_overflow(by_column[awr_layouts.SECONDS]):
+        problem = TIME_OVERFLOWED
     if waits is None and printed not in NO_WAITS:
         if not by_column[awr_layouts.WAITS]:
             raise ParseError(what, "the event has no waits", number)
         problem = WAITS_OVERFLOWED
     # This column after the average is never empty: a row without it was truncated.
-    last = awr_layouts.PER_TRANSACTION
-    if last not in by_column:
-        last = awr_layouts.PERCENT
-    if not by_column[last]:
+    if not by_column.get(awr_layouts.PER_TRANSACTION, by_column.get(awr_layouts.PERCENT)):
         raise ParseError(what, "the row of the event is cut off", number)
     begin, stop = spans[layout.columns.index(awr_layouts.EVENT)]
     name, cut = full_name(printed, stop - begin)
@@ -244,12 +257,10 @@ def _row(
         average=None,
         uncertainty=None,
         by=None,
-        percent=None if percent is None else percent.value,
+        percent=dashed_table.value_of(percent),
         line=number,
         idle=_is_idle(section, printed, stop - begin, by_column),
-        problem=TIME_OVERFLOWED
-        if problem is None and is_overflow(by_column[awr_layouts.SECONDS])
-        else problem,
+        problem=problem,
     )
     scales = _scales(waits, seconds, by_column[awr_layouts.SECONDS], layout.cut, column_average)
     return _Row(event, waits, seconds, column_average, scales)
@@ -321,24 +332,22 @@ def _settled(row: _Row, layout: Layout, share: Optional[float]) -> WaitEvent:
     event, seconds, scales = row.event, row.seconds, row.scales
     if not scales:
         return event._replace(problem=CONTRADICTORY)
-    if len(scales) > 1 and seconds is not None and share and event.percent:
+    if seconds is not None and share and event.percent:
         ratio = seconds.value / share / event.percent
         # Thousands apart: a share of one digit is enough to tell them from each other.
         scales = tuple(scale for scale in scales if 1 / 3.0 < ratio * scale < 3) or scales
-    if len(scales) > 1 and seconds is not None:
+    if len(scales) > 1:
         seconds = None
         event = event._replace(problem=event.problem or TIME_CUT)
     if seconds is not None:
-        seconds = Printed(seconds.value * scales[0], seconds.step * scales[0])
-    average = best_average(row.waits, seconds, layout.cut, row.column)
-    if event.problem == WAITS_OVERFLOWED and row.column is not None and row.column.value:
-        average = Average(row.column.value, row.column.step / 2, "column")
-    return event._replace(
-        seconds=None if seconds is None else seconds.value,
-        average=None if average is None else average.value,
-        uncertainty=None if average is None else average.uncertainty,
-        by=None if average is None else average.by,
-    )
+        seconds = seconds.times(scales[0])
+        event = event._replace(seconds=seconds.value)
+    if event.problem == WAITS_OVERFLOWED:
+        known = printed_average(row.column)
+    else:
+        known = best_average(row.waits, seconds, layout.cut, row.column)
+    average, uncertainty, by = known or NO_AVERAGE
+    return event._replace(average=average, uncertainty=uncertainty, by=by)
 
 
 def _number(what: str, by_column: Dict[str, str], column: str, line: int) -> Optional[Printed]:
@@ -355,7 +364,7 @@ def _average(what: str, by_column: Dict[str, str], line: int) -> Optional[Printe
     """Microseconds, from whichever form the generation prints."""
     if awr_layouts.AVERAGE not in by_column:
         value = _number(what, by_column, awr_layouts.AVERAGE_MS, line)
-        return None if value is None else Printed(value.value * 1000, value.step * 1000)
+        return None if value is None else value.times(1000)
     text = by_column[awr_layouts.AVERAGE]
     if not text or is_overflow(text):
         return None
@@ -363,8 +372,12 @@ def _average(what: str, by_column: Dict[str, str], line: int) -> Optional[Printe
     value = dashed_table.number(match.group(1)) if match else None
     if match is None or value is None:
         raise ParseError(what, f"{kind_of(text)} is not an average with a unit", line)
-    scale = _MICROSECONDS[match.group(2)]
-    return Printed(value.value * scale, value.step * scale)
+    return value.times(_MICROSECONDS[match.group(2)])
+
+
+def printed_average(column: Optional[Printed]) -> Optional[Average]:
+    """The mean as printed, in microseconds; None where it has no digit that counts."""
+    return Average(column.value, column.step / 2, "column") if column and column.value else None
 
 
 def best_average(
