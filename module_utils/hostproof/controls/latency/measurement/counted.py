@@ -278,19 +278,21 @@ def _tell_ports(counters: Counters, between: bool) -> Tuple[List[Window], List[R
     readings: List[Reading] = []
     for subject, counts in counters.items():
         for side in ("in", "out"):
-            errors = [name for name in _ERRORS[side] if name in counts]
-            names = [name for name in _LOST[side] if name in counts]
-            # Frames with an error are in several of these counters.
-            names += sorted(errors, key=lambda name: -counts[name])[:1]
-            if not names:
-                continue
-            total = sum(counts.get(name, 0.0) for name in _SEEN[side]) or None
-            lost = [name for name in names if counts[name]]
-            if lost or total:
-                words = f"{side}: frames lost" + (f", {' and '.join(lost)}," if lost else "")
-                number = sum(counts[name] for name in names)
-                readings += _frames(f"port {subject}", words, number, total, between)
+            readings += _lost_frames(f"port {subject}", side, counts, between)
     return [], readings
+
+
+def _lost_frames(port: str, side: str, counts: Dict[str, float], between: bool) -> List[Reading]:
+    errors = [name for name in _ERRORS[side] if name in counts]
+    names = [name for name in _LOST[side] if name in counts]
+    # Frames with an error are in several of these counters.
+    names += sorted(errors, key=lambda name: -counts[name])[:1]
+    total = sum(counts.get(name, 0.0) for name in _SEEN[side]) or None
+    lost = [name for name in names if counts[name]]
+    if not names or not (lost or total):
+        return []
+    words = f"{side}: frames lost" + (f", {' and '.join(lost)}," if lost else "")
+    return _frames(port, words, sum(counts[name] for name in names), total, between)
 
 
 KINDS: Dict[str, _Kind] = {

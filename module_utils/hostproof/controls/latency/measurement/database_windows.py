@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Wait events of AWR and Statspack reports as windows."""
 
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from ....collect.measured import Window
 from ....probes.oracle.next_start import PREFETCH_PARAMETERS
@@ -99,34 +99,20 @@ def from_awr_global(
     begin, end = (
         (source.instances[0].begin, source.instances[0].end) if source.instances else (None, None)
     )
+    base = {
+        "database": source.database,
+        "begin": begin,
+        "end": end,
+        "sessions": "all instances",
+    }
     cluster = [entry for entry in source.events if entry.instance == awr_global.ALL_INSTANCES]
     alike = [entry.name for entry in cluster]
     for event in cluster:
         if event.average is None or alike.count(event.name) > 1:
             continue
-        spread = None if event.instances is None else event.instances._asdict()
-        windows.append(
-            window(
-                "database",
-                event.name,
-                "database",
-                event.waits or 0,
-                event.average,
-                {
-                    "database": source.database,
-                    "begin": begin,
-                    "end": end,
-                    "sessions": "all instances",
-                    "wait_class": event.wait_class,
-                    "average_from": event.by,
-                    "uncertainty_us": _rounded(event.uncertainty),
-                    "name_may_go_on": event.cut or None,
-                    "averages_of_instances_us": None if spread is None else dict(spread),
-                    "n_from": "not told" if event.waits is None else None,
-                },
-                seconds=source.seconds,
-            )
-        )
+        spread = None if event.instances is None else dict(event.instances._asdict())
+        special = {"averages_of_instances_us": spread}
+        windows.append(_window(event, event.name, base, special, source.seconds))
     windows = _log_write_marked(windows, source.release or release, multitenant, remarks)
     twice = sorted({name for name in alike if alike.count(name) > 1})
     if twice:
@@ -258,31 +244,42 @@ def _windows(
         subject = event.name
         if len(same) > 1 and event.section == awr_layouts.BACKGROUND:
             subject += _BACKGROUND
-        conditions = dict(
-            base,
-            sessions=_SESSIONS[event.section],
-            wait_class=event.wait_class,
-            average_from=event.by,
-            uncertainty_us=_rounded(event.uncertainty),
-            name_may_go_on=event.cut or None,
-            bins_of="all sessions" if bins is not None else None,
-            n_from="not told" if event.waits is None else None,
-        )
-        windows.append(
-            window(
-                "database",
-                subject,
-                "database",
-                event.waits or 0,
-                event.average,
-                conditions,
-                seconds=seconds,
-                bins=bins,
-            )
-        )
+        of_sessions = dict(base, sessions=_SESSIONS[event.section])
+        special = {"bins_of": None if bins is None else "all sessions"}
+        windows.append(_window(event, subject, of_sessions, special, seconds, bins))
     if not events:
         windows = _of_histograms(histograms, base, seconds)
     return windows, unknown
+
+
+def _window(
+    event: Union[WaitEvent, awr_global.ClusterEvent],
+    subject: str,
+    base: Dict[str, Any],
+    special: Dict[str, Any],
+    seconds: Optional[float],
+    bins: Optional[Dict[str, Any]] = None,
+) -> Window:
+    """``base`` and ``special`` are conditions, the latter those that its kind of report has."""
+    conditions = dict(
+        base,
+        wait_class=event.wait_class,
+        average_from=event.by,
+        uncertainty_us=_rounded(event.uncertainty),
+        name_may_go_on=event.cut or None,
+        **special,
+        n_from="not told" if event.waits is None else None,
+    )
+    return window(
+        "database",
+        subject,
+        "database",
+        event.waits or 0,
+        event.average,
+        conditions,
+        seconds=seconds,
+        bins=bins,
+    )
 
 
 def _bins(

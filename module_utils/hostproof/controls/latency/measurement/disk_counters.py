@@ -17,7 +17,7 @@ from ....latency.probe_list import IN_TICKS, TICKS
 from ....parsers.kernel import kernel_release
 from ....parsers.number import integer
 from ..parsers import diskstats
-from .median import median
+from .median import spread
 
 SAMPLE = "diskstats_{0}"
 DISKSTATS = "/proc/diskstats"
@@ -283,13 +283,14 @@ def windows(
                 f"{name}: was replaced in that time, so {len(seen)} of {len(intervals)} intervals "
                 "count"
             )
+        special: Dict[str, Any] = {}
+        if ticks and name in ticks:
+            special.update(counted_in=TICKS, resolution_us=ticks[name])
+        others = [alias for alias in (aliases or {}).get(name, []) if alias != name]
+        if others:
+            special["named"] = others
         for direction in (_READ, _WRITE):
-            window = _window(name, direction, seen, started)
-            if ticks and name in ticks:
-                window.conditions.update(counted_in=TICKS, resolution_us=ticks[name])
-            others = [alias for alias in (aliases or {}).get(name, []) if alias != name]
-            if others:
-                window.conditions["named"] = others
+            window = _window(name, direction, seen, started, special)
             result.append(window)
             if window.p50 is None:
                 remarks.append(
@@ -305,12 +306,14 @@ def _window(
     direction: Tuple[str, str, str, str],
     seen: List[Tuple[float, diskstats.Difference]],
     started: Optional[float],
+    special: Dict[str, Any],
 ) -> Window:
     layer, count_of, time_of, sectors_of = direction
     counts = [getattr(moved, count_of) for _, moved in seen]
     times = [getattr(moved, time_of) for _, moved in seen]
     means = sorted(1000.0 * time / count for count, time in zip(counts, times) if count >= FEWEST)
     seconds = sum(length for length, _ in seen)
+    of_means = spread(means)
     total = sum(counts)
     sectors = sum(getattr(moved, sectors_of) for _, moved in seen)
     conditions: Dict[str, Any] = {
@@ -333,12 +336,12 @@ def _window(
         started=started,
         seconds=seconds,
         n=total,
-        minimum=means[0] if means else None,
+        minimum=of_means.minimum,
         mean=1000.0 * sum(times) / total if means else None,
-        p50=median(means) if means else None,
+        p50=of_means.median,
         p90=None,
         p99=None,
-        maximum=means[-1] if means else None,
+        maximum=of_means.maximum,
         bins=None,
-        conditions=conditions,
+        conditions=dict(conditions, **special),
     )

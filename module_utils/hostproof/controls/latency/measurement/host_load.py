@@ -81,20 +81,19 @@ def _mean(columns: List[Dict[str, float]], *names: str) -> Optional[float]:
 
 def _of_cpus(rows: List[cpu_tables.Row]) -> List[Reading]:
     cpus = _by_name(rows)
-    whole = next((cpus.pop(name) for name in ("all", "ALL") if name in cpus), None)
-    if whole is None:
-        # Solaris and AIX print no row of all CPUs.
-        whole = [columns for each in cpus.values() for columns in each]
     if not rows:
         return []
-    count = max(len(columns) for columns in _by_name(rows).values())
+    count = max(map(len, cpus.values()))
     of = f"(mean of {_intervals(count)})"
+    together = next((cpus.pop(name) for name in ("all", "ALL") if name in cpus), None)
+    ones = [columns for each in cpus.values() for columns in each]
+    # Solaris and AIX print no row of all CPUs.
+    whole = together or ones
     readings: List[Reading] = []
     waits = ("%iowait", "wt", "wa")
     idle = _mean(whole, "%idle", "idl", "id", *waits)
     if any("%ec" in columns for columns in whole):
         # In a shared partition, the times of a logical CPU are shares of what it was granted.
-        ones = [columns for each in cpus.values() for columns in each]
         used = sum(columns.get("%ec", 0.0) for columns in ones) / max(count, 1)
         readings.append(Reading("cpu", "CPUs", _ENTITLED, round(used, 2), "%", of))
     elif idle is not None:
@@ -106,8 +105,7 @@ def _of_cpus(rows: List[cpu_tables.Row]) -> List[Reading]:
         value = _mean(whole, *names)
         if value is not None:
             readings.append(Reading(limit, "CPUs", words, round(value, 2), "%", of))
-    busiest = _busiest(cpus)
-    return readings + ([busiest] if busiest else [])
+    return readings + _busiest(cpus)
 
 
 def _of_partition(columns: List[Dict[str, float]]) -> List[Reading]:
@@ -119,21 +117,15 @@ def _of_partition(columns: List[Dict[str, float]]) -> List[Reading]:
     return [] if idle is None else [cpu_readings("CPUs", idle, of)]
 
 
-def _busiest(cpus: Dict[str, List[Dict[str, float]]]) -> Optional[Reading]:
+def _busiest(cpus: Dict[str, List[Dict[str, float]]]) -> List[Reading]:
     """The CPU that spends most of its time with interrupts."""
     times = {name: _mean(columns, "%irq", "%soft") for name, columns in cpus.items()}
     present = {name: value for name, value in times.items() if value is not None}
     if not present:
-        return None
+        return []
     name = max(present, key=lambda each: present[each])
-    return Reading(
-        "cpu_interrupts",
-        f"CPU {name}",
-        "in interrupts",
-        round(present[name], 2),
-        "%",
-        "(most of all)",
-    )
+    words, value = "in interrupts", round(present[name], 2)
+    return [Reading("cpu_interrupts", f"CPU {name}", words, value, "%", "(most of all)")]
 
 
 def _of_interfaces(rows: List[cpu_tables.Row]) -> List[Reading]:
@@ -185,13 +177,12 @@ def from_vmstat(text: str) -> Report:
     else:
         remarks.append("a single row may be of the whole time since the last reboot")
     of = f"(mean of {_intervals(len(intervals))})"
-
-    def mean(name: str) -> Optional[float]:
-        values = [getattr(each, name) for each in intervals]
-        present = [value for value in values if value is not None]
-        return sum(present) / len(present) if present else None
-
-    idle, entitled = (mean("idle") or 0.0) + (mean("wait") or 0.0), mean("entitled")
+    columns = [
+        {name: value for name, value in each._asdict().items() if value is not None}
+        for each in intervals
+    ]
+    idle = (_mean(columns, "idle") or 0.0) + (_mean(columns, "wait") or 0.0)
+    entitled = _mean(columns, "entitled")
     readings = [cpu_readings("CPUs", idle, of)]
     if entitled is not None:
         readings = [Reading("cpu", "CPUs", _ENTITLED, round(entitled, 2), "%", of)]
@@ -202,7 +193,7 @@ def from_vmstat(text: str) -> Report:
         ("swapped out", "swapped", "swapped_out", "pages or KiB a second"),
         ("pages scanned", "scanned", "scanned", "a second"),
     ):
-        value = mean(name)
+        value = _mean(columns, name)
         if value is not None:
             subject = "CPUs" if unit == "%" else "host"
             readings.append(Reading(limit, subject, words, round(value, 2), unit, of))
@@ -252,12 +243,16 @@ def from_sockets(text: str) -> Report:
                 p50=median(times),
             )
         )
-        sent = sum(one.segments_sent or 0 for one in ones)
-        again = sum(one.retransmitted for one in ones)
-        if sent or again:
-            words = "segments sent again"
-            readings.append(share("segments_sent_again", peer, words, again, sent, "segments"))
+        readings += _sent_again(peer, ones)
     return Report("ss", windows, {"readings": kept(readings)}, remarks)
+
+
+def _sent_again(peer: str, ones: List[socket_info.Connection]) -> List[Reading]:
+    sent = sum(one.segments_sent or 0 for one in ones)
+    again = sum(one.retransmitted for one in ones)
+    if not sent and not again:
+        return []
+    return [share("segments_sent_again", peer, "segments sent again", again, sent, "segments")]
 
 
 def _plain(text: str) -> str:

@@ -53,17 +53,7 @@ _BITMAPS = re.compile(r"^(?:1st|2nd|3rd) level bmb +[0-9,]+ ", re.MULTILINE)
 def figures(report: Report, text: str) -> Figures:
     """What of it the report has; nothing for reports of tools."""
     reported = report.figures
-    values: Figures = {}
-    for event in reported.get("events", ()):
-        name = event["name"]
-        share = _share(event, reported.get("db_seconds"))
-        if share is None or event.get("sessions") == "background":
-            continue
-        if name.startswith(_REDO):
-            values[REDO_SHARE + name] = max(share, float(values.get(REDO_SHARE + name, 0.0)))
-        if name not in _EVENTS:
-            continue
-        values[SHARE + name] = max(share, float(values.get(SHARE + name, 0.0)))
+    values = _shares(reported)
     for name in _STATISTICS + _READS:
         if name in reported.get("statistics", {}):
             values[TOTAL + name] = reported["statistics"][name]["total"]
@@ -74,6 +64,20 @@ def figures(report: Report, text: str) -> Figures:
         values.update(reported.get("parameters") or {})
         if _BITMAPS.search(text):
             values[BITMAPS] = 1.0
+    return values
+
+
+def _shares(reported: Dict[str, Any]) -> Figures:
+    """The largest share of the database's time of each event, of sessions in the foreground."""
+    values: Figures = {}
+    for event in reported.get("events", ()):
+        share = _share(event, reported.get("db_seconds"))
+        if share is None or event.get("sessions") == "background":
+            continue
+        name = event["name"]
+        prefix = REDO_SHARE if name.startswith(_REDO) else SHARE
+        if prefix == REDO_SHARE or name in _EVENTS:
+            values[prefix + name] = max(share, float(values.get(prefix + name, 0.0)))
     return values
 
 

@@ -205,26 +205,33 @@ def _passive(
         except HostproofError as problem:
             _remark(remarks, f"nfs: {problem}")
     around = conditions.since(before)
-    results: List[Window] = []
-    if disks:
-        windows, _ = disk_counters.windows(
-            chosen.devices, disks, started, chosen.ticks, chosen.given
-        )
-        results += windows
-        for name in chosen.devices:
-            if all(window.subject != name for window in windows):
-                _remark(remarks, f"disk {name}: has no counters, or was replaced")
-    if mounts:
-        paths = chosen.paths(mounts)
-        if not paths:
-            _remark(remarks, NO_NFS)
-        windows, missing = nfs_latency.windows(paths, mounts, started)
-        results += windows
-        for text in missing:
-            _remark(remarks, "nfs " + text)
+    results = _disk_windows(chosen, disks, started, remarks) if disks else []
+    results += _nfs_windows(chosen, mounts, started, remarks) if mounts else []
     for window in results:
         window.conditions.update(around)
     return results
+
+
+def _disk_windows(
+    chosen: _Chosen, disks: List[disk_counters.Interval], started: float, remarks: List[str]
+) -> List[Window]:
+    windows, _ = disk_counters.windows(chosen.devices, disks, started, chosen.ticks, chosen.given)
+    for name in chosen.devices:
+        if all(window.subject != name for window in windows):
+            _remark(remarks, f"disk {name}: has no counters, or was replaced")
+    return windows
+
+
+def _nfs_windows(
+    chosen: _Chosen, mounts: List[nfs_latency.Interval], started: float, remarks: List[str]
+) -> List[Window]:
+    paths = chosen.paths(mounts)
+    if not paths:
+        _remark(remarks, NO_NFS)
+    windows, missing = nfs_latency.windows(paths, mounts, started)
+    for text in missing:
+        _remark(remarks, "nfs " + text)
+    return windows
 
 
 def _mounts_of(key: str, sample: Any) -> nfs_latency.Interval:

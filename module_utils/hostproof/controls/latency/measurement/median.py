@@ -2,7 +2,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The middle of sorted numbers. The module statistics takes longer to import than a measurement."""
 
-from typing import Sequence
+from typing import NamedTuple, Optional, Sequence
+
+
+class Spread(NamedTuple):
+    """All are None where there is no number."""
+
+    minimum: Optional[float]
+    median: Optional[float]
+    maximum: Optional[float]
+
+
+def spread(ordered: Sequence[float]) -> Spread:
+    """Of sorted numbers."""
+    return Spread(ordered[0], median(ordered), ordered[-1]) if ordered else Spread(None, None, None)
 
 
 def median(ordered: Sequence[float]) -> float:

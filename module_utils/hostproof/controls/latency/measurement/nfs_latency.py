@@ -12,7 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 from ....collect.measured import Window
 from ....probes.nfs.nfs_traffic import MountTraffic, OpRates
 from .disk_counters import FEWEST
-from .median import median
+from .median import spread
 
 
 class Interval(NamedTuple):
@@ -59,12 +59,24 @@ def _windows(
     mount: MountTraffic,
     started: Optional[float],
 ) -> List[Window]:
+    conditions = _conditions(operation, rates, mount)
+    seconds = sum(length for length, _ in rates)
+    subject = f"{path} {operation}"
+    return [
+        _window(subject, layer, [rate for _, rate in rates], seconds, started, conditions)
+        for layer in ("server", "user", "host")
+    ]
+
+
+def _conditions(
+    operation: str, rates: List[Tuple[float, OpRates]], mount: MountTraffic
+) -> Dict[str, Any]:
     seconds = sum(length for length, _ in rates)
     total = sum(rate.ops for _, rate in rates)
     moved = [(length, rate.mib_per_second, rate.ops) for length, rate in rates]
     told_bytes = sum((speed or 0.0) * length for length, speed, _ in moved)
     told_requests = sum(ops for _, speed, ops in moved if speed is not None)
-    conditions: Dict[str, Any] = {
+    return {
         "mode": "passive",
         "operation": operation,
         "source": mount.source,
@@ -79,34 +91,37 @@ def _windows(
         # How exact the mean of the median interval can be.
         "resolution_us": round(1000.0 * len(rates) / total, 1) if total else None,
     }
-    result = []
-    for layer in ("server", "user", "host"):
-        means_told = [
-            (rate.ops, _microseconds(rate, layer)) for _, rate in rates if rate.ops >= FEWEST
-        ]
-        pairs = [(ops, mean) for ops, mean in means_told if mean is not None]
-        means = sorted(mean for _, mean in pairs)
-        weights = sum(ops for ops, _ in pairs)
-        result.append(
-            Window(
-                probe="nfs",
-                subject=f"{path} {operation}",
-                layer=layer,
-                size=None,
-                started=started,
-                seconds=seconds,
-                n=total,
-                minimum=means[0] if means else None,
-                mean=sum(ops * mean for ops, mean in pairs) / weights if means else None,
-                p50=median(means) if means else None,
-                p90=None,
-                p99=None,
-                maximum=means[-1] if means else None,
-                bins=None,
-                conditions=dict(conditions, intervals_told=len(means)),
-            )
-        )
-    return result
+
+
+def _window(
+    subject: str,
+    layer: str,
+    rates: List[OpRates],
+    seconds: float,
+    started: Optional[float],
+    conditions: Dict[str, Any],
+) -> Window:
+    means_told = [(rate.ops, _microseconds(rate, layer)) for rate in rates if rate.ops >= FEWEST]
+    pairs = [(ops, mean) for ops, mean in means_told if mean is not None]
+    weights = sum(ops for ops, _ in pairs)
+    of_means = spread(sorted(mean for _, mean in pairs))
+    return Window(
+        probe="nfs",
+        subject=subject,
+        layer=layer,
+        size=None,
+        started=started,
+        seconds=seconds,
+        n=sum(rate.ops for rate in rates),
+        minimum=of_means.minimum,
+        mean=sum(ops * mean for ops, mean in pairs) / weights if pairs else None,
+        p50=of_means.median,
+        p90=None,
+        p99=None,
+        maximum=of_means.maximum,
+        bins=None,
+        conditions=dict(conditions, intervals_told=len(pairs)),
+    )
 
 
 def _microseconds(rates: OpRates, layer: str) -> Optional[float]:

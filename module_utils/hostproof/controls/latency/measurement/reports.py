@@ -197,9 +197,32 @@ def _lines(text: str) -> str:
     return text.replace("\r\n", "\n").lstrip("\ufeff")
 
 
+def _as_text(text: str) -> str:
+    """The lines of the report. ParseError where there is none, or it is no text."""
+    text = _lines(text)
+    if not text.strip():
+        raise ParseError(_WHAT, "it is empty")
+    if "\0" in text:
+        raise ParseError(_WHAT, "it is not text: write it as plain text in UTF-8")
+    if not report_html.is_html(text):
+        return text
+    text = report_html.as_text(text)
+    if not text.strip():
+        raise ParseError(_WHAT, "it is HTML without a table of an AWR report")
+    return text
+
+
 def recognised(text: str) -> List[str]:
     """Every kind whose signs the text has, the surest first; none for a foreign text."""
     return [kind for kind, sign in _SIGNS if sign.search(text)]
+
+
+def _earlier(kind: str, before: Optional[str]) -> Optional[str]:
+    """ParseError where what was before is of another kind."""
+    earlier = None if before is None else _lines(before)
+    if earlier is not None and kind not in recognised(earlier):
+        raise ParseError(_WHAT, f"what was before is not an output of the same kind ({kind})")
+    return earlier
 
 
 def read(
@@ -215,15 +238,7 @@ def read(
     count where the text does not tell them. ``before`` is an earlier output of the same tool: of a
     tool that counts, the report is what was counted since.
     """
-    text = _lines(text)
-    if not text.strip():
-        raise ParseError(_WHAT, "it is empty")
-    if "\0" in text:
-        raise ParseError(_WHAT, "it is not text: write it as plain text in UTF-8")
-    if report_html.is_html(text):
-        text = report_html.as_text(text)
-        if not text.strip():
-            raise ParseError(_WHAT, "it is HTML without a table of an AWR report")
+    text = _as_text(text)
     kinds = recognised(text) if kind is None else [kind]
     if not kinds:
         raise ParseError(_WHAT, f"it is none of {KNOWN}")
@@ -232,10 +247,7 @@ def read(
     if len(pieces) > 1:
         report = _together([read(piece, chosen, release, multitenant) for piece in pieces])
     elif chosen in counted.KINDS:
-        earlier = None if before is None else _lines(before)
-        if earlier is not None and chosen not in recognised(earlier):
-            raise ParseError(_WHAT, f"what was before is not an output of the same kind ({chosen})")
-        report = counted.read(chosen, text, earlier)
+        report = counted.read(chosen, text, _earlier(chosen, before))
     elif chosen in _TOOLS:
         report = _TOOLS[chosen](text)
     else:

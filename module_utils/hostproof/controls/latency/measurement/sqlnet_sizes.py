@@ -50,12 +50,11 @@ class TooFew(ValueError):
 
 
 class _Work(NamedTuple):
-    """What one connection did between two readings; ``received`` and ``sent`` are bytes."""
+    """What one connection did between two readings."""
 
     requests: int
-    received: int
-    sent: int
-    is_server: bool
+    request_bytes: int
+    response_bytes: int
     is_large: bool
     retransmitted: int
     rtt_ms: Optional[float]
@@ -114,21 +113,26 @@ def between(first: List[Connection], second: List[Connection], port: int, second
     requests = sum(entry.requests for entry in counted)
     if requests < FEWEST:
         raise _no_sizes(port, seconds, requests, len(works) - len(counted), changed)
-    timed = [(entry.rtt_ms, entry.requests) for entry in counted if entry.rtt_ms is not None]
     least = [entry.least_rtt_ms for entry in counted if entry.least_rtt_ms is not None]
-    weight = sum(count for _rtt, count in timed)
     return Sizes(
         seconds,
         len(counted),
         requests,
-        sum(entry.received if entry.is_server else entry.sent for entry in counted) / requests,
-        sum(entry.sent if entry.is_server else entry.received for entry in counted) / requests,
-        sum(rtt * count for rtt, count in timed) / weight if timed else None,
-        min(least) if least else None,
+        sum(entry.request_bytes for entry in counted) / requests,
+        sum(entry.response_bytes for entry in counted) / requests,
+        _mean_rtt(counted),
+        min(least, default=None),
         sum(entry.retransmitted for entry in counted),
         changed,
         len(works) - len(counted),
     )
+
+
+def _mean_rtt(works: List[_Work]) -> Optional[float]:
+    """Weighted by round trips."""
+    timed = [(entry.rtt_ms, entry.requests) for entry in works if entry.rtt_ms is not None]
+    weight = sum(count for _rtt, count in timed)
+    return sum(rtt * count for rtt, count in timed) / weight if timed else None
 
 
 def _has_counters(connection: Connection) -> bool:
@@ -192,11 +196,13 @@ def _work(before: Connection, after: Connection, port: int) -> Optional[_Work]:
     # A message of several segments has a mean above half of the largest. Where one direction is
     # below, each of its segments is a whole message.
     limit = _PART_OF_MSS * (after.mss or 0)
+    asked, answered = counted["bytes_acked"], counted["bytes_received"]
+    if after.local_port == port:
+        asked, answered = answered, asked
     return _Work(
         requests=requests,
-        received=counted["bytes_received"],
-        sent=counted["bytes_acked"],
-        is_server=after.local_port == port,
+        request_bytes=asked,
+        response_bytes=answered,
         is_large=bool(limit)
         and counted["bytes_acked"] > limit * out
         and counted["bytes_received"] > limit * counted["data_received"],

@@ -376,24 +376,18 @@ def _measure(
     seconds = time.monotonic() - began
     total = plan.plain + plan.stamped
     answered = len(plain) + len(stamped)
-    if not answered:
-        if ended is None:
-            raise NoTime(f"no answer from {target.name}: no time left")
-        raise CannotMeasure(f"no answer from {target.name}: {ended}")
-    if ended is not None:
-        remarks.append(f"{target.name}: {ENDED_AFTER} {answered} of {total} requests: {ended}")
-    elif answered < total:
-        remarks.append(_short_of(target, answered, total, "requests"))
+    remarks += _unanswered(target, answered, total, ended)
     kernel, host, missing, steps = _apart(stamped)
-    layers = {"user": plain if plan.plain else [user for user, _ in stamped]}
-    if len(kernel) >= max(1, _LEAST_STAMPED * len(stamped)):
-        layers = {"kernel": kernel, "user": layers["user"], "host": host}
-    elif stamped or not plan.stamped:
-        remarks.append(
-            f"{target.name}: the kernel or the driver of the network card took stamps of only "
-            f"{len(kernel)} of {len(stamped) or answered} requests, so there are user times alone "
-            "(ethtool -T shows what it can)"
-        )
+    user = plain if plan.plain else [user for user, _ in stamped]
+    layers = {"kernel": kernel, "user": user, "host": host}
+    if len(kernel) < max(1, _LEAST_STAMPED * len(stamped)):
+        layers = {"user": user}
+        if stamped or not plan.stamped:
+            remarks.append(
+                f"{target.name}: the kernel or the driver of the network card took stamps of only "
+                f"{len(kernel)} of {len(stamped) or answered} requests, so there are user times "
+                "alone (ethtool -T shows what it can)"
+            )
     after = _tcp_info(exchange.stream)
     context = conditions.since(before, cpu)
     context.update(
@@ -414,6 +408,17 @@ def _measure(
         **path,
     )
     return Series(exchange.request_size, started, seconds, layers, context, remarks)
+
+
+def _unanswered(target: Target, answered: int, total: int, ended: Optional[str]) -> List[str]:
+    """NoTime or CannotMeasure where no request was answered."""
+    if not answered:
+        if ended is None:
+            raise NoTime(f"no answer from {target.name}: no time left")
+        raise CannotMeasure(f"no answer from {target.name}: {ended}")
+    if ended is not None:
+        return [f"{target.name}: {ENDED_AFTER} {answered} of {total} requests: {ended}"]
+    return [_short_of(target, answered, total, "requests")] if answered < total else []
 
 
 def _requests(
@@ -479,20 +484,9 @@ class _Plan(NamedTuple):
 
 def _warm_up(target: Target, exchange: Exchange, pace: Pace, remarks: List[str]) -> _Plan:
     """Wake up caches, windows and stamps, and see how the window can be measured."""
-    plain: List[int] = []
-    stamped: List[_Stamped] = []
-    limit = min(time.monotonic() + WARM_UP_SECONDS, pace.deadline)
-    never = exchange.clock() + _NEVER
     sizes = (exchange.request_size, exchange.reply_size)
-    most = warm_up_requests(*sizes)
-    count = 0
     try:
-        while count < most and (count < LEAST_WARM_UP or time.monotonic() < limit):
-            if exchange.stamps and count % 2:
-                exchange.with_stamps(1, exchange.clock, never, stamped)
-            else:
-                exchange.without_stamps(1, exchange.clock, never, plain)
-            count += 1
+        plain, stamped = _first_requests(exchange, pace, warm_up_requests(*sizes))
     except OSError as problem:
         raise CannotMeasure(
             f"no answer from {target.name}: {_reason(problem, pace.timeout)}"
@@ -514,6 +508,21 @@ def _warm_up(target: Target, exchange: Exchange, pace: Pace, remarks: List[str])
             return _Plan(interval, pace.samples, pace.samples)
         return _Plan(interval, 0, _in_the_same_time(pace, each, interval))
     return _Plan(interval, _in_the_same_time(pace, each, interval), 0)
+
+
+def _first_requests(exchange: Exchange, pace: Pace, most: int) -> Tuple[List[int], List[_Stamped]]:
+    plain: List[int] = []
+    stamped: List[_Stamped] = []
+    limit = min(time.monotonic() + WARM_UP_SECONDS, pace.deadline)
+    never = exchange.clock() + _NEVER
+    count = 0
+    while count < most and (count < LEAST_WARM_UP or time.monotonic() < limit):
+        if exchange.stamps and count % 2:
+            exchange.with_stamps(1, exchange.clock, never, stamped)
+        else:
+            exchange.without_stamps(1, exchange.clock, never, plain)
+        count += 1
+    return plain, stamped
 
 
 def _in_the_same_time(pace: Pace, each: int, interval: float) -> int:

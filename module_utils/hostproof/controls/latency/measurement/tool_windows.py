@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Outputs of oratcptest, Orion, SLOB, ApacheBench and of Exadata's cells as windows."""
 
+import operator
 from typing import Any, Dict, List, Optional
 
 from ....collect.measured import Window
@@ -14,7 +15,7 @@ from ..parsers import (
     packet_sizes,
     slob,
 )
-from .median import median
+from .median import median, spread
 from .report import Report, octaves, window
 
 #: Fewer I/Os in an interval do not tell its mean: the counters are whole milliseconds.
@@ -29,9 +30,7 @@ def from_oratcptest(text: str) -> Report:
     remarks = []
     figures = []
     for test in oratcptest.parse(text):
-        subject = "oratcptest"
-        if test.server is not None:
-            subject = test.server + ("" if test.port is None else f":{test.port}")
+        subject = _server(test)
         figures.append(
             {
                 "subject": subject,
@@ -79,6 +78,12 @@ def from_oratcptest(text: str) -> Report:
             )
         )
     return Report("oratcptest", windows, {"tests": figures}, remarks)
+
+
+def _server(test: oratcptest.Test) -> str:
+    if test.server is None:
+        return "oratcptest"
+    return test.server if test.port is None else f"{test.server}:{test.port}"
 
 
 def from_orion(text: str) -> Report:
@@ -187,45 +192,21 @@ def from_devio_stats(text: str) -> Report:
     fewer: Dict[str, List[str]] = {}
     for device in devio_stats.parse(text):
         counts = [interval.reads + interval.writes for interval in device.intervals]
-        total = sum(counts)
-        counted = list(zip(device.intervals, counts))
-        means = sorted(interval.latency for interval, count in counted if count >= FEWEST)
-        summed = sum(interval.latency * count for interval, count in counted)
-        sizes = sum(interval.size * count for interval, count in counted)
-        served = sum(interval.service * count for interval, count in counted)
+        latency = _mean([interval.latency for interval in device.intervals], counts)
         figures.append(
             {
                 "device": device.name,
-                "requests": total,
+                "requests": sum(counts),
                 "intervals": len(device.intervals),
                 "confined_intervals": sum(interval.confined for interval in device.intervals),
-                "latency_us": summed / total if total else None,
-                "service_us": served / total if total else None,
+                "latency_us": latency,
+                "service_us": _mean([interval.service for interval in device.intervals], counts),
                 "whole": not device.shortened and len(device.intervals) >= device.expected,
             }
         )
-        windows.append(
-            window(
-                "disk",
-                device.name,
-                "device",
-                total,
-                summed / total if means else None,
-                {
-                    "tool": "devio_stats",
-                    "intervals": len(device.intervals),
-                    "intervals_told": len(means),
-                    "interval_s": devio_stats.STEP_SECONDS,
-                    "request_bytes": int(sizes / total) if total else None,
-                    "resolution_us": round(1000.0 * len(counts) / total, 1) if total else None,
-                },
-                seconds=float(len(device.intervals) * devio_stats.STEP_SECONDS),
-                minimum=means[0] if means else None,
-                p50=median(means) if means else None,
-                maximum=means[-1] if means else None,
-            )
-        )
-        if not means:
+        of_device = _of_device(device, counts, latency)
+        windows.append(of_device)
+        if of_device.p50 is None:
             remarks.append(f"{device.name}: too few I/Os, no interval has {FEWEST}")
         if device.shortened:
             remarks.append(f"{device.name}: {_SHORTENED}")
@@ -238,6 +219,39 @@ def from_devio_stats(text: str) -> Report:
             "{1}".format(has, ", ".join(names))
         )
     return Report("devio_stats", windows, {"devices": figures}, remarks)
+
+
+def _mean(values: List[float], counts: List[int]) -> Optional[float]:
+    """The mean of values each of which counts so often."""
+    total = sum(counts)
+    return sum(map(operator.mul, values, counts)) / total if total else None
+
+
+def _of_device(device: devio_stats.Device, counts: List[int], latency: Optional[float]) -> Window:
+    counted = zip(device.intervals, counts)
+    means = sorted(interval.latency for interval, count in counted if count >= FEWEST)
+    of_means = spread(means)
+    total = sum(counts)
+    size = _mean([interval.size for interval in device.intervals], counts)
+    return window(
+        "disk",
+        device.name,
+        "device",
+        total,
+        latency if means else None,
+        {
+            "tool": "devio_stats",
+            "intervals": len(device.intervals),
+            "intervals_told": len(means),
+            "interval_s": devio_stats.STEP_SECONDS,
+            "request_bytes": None if size is None else int(size),
+            "resolution_us": round(1000.0 * len(counts) / total, 1) if total else None,
+        },
+        seconds=float(len(device.intervals) * devio_stats.STEP_SECONDS),
+        minimum=of_means.minimum,
+        p50=of_means.median,
+        maximum=of_means.maximum,
+    )
 
 
 def from_slob_grep(text: str) -> Report:

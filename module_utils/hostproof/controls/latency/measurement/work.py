@@ -104,29 +104,37 @@ _KEPT = ("sessions", "logical", "reads", "cpus", "wait_us")
 def _of_tools(report: Report) -> Iterator[Tuple[str, float]]:
     """The figures of a tool by which two outputs of it are compared."""
     if report.kind == "orion":
-        for run in report.figures["runs"][:1]:
-            for name, words, scale in (
-                ("large_mbps", "large MB/s", 1.0),
-                ("small_iops", "small IOPS", 1.0),
-                ("small_latency_us", "small latency ms", 1e-3),
-            ):
-                if run[name] is not None:
-                    yield words, run[name]["value"] * scale
+        yield from _of_orion(report.figures["runs"])
     elif report.kind == "apachebench":
-        if report.figures["requests_per_second"] is not None:
-            yield "requests/s", float(report.figures["requests_per_second"])
-        for window in report.windows:
-            if window.mean is not None:
-                yield "time per request ms", window.mean / 1000.0
-        for share in _SERVED:
-            if share in report.figures["served_us"]:
-                yield f"{share}{IN_WHOLE_MS}", report.figures["served_us"][share] / 1000.0
+        yield from _of_apachebench(report)
     elif report.kind == "oratcptest":
         yield from _of_oratcptest(report.figures["tests"])
     elif report.kind == "charbench":
         yield from report.figures["work"].items()
     elif report.kind in COMPARED:
         yield from _of_windows(report)
+
+
+def _of_orion(runs: List[Dict[str, Any]]) -> Iterator[Tuple[str, float]]:
+    for run in runs[:1]:
+        for name, words, scale in (
+            ("large_mbps", "large MB/s", 1.0),
+            ("small_iops", "small IOPS", 1.0),
+            ("small_latency_us", "small latency ms", 1e-3),
+        ):
+            if run[name] is not None:
+                yield words, run[name]["value"] * scale
+
+
+def _of_apachebench(report: Report) -> Iterator[Tuple[str, float]]:
+    if report.figures["requests_per_second"] is not None:
+        yield "requests/s", float(report.figures["requests_per_second"])
+    for window in report.windows:
+        if window.mean is not None:
+            yield "time per request ms", window.mean / 1000.0
+    for share in _SERVED:
+        if share in report.figures["served_us"]:
+            yield f"{share}{IN_WHOLE_MS}", report.figures["served_us"][share] / 1000.0
 
 
 def _of_windows(report: Report) -> Iterator[Tuple[str, float]]:
@@ -173,13 +181,7 @@ def tool_figures(values: Figures, prefix: str = "") -> Dict[str, float]:
 def _runs(report: Report) -> Iterator[Run]:
     reported = report.figures
     if report.kind == "slob_awr_info":
-        for number, entry in enumerate(reported["reports"], 1):
-            counted = entry["figures"]
-            run = _run(number, entry["slob_sessions"], counted.get("LIO"), counted.get("PREADS"))
-            # DB CPU is a rate of the load profile: seconds of CPU a second.
-            yield run._replace(
-                cpus=counted.get("DB CPU"), wait_us=entry["latencies_us"].get(_SINGLE_READS[0])
-            )
+        yield from _runs_of_info(reported["reports"])
     elif report.kind == "slob_grep":
         waits = [
             {"file": window.conditions["file"], "name": window.subject, "per_second": window.mean}
@@ -201,6 +203,16 @@ def _runs(report: Report) -> Iterator[Run]:
 
 def _run(number: int, sessions: Any, logical: Any, reads: Any) -> Run:
     return Run(f"{RUN}{number}", sessions, logical, reads)
+
+
+def _runs_of_info(reports: List[Dict[str, Any]]) -> Iterator[Run]:
+    for number, entry in enumerate(reports, 1):
+        counted = entry["figures"]
+        run = _run(number, entry["slob_sessions"], counted.get("LIO"), counted.get("PREADS"))
+        # DB CPU is a rate of the load profile: seconds of CPU a second.
+        yield run._replace(
+            cpus=counted.get("DB CPU"), wait_us=entry["latencies_us"].get(_SINGLE_READS[0])
+        )
 
 
 def _runs_of_grep(rates: List[Dict[str, Any]], waits: List[Dict[str, Any]]) -> Iterator[Run]:
