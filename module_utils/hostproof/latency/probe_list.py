@@ -136,11 +136,15 @@ def _check(entry: Any) -> Probe:
         except ValueError as problem:
             raise ValueError(f"{name} of {kind} {problem}") from problem
     if options.get("payload") == AUTO:
-        if options["mode"] != REQUEST_RESPONSE:
-            raise ValueError(f"payload: {AUTO} needs mode: {REQUEST_RESPONSE}")
-        if entry.get("request_size") is not None or entry.get("reply_size") is not None:
-            raise ValueError(f"payload: {AUTO} takes no request_size and no reply_size")
+        _check_auto(options["mode"], entry)
     return Probe(kind, _name(kind, options), options)
+
+
+def _check_auto(mode: str, entry: Dict[str, Any]) -> None:
+    if mode != REQUEST_RESPONSE:
+        raise ValueError(f"payload: {AUTO} needs mode: {REQUEST_RESPONSE}")
+    if entry.get("request_size") is not None or entry.get("reply_size") is not None:
+        raise ValueError(f"payload: {AUTO} takes no request_size and no reply_size")
 
 
 def _name(kind: str, options: Dict[str, Any]) -> str:

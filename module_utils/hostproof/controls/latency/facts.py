@@ -56,9 +56,10 @@ def read(host: Host, policy: Policy) -> Facts:
     system = attempt(nfs_mounted.read_system, host)
     probes = _of(policy, ACTIVE) if policy.window_seconds else []
     measures = [_active(entry) for entry in probes if entry.kind != DISK_READ or system == LINUX]
-    if policy.window_seconds and system == LINUX:
+    is_counted = bool(policy.window_seconds) and system == LINUX
+    if is_counted:
         measures += [_sqlnet(entry) for entry in _of(policy, (SQLNET,))]
-    looking = _of(policy, PASSIVE) if policy.window_seconds and system == LINUX else []
+    looking = _of(policy, PASSIVE) if is_counted else []
     if looking:
         measures.insert(0, _passive(looking))
     active = host.measure(measures, policy.window_seconds)
@@ -66,17 +67,22 @@ def read(host: Host, policy: Policy) -> Facts:
     reports = {
         probe.name: attempt(_read_report, host, probe, policy) for probe in _of(policy, (REPORT,))
     }
-    devices = [window.subject for window in _windows(passive) if window.probe == "disk"]
-    storage = {name: attempt(block_storage.of_device, host, name) for name in sorted(set(devices))}
-    for probe in _of(policy, (DISK_READ,)):
-        path = probe.options["path"]
-        if probe.name in active:
-            storage[path] = attempt(block_storage.of_path, host, path)
+    read_paths = [
+        probe.options["path"] for probe in _of(policy, (DISK_READ,)) if probe.name in active
+    ]
+    storage = _storage(host, _windows(passive), read_paths)
     databases = attempt(_read_databases, host, system, policy)
     redo: Answer[Tuple[Member, ...]] = ()
     if looking:
         redo = attempt(_read_redo, host, _windows(passive))
     return Facts(system, passive, active, reports, storage, databases, redo)
+
+
+def _storage(host: Host, windows: List[Window], paths: List[str]) -> Dict[str, Answer[Storage]]:
+    devices = {window.subject for window in windows if window.probe == "disk"}
+    storage = {name: attempt(block_storage.of_device, host, name) for name in sorted(devices)}
+    storage.update((path, attempt(block_storage.of_path, host, path)) for path in paths)
+    return storage
 
 
 def _read_redo(host: Host, windows: List[Window]) -> Tuple[Member, ...]:

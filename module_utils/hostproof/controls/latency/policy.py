@@ -109,30 +109,36 @@ def _budget(values: PolicyValues, name: str) -> Optional[Budget]:
         )
     if "measured_round_trip_ms" in known and "measured_per_second" not in known:
         raise values.error(name, "measured_round_trip_ms belongs to measured_per_second")
-
-    def number(key: str, above: Optional[int]) -> Optional[float]:
-        return _positive(values, known, key, above) if key in known else None
-
     round_trips = _positive(values, known, "round_trips", 0)
-    rate: Optional[Rate] = None
-    if "measured_per_second" in known:
-        rate = Rate(
-            _positive(values, known, "measured_per_second", 0), number("measured_round_trip_ms", 0)
-        )
-        if rate.round_trip_ms is not None:
-            try:
-                budget.think_time(rate.per_second, rate.round_trip_ms, round_trips)
-            except ValueError as problem:
-                raise values.error(name, f"measured_per_second: {problem}") from problem
-    trips = number("validation_round_trips", None)
+    rate = _rate(values, known, round_trips) if "measured_per_second" in known else None
+    trips = _optional(values, known, "validation_round_trips", None)
     return Budget(
         round_trips,
-        number("think_time_ms", None),
+        _optional(values, known, "think_time_ms", None),
         rate,
-        number("per_second", 0),
+        _optional(values, known, "per_second", 0),
         1.0 if trips is None else trips,
-        number("validation_ms", None) or 0.0,
+        _optional(values, known, "validation_ms", None) or 0.0,
     )
+
+
+def _rate(values: PolicyValues, value: Dict[str, Any], round_trips: float) -> Rate:
+    rate = Rate(
+        _positive(values, value, "measured_per_second", 0),
+        _optional(values, value, "measured_round_trip_ms", 0),
+    )
+    if rate.round_trip_ms is not None:
+        try:
+            budget.think_time(rate.per_second, rate.round_trip_ms, round_trips)
+        except ValueError as problem:
+            raise values.error("budget", f"measured_per_second: {problem}") from problem
+    return rate
+
+
+def _optional(
+    values: PolicyValues, value: Dict[str, Any], name: str, above: Optional[int]
+) -> Optional[float]:
+    return _positive(values, value, name, above) if name in value else None
 
 
 def _positive(

@@ -4,7 +4,7 @@
 
 from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Verdict, known_or_skip
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN, worst
 from .facts import Facts
 from .parsers.wait_chains import Blocker, blockers
 from .policy import NAME, Policy
@@ -34,19 +34,18 @@ _SHOWN = 5
 def wait_chains(database: Running, _facts: Facts, _policy: Policy) -> Verdict:
     chains = blockers(known_or_skip(database.links))
     bad = [blocker for blocker in chains if _status(blocker) != PASS]
-    statuses = [_status(blocker) for blocker in chains]
     shown = "; ".join(_describe_blocker(blocker) for blocker in chains[:_SHOWN])
     more = len(chains) - _SHOWN
-    worst = bad[0] if bad else None
+    first = bad[0] if bad else None
     return Verdict(
-        FAIL if FAIL in statuses else WARN if WARN in statuses else PASS,
+        worst([PASS, *map(_status, chains)]),
         why=" ".join(_why(blocker) for blocker in bad[:_SHOWN]) or None,
-        advice=None if worst is None else Advice([Ask(_what_to_do(worst))]),
+        advice=None if first is None else Advice([Ask(_what_to_do(first))]),
         desired=f"fewer than {_SESSIONS} sessions behind one, and none for {_SECONDS:g} s",
         in_use=(shown + (f"; and {more} more" if more > 0 else "")) or "no session is blocked",
         values=None
-        if worst is None
-        else {"waiting_sessions": worst.waiting, "longest_wait_seconds": worst.seconds},
+        if first is None
+        else {"waiting_sessions": first.waiting, "longest_wait_seconds": first.seconds},
         evidence=(database.key,),
     )
 

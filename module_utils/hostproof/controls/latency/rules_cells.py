@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The dumps of Exadata cells that the policy names: slow requests, confined disks, balance."""
 
-from typing import Dict, List, Tuple
+from typing import Dict, List, Set, Tuple
 
 from ...collect.answer import known
 from ...collect.measured import Window
@@ -16,7 +16,7 @@ from .measurement import cells
 from .measurement.median import median
 from .measurement.report import octave_of, octaves_above
 from .policy import NAME, Policy
-from .subjects import REPORTS, Probed
+from .subjects import REPORTS, Probed, recorded_figures
 
 rules: Rules[Facts, Policy] = Rules(NAME)
 
@@ -40,15 +40,8 @@ _SHORT = 1000.0
 _LEFT_OUT = "the text was shortened, and the lines that are missing are unknown"
 
 
-def _figures_of(subject: Probed) -> cells.Figures:
-    figures = known(subject.answer).figures
-    if figures is None:
-        raise Unanswered(subject.key, "it was recorded without figures; record it again")
-    return figures
-
-
 def _devices(subject: Probed) -> Dict[str, Dict[str, float]]:
-    devices = cells.by_name(_figures_of(subject), cells.DEVICE)
+    devices = cells.by_name(recorded_figures(subject), cells.DEVICE)
     if not devices:
         dumps = [
             window for window in known(subject.answer).windows if _tool(window) == "devio_stats"
@@ -81,7 +74,7 @@ def cell_slow_requests(subject: Probed, _facts: Facts, policy: Policy) -> List[V
     small = [window for window in windows if (window.size or 0) < _SCAN]
     if not small:
         raise Skip("All requests are of 64 KiB and more: scans.", (subject.key,))
-    whole = cells.by_name(_figures_of(subject), cells.DISK)
+    whole = cells.by_name(recorded_figures(subject), cells.DISK)
     names = sorted({(window.subject, window.layer) for window in small})
     return [
         _slow(
@@ -280,32 +273,20 @@ def cell_queues(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     reference=_REFERENCE,
 )
 def cell_balance(facts: Facts, policy: Policy) -> Verdict:
-    totals: Dict[str, float] = {}
-    keys: List[str] = []
-    unread: List[HostproofError] = []
-    for name, answer in facts.reports.items():
-        if isinstance(answer, HostproofError):
-            unread.append(answer)
-            continue
-        disks = cells.by_name(answer.figures or {}, cells.DISK)
-        for disk, counts in disks.items():
-            cell = cells.cell_of(disk)
-            if cell and "ios" in counts:
-                totals[cell] = totals.get(cell, 0.0) + counts["ios"]
-                keys.append(name)
-    peers: Dict[str, List[Tuple[str, float]]] = {}
-    for cell, total in totals.items():
-        peers.setdefault(cell.split(" ")[0], []).append((cell.split(" ", 1)[1], total))
+    peers, keys = _peers(facts)
+    unread = [answer for answer in facts.reports.values() if isinstance(answer, HostproofError)]
     if peers and unread:
         raise unread[0]
     several = {kind: ones for kind, ones in peers.items() if len(ones) > 1}
     if not several:
         raise Skip("latency_probes names no reports with iolstats dumps of two cells or more.")
     low, shown = [], []
+    values: Dict[str, float] = {}
     for kind, ones in several.items():
         for cell, total in ones:
             middle = median(sorted(other for name, other in ones if name != cell))
             shown.append(f"{cell} ({kind}): {total:,.0f} requests")
+            values[f"{cell} {kind}"] = total
             if total < middle * (1.0 - policy.instance_percent / 100.0):
                 low.append(f"{cell} ({kind}) did {100.0 - 100.0 * total / middle:.1f} % less")
     return Verdict(
@@ -322,6 +303,25 @@ def cell_balance(facts: Facts, policy: Policy) -> Verdict:
         ),
         desired=f"within {policy.instance_percent:g} % of the other cells",
         in_use="; ".join(shown),
-        values={f"{cell} {kind}": total for kind, ones in several.items() for cell, total in ones},
-        evidence=tuple(sorted({EVIDENCE + key for key in keys})),
+        values=dict(values),
+        evidence=tuple(sorted(keys)),
     )
+
+
+def _peers(facts: Facts) -> Tuple[Dict[str, List[Tuple[str, float]]], Set[str]]:
+    """By kind of disk, the cells with the number of their requests; and the evidence."""
+    totals: Dict[str, float] = {}
+    keys: Set[str] = set()
+    for name, answer in facts.reports.items():
+        if isinstance(answer, HostproofError):
+            continue
+        for disk, counts in cells.by_name(answer.figures or {}, cells.DISK).items():
+            cell = cells.cell_of(disk)
+            if cell and "ios" in counts:
+                totals[cell] = totals.get(cell, 0.0) + counts["ios"]
+                keys.add(EVIDENCE + name)
+    peers: Dict[str, List[Tuple[str, float]]] = {}
+    for cell, total in totals.items():
+        kind, name = cell.split(" ", 1)
+        peers.setdefault(kind, []).append((name, total))
+    return peers, keys

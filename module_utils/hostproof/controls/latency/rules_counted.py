@@ -68,11 +68,7 @@ def disk(facts: Facts, policy: Policy) -> List[Verdict]:
         if isinstance(storage, HostproofError):
             verdicts.append(undetermined(storage, name))
             continue
-        graded: List[Graded] = []
-        for window in windows:
-            subject = Subject(DISK, storage.kind, window.layer)
-            if window.p50 is not None:
-                graded += grade_window(window, subject, policy.thresholds, window.layer)
+        graded = _graded_disk(windows, storage, policy)
         if status_of(graded) == PASS:
             within.append((name, graded))
             if len(within) <= _SHOWN:
@@ -91,6 +87,15 @@ def disk(facts: Facts, policy: Policy) -> List[Verdict]:
     if not verdicts:
         raise Unanswered(_KEY, "no disk was measured")
     return verdicts
+
+
+def _graded_disk(windows: List[Window], storage: Storage, policy: Policy) -> List[Graded]:
+    graded: List[Graded] = []
+    for window in windows:
+        subject = Subject(DISK, storage.kind, window.layer)
+        if window.p50 is not None:
+            graded += grade_window(window, subject, policy.thresholds, window.layer)
+    return graded
 
 
 @rules.check(

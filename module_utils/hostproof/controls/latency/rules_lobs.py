@@ -9,7 +9,6 @@ The times are of one test: J. Wartak, Part 5, 2014. 7 jobs that insert and delet
 from typing import List, Optional, Tuple
 
 from ...collect.answer import known
-from ...errors import Unanswered
 from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
@@ -19,7 +18,7 @@ from .measurement import lobs
 from .measurement.lobs import Figures
 from .policy import NAME, Policy
 from .redo_advice import fix_of_redo, log_write_us
-from .subjects import REPORTS, SOURCES, Probed, Source
+from .subjects import REPORTS, SOURCES, Probed, Source, recorded_figures
 
 rules: Rules[Facts, Policy] = Rules(NAME)
 
@@ -62,9 +61,7 @@ _FIXED = (
 
 def _figures(subject: Source) -> Figures:
     """Skip where the report is none of a database's time."""
-    figures = known(subject.answer).figures
-    if figures is None:
-        raise Unanswered(subject.key, "it was recorded without figures; record it again")
+    figures = recorded_figures(subject)
     if lobs.WHOLE not in figures:
         raise Skip("It has neither waits for LOBs nor parameters.", (subject.key,))
     return figures
@@ -183,18 +180,11 @@ def _lob_part(figures: Figures) -> Optional[float]:
 )
 def lob_direct_io(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     figures = _figures(subject)
-    shares = {name: _number(figures, lobs.SHARE + name) for name in lobs.DIRECT}
-    some = sum(share for share in shares.values() if share is not None)
-    part = _lob_part(figures)
-    if not some and not figures.get(lobs.WHOLE):
-        raise Skip("This partial report has no such wait.", (subject.key,))
-    sure = sum(shares[name] or 0.0 for name in lobs.DIRECT[1:])
-    plain = shares[lobs.DIRECT[0]] or 0.0
-    if part is None and plain and lobs.SHARE + lobs.HW not in figures:
-        raise Skip(
-            f"'{lobs.DIRECT[0]}' is {plain:g} %, and the report does not show the share of LOBs.",
-            (subject.key,),
-        )
+    plain, *of_lobs = [_number(figures, lobs.SHARE + name) or 0.0 for name in lobs.DIRECT]
+    sure, part = sum(of_lobs), _lob_part(figures)
+    reason = _why_unknown(figures, sure, plain, part)
+    if reason is not None:
+        raise Skip(reason, (subject.key,))
     share = sure + plain * (1.0 if part is None else part)
     status = _status(share, policy)
     if part is None and sure < policy.lob_fail_percent:
@@ -223,6 +213,17 @@ def lob_direct_io(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         values={"percent": round(share, 3)},
         evidence=(subject.key,),
     )
+
+
+def _why_unknown(
+    figures: Figures, sure: float, plain: float, part: Optional[float]
+) -> Optional[str]:
+    """Why the report does not show how long sessions waited for LOBs; None where it does."""
+    if not sure and not plain and not figures.get(lobs.WHOLE):
+        return "This partial report has no such wait."
+    if part is None and plain and lobs.SHARE + lobs.HW not in figures:
+        return f"'{lobs.DIRECT[0]}' is {plain:g} %, and the report does not show the share of LOBs."
+    return None
 
 
 @rules.check(

@@ -5,8 +5,7 @@
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 from ...collect.answer import known
-from ...collect.measured import Window
-from ...errors import Unanswered
+from ...collect.measured import Measured, Window
 from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
@@ -18,12 +17,22 @@ from ...latency.probe_list import (
     REQUEST_RESPONSE,
     SQLNET,
     TCP,
+    Probe,
 )
 from .facts import Facts
 from .grading import Graded, around, grade_window, status_of, values_of, verdict_of
 from .measurement.work import TRAFFIC
 from .policy import NAME, Policy
-from .subjects import TARGETS, WITH_SIZES, WORDS, Probed, need_linux, need_window, no_answer
+from .subjects import (
+    TARGETS,
+    WITH_SIZES,
+    WORDS,
+    Probed,
+    need_linux,
+    need_window,
+    no_answer,
+    recorded_figures,
+)
 from .thresholds import Subject
 
 rules: Rules[Facts, Policy] = Rules(NAME)
@@ -52,9 +61,7 @@ _WANTED = "an answer to each, more than 5% without one fails"
 def tcp(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     """The network, and the listener's answer where one was queried."""
     measured = known(subject.answer)
-    windows = [window for window in measured.windows if window.layer in _NETWORK + ("server",)]
-    if not [window for window in windows if window.layer in _NETWORK]:
-        windows += [window for window in measured.windows if window.layer == "user"]
+    windows = _of_network(measured)
     if not windows:
         raise no_answer(subject, measured)
     graded: List[Graded] = []
@@ -82,6 +89,13 @@ def tcp(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         return verdict
     limits = [verdict.desired] if verdict.desired else []
     return verdict._replace(desired="; ".join(limits + [_WANTED]))
+
+
+def _of_network(measured: Measured) -> List[Window]:
+    windows = [window for window in measured.windows if window.layer in _NETWORK + ("server",)]
+    if any(window.layer in _NETWORK for window in windows):
+        return windows
+    return windows + [window for window in measured.windows if window.layer == "user"]
 
 
 def _lost_answers(windows: Sequence[Window]) -> List[Graded]:
@@ -207,34 +221,17 @@ def payload_sizes(subject: Probed, facts: Facts, policy: Policy) -> Verdict:
     if live:
         need_linux(facts)
         need_window(policy)
-    measured = known(subject.answer)
-    reported = measured.figures
-    if reported is None:
-        raise Unanswered(subject.key, "it was recorded without figures; record it again")
-    whole = reported.get(TRAFFIC + "packet_bytes")
-    seen = {
-        "request_size": reported.get(TRAFFIC + "request_bytes", whole),
-        "reply_size": reported.get(TRAFFIC + "response_bytes", whole),
-    }
-    sizes = {name: float(value) for name, value in seen.items() if isinstance(value, (int, float))}
-    if len(sizes) < 2 and live:
-        reason = "; ".join(measured.remarks) or "the port has no traffic"
-        raise Skip(f"{reason[:1].upper()}{reason[1:]}.", (subject.key,))
+    reported = recorded_figures(subject)
+    sizes = _sizes(reported)
     if len(sizes) < 2:
-        raise Skip("It is not an output of tcpdump or tcpstat.", (subject.key,))
+        reason = "It is not an output of tcpdump or tcpstat."
+        if live:
+            reason = "; ".join(known(subject.answer).remarks) or "the port has no traffic"
+            reason = f"{reason[:1].upper()}{reason[1:]}."
+        raise Skip(reason, (subject.key,))
     text = ", ".join(f"{name}: {value:.0f}" for name, value in sizes.items())
-    wrong, probes = [], []
-    for probe in policy.probes:
-        if probe.kind == TCP and probe.options["mode"] == REQUEST_RESPONSE:
-            probes.append(probe.name)
-            if probe.options["payload"] == AUTO:
-                continue
-            configured = {name: probe.options[name] for name in sizes}
-            if any(
-                not 0.5 <= (configured[name] or 0) / max(sizes[name], 1.0) <= 2.0 for name in sizes
-            ):
-                shown = ", ".join(f"{name}: {value}" for name, value in configured.items())
-                wrong.append(f"{probe.name} has {shown}")
+    probes = [probe for probe in policy.probes if _sends_requests(probe)]
+    wrong = [_sizes_text(probe, sizes) for probe in probes if _has_other_sizes(probe, sizes)]
     verdict = Verdict(
         WARN if wrong else PASS,
         why="{0}; the traffic has {1}.".format("; ".join(wrong), text) if wrong else None,
@@ -248,6 +245,32 @@ def payload_sizes(subject: Probed, facts: Facts, policy: Policy) -> Verdict:
         why = "latency_probes has no tcp probe in mode request_response."
         return verdict._replace(status=SKIP, why=why)
     return verdict
+
+
+def _sizes(reported: Dict[str, Union[str, float]]) -> Dict[str, float]:
+    """The sizes that the figures of a report show, by the options of a tcp probe."""
+    whole = reported.get(TRAFFIC + "packet_bytes")
+    seen = {
+        "request_size": reported.get(TRAFFIC + "request_bytes", whole),
+        "reply_size": reported.get(TRAFFIC + "response_bytes", whole),
+    }
+    return {name: float(value) for name, value in seen.items() if isinstance(value, (int, float))}
+
+
+def _sends_requests(probe: Probe) -> bool:
+    return probe.kind == TCP and probe.options["mode"] == REQUEST_RESPONSE
+
+
+def _has_other_sizes(probe: Probe, sizes: Dict[str, float]) -> bool:
+    return probe.options["payload"] != AUTO and any(
+        not 0.5 <= (probe.options[name] or 0) / max(size, 1.0) <= 2.0
+        for name, size in sizes.items()
+    )
+
+
+def _sizes_text(probe: Probe, sizes: Dict[str, float]) -> str:
+    shown = ", ".join(f"{name}: {probe.options[name]}" for name in sizes)
+    return f"{probe.name} has {shown}"
 
 
 def _traffic(reported: Dict[str, Union[str, float]]) -> str:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The reports that the policy names: AWR, Statspack and what tools print."""
 
-from typing import List, Optional, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 from ...collect.answer import known
 from ...collect.measured import Measured, Window
@@ -41,28 +41,10 @@ _BACKGROUND = " (background)"
 def database(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     """The wait events that have a limit, or that were requested."""
     measured = known(subject.answer)
-    graded: List[Graded] = []
-    requested = subject.probe.options["events"]
-    for window in _events(measured):
-        name = window.subject
-        relevant = requested is None or name.startswith(tuple(requested))
-        if not relevant or window.conditions.get("io_latency", "yes") != "yes":
-            continue
-        event = _event(window, policy)
-        limited = Subject(REPORT, "any", "database", None, event)
-        ones = grade_window(window, limited, policy.thresholds, name)
-        graded += [item for item in ones if item.limit is not None or requested is not None]
-    for event in requested or ():
-        if not any(window.subject.startswith(event) for window in _events(measured)):
-            graded.append(Graded(ERROR, event, f"the report has no event {event!r}", None))
+    graded = _graded(_events(measured), subject.probe.options["events"], policy)
     if not graded:
-        names = [window.subject for window in _events(measured)][:5]
-        why = "It has no wait event with a limit{0}.".format(
-            "" if not names else " (it has {0})".format(", ".join(names))
-        )
-        if (measured.figures or {}).get("kind", DATABASE_KINDS[0]) not in DATABASE_KINDS:
-            why = "It is the output of a tool, which has no wait events."
-        elif not measured.windows:
+        why = _why_no_event(measured)
+        if why is None:
             raise Unanswered(subject.key, "the report has no latency")
         return Verdict(SKIP, why, in_use=_others(measured), evidence=(subject.key,))
     return verdict_of(
@@ -73,6 +55,35 @@ def database(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         (subject.key,),
         [remark for remark in measured.remarks if not _is_of_log_write(remark)],
     )
+
+
+def _graded(
+    windows: List[Window], requested: Optional[Sequence[str]], policy: Policy
+) -> List[Graded]:
+    graded: List[Graded] = []
+    for window in windows:
+        name = window.subject
+        relevant = requested is None or name.startswith(tuple(requested))
+        if not relevant or window.conditions.get("io_latency", "yes") != "yes":
+            continue
+        limited = Subject(REPORT, "any", "database", None, _event(window, policy))
+        ones = grade_window(window, limited, policy.thresholds, name)
+        graded += [item for item in ones if item.limit is not None or requested is not None]
+    for event in requested or ():
+        if not any(window.subject.startswith(event) for window in windows):
+            graded.append(Graded(ERROR, event, f"the report has no event {event!r}", None))
+    return graded
+
+
+def _why_no_event(measured: Measured) -> Optional[str]:
+    """Why nothing is judged; None where the report of a database has no latency at all."""
+    if (measured.figures or {}).get("kind", DATABASE_KINDS[0]) not in DATABASE_KINDS:
+        return "It is the output of a tool, which has no wait events."
+    if not measured.windows:
+        return None
+    names = [window.subject for window in _events(measured)][:5]
+    shown = " (it has {0})".format(", ".join(names)) if names else ""
+    return f"It has no wait event with a limit{shown}."
 
 
 def _what_to_do(graded: List[Graded], measured: Measured) -> str:

@@ -6,7 +6,7 @@ from typing import List
 
 from ...collect.answer import known
 from ...evaluate.checking import Rules, Skip, Verdict
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN, worst
 from .facts import Facts
 from .measurement.readings import LIMITS, Reading, readings_of
 from .policy import NAME, Policy
@@ -35,18 +35,19 @@ def tool_figures(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     readings = [one for one in readings_of(known(subject.answer).figures) if one.limit in LIMITS]
     if not readings:
         raise Skip("It has no count or share with a limit.", (subject.key,))
-    bad = [one for one in readings if _status(one) != PASS]
-    statuses = [_status(one) for one in bad]
-    status = FAIL if FAIL in statuses else WARN if bad else PASS
-    worst = [one for one in bad if _status(one) == status]
-    limits = list(dict.fromkeys(one.limit for one in worst or readings))
+    status = worst(list(map(_status, readings)))
+    decisive = [one for one in readings if _status(one) == status]
+    limits = list(dict.fromkeys(one.limit for one in decisive))
+    is_bad = status != PASS
     return Verdict(
         status,
-        why="{0}: {1}.".format(subject.path, "; ".join(_reading_texts(worst))) if bad else None,
-        fix="; ".join(LIMITS[name].fix for name in limits) if bad else None,
+        why="{0}: {1}.".format(subject.path, "; ".join(_reading_texts(decisive)))
+        if is_bad
+        else None,
+        fix="; ".join(LIMITS[name].fix for name in limits) if is_bad else None,
         of=subject.path,
-        desired="; ".join(_limit(one) for one in _one_of_each(worst or readings)),
-        in_use="; ".join(_reading_texts(bad + [one for one in readings if one not in bad])),
+        desired="; ".join(_limit(one) for one in _one_of_each(decisive)),
+        in_use="; ".join(_reading_texts(sorted(readings, key=lambda one: _status(one) == PASS))),
         values={f"{one.subject} {one.words} {one.unit}".strip(): one.value for one in readings},
         evidence=(subject.key,),
         reference="; limit: ".join(

@@ -15,7 +15,7 @@ from .measurement.median import median
 from .measurement.work import Run
 from .parsers import slob_conf
 from .policy import NAME, Policy
-from .subjects import REPORTS, SOURCES, Probed, Source
+from .subjects import REPORTS, SOURCES, Probed, Source, recorded_figures
 
 rules: Rules[Facts, Policy] = Rules(NAME)
 
@@ -48,15 +48,8 @@ def _with(option: str, why: str) -> Subjects[Facts, Policy, Probed]:
     return Subjects(find, name=lambda subject: str(subject.path))
 
 
-def _figures_of(subject: Source) -> work.Figures:
-    figures = known(subject.answer).figures
-    if figures is None:
-        raise Unanswered(subject.key, "it was recorded without figures; record it again")
-    return figures
-
-
 def _runs(subject: Probed, prefix: str = "") -> List[Run]:
-    runs = work.runs_of(_figures_of(subject), work.RUN, prefix)
+    runs = work.runs_of(recorded_figures(subject), work.RUN, prefix)
     if not runs and prefix:
         raise Unanswered(subject.key, "the earlier result has no reads per second")
     if not runs:
@@ -154,7 +147,7 @@ def logical_reads(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     each=_with("before", "No report names a before to compare with."),
 )
 def throughput_change(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
-    unlike = _unlike(_figures_of(subject))
+    unlike = _unlike(recorded_figures(subject))
     if unlike:
         raise Unanswered(subject.key, "the runs did not do the same: " + "; ".join(unlike))
     after, before = _runs(subject), _runs(subject, work.BEFORE)
@@ -225,22 +218,11 @@ def _changes(
     each=_with("slob_conf", "No report names its slob_conf."),
 )
 def slob_settings(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
-    figures = _figures_of(subject)
+    figures = recorded_figures(subject)
     settings = _settings(figures)
     if not settings:
         raise Unanswered(subject.key, "the settings of SLOB are not there; record it again")
-    wrong = []
-    if settings.get("WORK_LOOP", "0") != "0":
-        wrong.append(
-            "WORK_LOOP={WORK_LOOP} ends each session by itself, and rates are of who is left: set "
-            "it to 0 and RUN_TIME".format(**settings)
-        )
-    for name in slob_conf.PAUSES:
-        if settings.get(name, "0") != "0":
-            wrong.append(f"{name}={settings[name]} has sessions sleep")
-    for name in slob_conf.HOT:
-        if settings.get(name, "FALSE").upper() not in ("FALSE", "0"):
-            wrong.append(f"{name}={settings[name]} has sessions wait for the same blocks")
+    wrong = _distortions(settings)
     unlike = _unlike(figures)
     return Verdict(
         FAIL if unlike else WARN if wrong else PASS,
@@ -259,6 +241,22 @@ def slob_settings(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
         in_use=", ".join(f"{name}={value}" for name, value in sorted(settings.items())),
         evidence=(subject.key,),
     )
+
+
+def _distortions(settings: Dict[str, str]) -> List[str]:
+    wrong = []
+    if settings.get("WORK_LOOP", "0") != "0":
+        wrong.append(
+            "WORK_LOOP={WORK_LOOP} ends each session by itself, and rates are of who is left: set "
+            "it to 0 and RUN_TIME".format(**settings)
+        )
+    for name in slob_conf.PAUSES:
+        if settings.get(name, "0") != "0":
+            wrong.append(f"{name}={settings[name]} has sessions sleep")
+    for name in slob_conf.HOT:
+        if settings.get(name, "FALSE").upper() not in ("FALSE", "0"):
+            wrong.append(f"{name}={settings[name]} has sessions wait for the same blocks")
+    return wrong
 
 
 def _settings(figures: work.Figures, prefix: str = "") -> Dict[str, str]:
@@ -300,7 +298,7 @@ def _instance(name: str, figures: work.Figures) -> str:
     because_of=("cluster_nodes.huge_pages", "hugepages.sga_in_huge_pages"),
 )
 def instances(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
-    figures = _figures_of(subject)
+    figures = recorded_figures(subject)
     runs = work.runs_of(figures, work.INSTANCE)
     by_name = {_instance(run.name, figures): run.logical for run in runs if run.logical is not None}
     if len(by_name) < 2:
@@ -434,7 +432,7 @@ def _full(at: Run, last: Run, cores: Optional[int]) -> str:
     each=SOURCES,
 )
 def prefetch(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
-    figures = _figures_of(subject)
+    figures = recorded_figures(subject)
     if lobs.PARAMETERS not in figures:
         raise Skip("The text has no table of parameters.", (subject.key,))
     parameters = {
@@ -472,7 +470,7 @@ def prefetch(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
     each=REPORTS,
 )
 def flash_cache(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
-    figures = _figures_of(subject)
+    figures = recorded_figures(subject)
     hits, reads = (
         figures.get(lobs.TOTAL + work.FLASH_HITS),
         figures.get(lobs.TOTAL + work.ALL_READS),
@@ -517,21 +515,20 @@ _HITS = 80.0
 )
 def tool_change(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     """One run of the tool before and one after."""
-    figures = _figures_of(subject)
+    figures = recorded_figures(subject)
     after, before = work.tool_figures(figures), work.tool_figures(figures, work.BEFORE)
     if not after and not before:
         raise Skip("It is not a result of a benchmark or of a tool that measures.", (subject.key,))
-    names = [name for name in before if name in after and before[name]]
-    if not names:
+    changes = _percent_changes(before, after)
+    if not changes:
         raise Unanswered(subject.key, "what was before has none of the same figures")
-    changes = {name: 100.0 * (after[name] - before[name]) / before[name] for name in names}
     shown = "; ".join(
         f"{name.replace(work.NEUTRAL, '')} {before[name]:,.6g} to {after[name]:,.6g} "
-        f"({changes[name]:+.1f} %)"
-        for name in names
+        f"({change:+.1f} %)"
+        for name, change in changes.items()
     )
     watching = figures.get("kind") in work.WATCHING
-    worse = [name for name in names if _worse(name, changes[name], after[name] - before[name])]
+    worse = [name for name in changes if _worse(name, changes[name], after[name] - before[name])]
     why = f"Got worse by more than {_NOISE:g} %: " + ", ".join(worse) + "."
     if watching:
         why += " The tool watches the host: another load has other figures, too."
@@ -559,6 +556,15 @@ def tool_change(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
 
 #: Percent by which single runs of the same differ.
 _NOISE = 10.0
+
+
+def _percent_changes(before: Dict[str, float], after: Dict[str, float]) -> Dict[str, float]:
+    """Percent, of the figures that both have."""
+    return {
+        name: 100.0 * (after[name] - value) / value
+        for name, value in before.items()
+        if name in after and value
+    }
 
 
 def _worse(name: str, percent: float, more: float) -> bool:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the rules of latency check one by one: files that are read, targets, and reports."""
 
-from typing import List, NamedTuple, Tuple, Union
+from typing import Dict, List, NamedTuple, Tuple, Union
 
 from ...collect.answer import Answer, known
 from ...collect.measured import Measured
@@ -81,6 +81,13 @@ class Instance(NamedTuple):
 
 #: Where parameters of a database are told.
 Source = Union[Probed, Instance]
+
+
+def recorded_figures(subject: Source) -> Dict[str, Union[str, float]]:
+    figures = known(subject.answer).figures
+    if figures is None:
+        raise Unanswered(subject.key, "it was recorded without figures; record it again")
+    return figures
 
 
 def _of(policy: Policy, kind: str) -> List[Probe]:

@@ -72,12 +72,7 @@ def threshold_from(options: object) -> Threshold:
                 probe, ", ".join(LAYERS[probe]), layer
             )
         )
-    event = options.get("event")
-    if event is not None and (probe != REPORT or not isinstance(event, str) or not event):
-        raise ValueError("event is the name of a wait event, for the probe report alone")
-    size = options.get("size")
-    if size is not None and (isinstance(size, bool) or not str(size).isdecimal()):
-        raise ValueError(f"size must be a number of bytes, not {size!r}")
+    event, size = _event(options, probe), _size(options)
     warn, fail = _limit_from(options, "warn_ms"), _limit_from(options, "fail_ms")
     if warn is None:
         raise ValueError("needs warn_ms")
@@ -88,12 +83,28 @@ def threshold_from(options: object) -> Threshold:
         storage=_choice(options, "storage", STORAGE, ANY),
         layer=layer,
         figure=_choice(options, "figure", FIGURES, None),
-        size=None if size is None else int(size),
+        size=size,
         event=event,
         warn_ms=warn,
         fail_ms=fail,
         source=str(options.get("source") or "policy"),
     )
+
+
+def _event(options: Dict[str, Any], probe: str) -> Optional[str]:
+    event = options.get("event")
+    if event is None or (probe == REPORT and isinstance(event, str) and event):
+        return event
+    raise ValueError("event is the name of a wait event, for the probe report alone")
+
+
+def _size(options: Dict[str, Any]) -> Optional[int]:
+    size = options.get("size")
+    if size is None:
+        return None
+    if isinstance(size, bool) or not str(size).isdecimal():
+        raise ValueError(f"size must be a number of bytes, not {size!r}")
+    return int(size)
 
 
 def _choice(
