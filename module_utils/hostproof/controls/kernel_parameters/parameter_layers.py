@@ -3,7 +3,7 @@
 """One parameter, checked in its layers: what is queried, what boots, what runs, what is used of
 it."""
 
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
@@ -41,14 +41,7 @@ def judge_parameter(parameter: Parameter, facts: Facts, policy: Policy) -> Verdi
     coming = attempt(value_at_boot, parameter, facts.boot)
     room = attempt(_room, parameter, now, facts)
     rooms = if_known(room, [])
-    current, later_problems = _current_problem(parameter, now), _later(parameter, at_boot, coming)
-    releases: Optional[HostproofError] = None
-    is_open = parameter.releases is not None and bool(current + later_problems)
-    if is_open and _may_be_met(parameter, now, at_boot, coming):
-        current, later_problems, releases = [], [], parameter.releases
-    unsure = parameter.unsure if current + later_problems else None
-    if unsure is not None:
-        current, later_problems = [], []
+    problems = _problems(parameter, now, at_boot, coming)
     worst = WARN if parameter.advice else FAIL
     # The demand for shared memory has every SGA in it: what is in use does not grow.
     graded = [] if parameter.key == "kernel/shmall" else rooms
@@ -58,26 +51,26 @@ def judge_parameter(parameter: Parameter, facts: Facts, policy: Policy) -> Verdi
     unsettled = [coming, at_boot, if_known(attempt(_unsettled, at_boot), None)]
     unknown_later = [answer for answer in unsettled if isinstance(answer, HostproofError)]
     persisted: Answer[str] = _persisted(parameter, at_boot, coming)
-    if unknown_later and not later_problems:
+    if unknown_later and not problems.later:
         persisted = unknown_later[0]
     return layered(
-        persisted=Layer(persisted, worst if later_problems else PASS, "after a reboot"),
+        persisted=Layer(persisted, worst if problems.later else PASS, "after a reboot"),
         running=Layer(
-            now if isinstance(now, HostproofError) else _running(parameter, effective, facts),
-            worst if current else PASS,
+            attempt(_running, parameter, now, facts),
+            worst if problems.now else PASS,
             "running kernel",
         ),
         in_use=Layer(used, grade) if used else None,
         also=[
-            ("releases of the homes", releases),
-            (f"whether this host needs {parameter.name}", unsure),
+            ("releases of the homes", problems.releases),
+            (f"whether this host needs {parameter.name}", problems.unsure),
             (f"whether a reboot sets {parameter.unless}", later),
             ("amount in use", None if isinstance(now, HostproofError) else room),
             ("IPC namespaces of instances", apart),
             ("size of databases that are down", _stopped(parameter, now, coming, facts)),
         ],
-        advice=advice_of(parameter, facts, policy, graded, bool(current or later_problems)),
-        why="; ".join([*current, *later_problems, *full]) + ".",
+        advice=advice_of(parameter, facts, policy, graded, bool(problems.now or problems.later)),
+        why="; ".join([*problems.now, *problems.later, *full]) + ".",
         desired=words(parameter.compare, demand.value, parameter.room)
         + (f" ({demand.how})" if demand.how else ""),
         evidence=_evidence(parameter, at_boot, rooms),
@@ -163,11 +156,37 @@ def _room(parameter: Parameter, now: Answer[Optional[Numbers]], facts: Facts) ->
     return [] if value is None else room_of(parameter, value, facts)
 
 
-def _running(parameter: Parameter, effective: Optional[Numbers], facts: Facts) -> str:
+def _running(parameter: Parameter, now: Answer[Optional[Numbers]], facts: Facts) -> str:
+    effective = known(now)
     text = facts.running[parameter.key]
     if isinstance(text, HostproofError):
         return "unknown"
     return text.replace("\t", " ") + _effective(parameter, effective)
+
+
+class _Problems(NamedTuple):
+    """None of ``now`` and ``later`` where ``releases`` or ``unsure`` is why they are unknown."""
+
+    now: List[str]
+    later: List[str]
+    releases: Optional[HostproofError] = None
+    unsure: Optional[HostproofError] = None
+
+
+def _problems(
+    parameter: Parameter,
+    now: Answer[Optional[Numbers]],
+    at_boot: Answer[SysctlAtBoot],
+    coming: Answer[Optional[Numbers]],
+) -> _Problems:
+    current, later = _current_problem(parameter, now), _later(parameter, at_boot, coming)
+    if not current and not later:
+        return _Problems([], [])
+    if parameter.releases is not None and _may_be_met(parameter, now, at_boot, coming):
+        return _Problems([], [], releases=parameter.releases)
+    if parameter.unsure is not None:
+        return _Problems([], [], unsure=parameter.unsure)
+    return _Problems(current, later)
 
 
 def _may_be_met(

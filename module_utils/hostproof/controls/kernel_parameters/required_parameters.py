@@ -177,17 +177,7 @@ def _of_any_release(
 
 
 def _for_releases(releases: List[Version], facts: Facts, policy: Policy) -> List[Parameter]:
-    rows: Dict[str, List[Row]] = {}
-    unsure: Dict[str, Tuple[HostproofError, Row]] = {}
-    for row in ROWS:
-        if not any(is_for(row, release) for release in releases):
-            continue
-        asked = attempt(_is_asked, row, facts, policy)
-        key = sysctl_d.normalize(row.name)
-        if isinstance(asked, HostproofError):
-            unsure[key] = (asked, row)
-        elif asked:
-            rows.setdefault(key, []).append(row)
+    rows, unsure = _asked_rows(releases, facts, policy)
     own = {sysctl_d.normalize(entry.name): entry for entry in policy.values}
     judged = [_of_rows(key, some, facts, own.pop(key, None)) for key, some in rows.items()]
     judged += [_of_policy(key, entry, facts) for key, entry in own.items()]
@@ -202,6 +192,24 @@ def _for_releases(releases: List[Version], facts: Facts, policy: Policy) -> List
     return judged + [
         parameter for parameter in _filters(facts, policy) if parameter.key not in names
     ]
+
+
+def _asked_rows(
+    releases: List[Version], facts: Facts, policy: Policy
+) -> Tuple[Dict[str, List[Row]], Dict[str, Tuple[HostproofError, Row]]]:
+    """By key, the rows that this host needs, and one for which that is unknown."""
+    rows: Dict[str, List[Row]] = {}
+    unsure: Dict[str, Tuple[HostproofError, Row]] = {}
+    for row in ROWS:
+        if not any(is_for(row, release) for release in releases):
+            continue
+        asked = attempt(_is_asked, row, facts, policy)
+        key = sysctl_d.normalize(row.name)
+        if isinstance(asked, HostproofError):
+            unsure[key] = (asked, row)
+        elif asked:
+            rows.setdefault(key, []).append(row)
+    return rows, unsure
 
 
 def _of_rows(key: str, rows: List[Row], facts: Facts, required: Optional[Wanted]) -> Parameter:

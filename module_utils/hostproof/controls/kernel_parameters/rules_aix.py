@@ -99,15 +99,14 @@ def _steps(low: Dict[str, _Values], now: _Values, later: _Values) -> List[Step]:
     good = {name: max(_LEAST[name], now.get(name, 0), later.get(name, 0)) for name in _LEAST}
     good["sb_max"] = max(good["sb_max"], 2 * good["udp_recvspace"])
     wrong = {**low.get(_LATER, {}), **low.get(_SYSTEM, {})}
-    reboot = [name for name in wrong if name == "ipqmaxlen"]
-    live = [name for name in _LEAST if name in wrong and name not in reboot]
+    live = [name for name in _LEAST if name in wrong and name != "ipqmaxlen"]
     steps: List[Step] = []
     if live:
         text = f"set {_list({name: good[name] for name in live})} now and after a reboot"
         steps.append(Run("no", "-p", *_options("-o", live, good), text=text))
-    if reboot and later.get("ipqmaxlen", 0) < _LEAST["ipqmaxlen"]:
-        text = f"set {_list({name: good[name] for name in reboot})} after a reboot"
-        steps.append(Run("no", "-r", *_options("-o", reboot, good), text=text))
+    if "ipqmaxlen" in wrong and later.get("ipqmaxlen", 0) < _LEAST["ipqmaxlen"]:
+        text = f"set ipqmaxlen {good['ipqmaxlen']} after a reboot"
+        steps.append(Run("no", "-r", *_options("-o", ["ipqmaxlen"], good), text=text))
     for place in low:
         if place not in (_SYSTEM, _LATER):
             text = f"set {_list({name: _LEAST[name] for name in low[place]})} of {place}"

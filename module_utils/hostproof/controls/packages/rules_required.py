@@ -129,7 +129,7 @@ def _judged(rows: List[Row], facts: Facts, policy: Policy) -> Verdict:
     missing = [row for row in rows if not installed(row, database)]
     certain = [row for row in missing if row.need != "list"]
     text = ", ".join(_describe_row(row, facts) for row in certain or missing)
-    others = ", ".join(row.package for row in missing if row not in certain) if certain else ""
+    others = _names([row for row in missing if row not in certain]) if certain else ""
     why = f"{len(missing)} of {len(rows)} are missing{': ' * bool(missing)}{text}."
     if others:
         why += f" Only installation roles list these: {others}."
@@ -137,11 +137,15 @@ def _judged(rows: List[Row], facts: Facts, policy: Policy) -> Verdict:
         (FAIL if certain else WARN) if missing else PASS,
         why,
         advice=Advice(_install_steps(missing, facts, policy)),
-        desired=", ".join(row.package for row in rows),
-        persisted=f"missing: {', '.join(row.package for row in missing)}" if missing else "all",
+        desired=_names(rows),
+        persisted=f"missing: {_names(missing)}" if missing else "all",
         reference=sources(missing or rows),
         evidence=[database.command],
     )
+
+
+def _names(rows: List[Row]) -> str:
+    return ", ".join(row.package for row in rows)
 
 
 def _describe_row(row: Row, facts: Facts) -> str:
@@ -195,7 +199,7 @@ def version(release: Release, facts: Facts, policy: Policy) -> Verdict:
                 Ask(
                     _IMAGE
                     if known(facts.image_mode)
-                    else f"update {', '.join(row.package for row in old)} with the package manager"
+                    else f"update {_names(old)} with the package manager"
                 )
             ]
         ),

@@ -62,31 +62,39 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     pending: List[str] = []
     for app in facts.apps:
         targets = [target for target in policy.pools if target.server == app.server.name]
-        if not targets:
-            continue
-        name = app.server.name
-        refused = _server_guards(app)
-        steps: List[_Step] = []
-        for target in [] if refused else targets:
-            against = _plan_pool(app, target, policy, steps)
-            refusals += [one._replace(part=f"{name} {target.pool}") for one in against]
-        refusals += refused
-        if refused:
-            continue
-        state = known(app.running).nodes[0].state
-        if steps and state != "running":
-            reason = f"{name} is {state}: a reload would bring others' changes too"
-            refusals.append(Refusal(reason + "; reload it first", None, name))
-        elif steps:
-            groups = [steps] if policy.allow_reload else [[step] for step in steps]
-            changes += [_change(app, group, policy) for group in groups]
-        if state != "running" or (steps and not policy.allow_reload):
-            pending.append(
-                f"{name} works by its old values until it is reloaded: reload in a "
-                "quiet hour (its sessions end), or pool_validation_allow_reload: true."
-            )
+        if targets:
+            refused = _server_guards(app)
+            of_app = Plan([], refused, [], []) if refused else _plan_app(app, targets, policy)
+            changes += of_app.changes
+            refusals += of_app.refusals
+            pending += of_app.pending
     if not (changes or refusals or pending or policy.pools):
         return idle("pool_validation_pools names no pool.")
+    return Plan(changes, refusals, pending, [])
+
+
+def _plan_app(app: App, targets: List[Wanted], policy: Policy) -> Plan:
+    """The changes of the pools of one server."""
+    name = app.server.name
+    refusals: List[Refusal] = []
+    steps: List[_Step] = []
+    for target in targets:
+        against = _plan_pool(app, target, policy, steps)
+        refusals += [one._replace(part=f"{name} {target.pool}") for one in against]
+    changes: List[Change] = []
+    state = known(app.running).nodes[0].state
+    if steps and state != "running":
+        reason = f"{name} is {state}: a reload would bring others' changes too"
+        refusals.append(Refusal(reason + "; reload it first", None, name))
+    elif steps:
+        groups = [steps] if policy.allow_reload else [[step] for step in steps]
+        changes = [_change(app, group, policy) for group in groups]
+    pending = []
+    if state != "running" or (steps and not policy.allow_reload):
+        pending.append(
+            f"{name} works by its old values until it is reloaded: reload in a "
+            "quiet hour (its sessions end), or pool_validation_allow_reload: true."
+        )
     return Plan(changes, refusals, pending, [])
 
 

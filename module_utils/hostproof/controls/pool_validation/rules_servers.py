@@ -53,17 +53,7 @@ def running(app: App, _facts: Facts, _policy: Policy) -> Verdict:
         if node.state in WAITING
     ]
     if not wrong:
-        differing = [
-            difference
-            for node in model.nodes
-            for difference in _differences(app, model, node, stored)
-        ]
-        wrong += differing[:20]
-        if differing:
-            wrong.append(
-                "the server wins until it starts again, and writes its file again when it is "
-                "changed"
-            )
+        wrong = _unlike_file(app, model, stored)
     return Verdict(
         WARN if wrong else PASS,
         why="; ".join(wrong) + "." if wrong else None,
@@ -85,6 +75,14 @@ def running(app: App, _facts: Facts, _policy: Policy) -> Verdict:
     )
 
 
+def _unlike_file(app: App, model: Running, stored: List[DataSource]) -> List[str]:
+    differing = [
+        difference for node in model.nodes for difference in _differences(app, model, node, stored)
+    ]
+    wins = "the server wins until it starts again, and writes its file again when it is changed"
+    return [*differing[:20], wins] if differing else []
+
+
 def _running(app: App) -> Running:
     """What the server shows; Skip if it does not run."""
     if isinstance(app.running, HostproofError) and app.file and is_stopped(app.running):
@@ -99,9 +97,11 @@ def _differences(app: App, model: Running, node: Node, stored: List[DataSource])
     if node.name and node.state != "running":
         return []
     mine = {_key(pool): pool for pool in model.pools if pool.node == node.name}
-    if app.server.mode == DOMAIN:
-        stored = [source for source in stored if source.profile == node.profile]
-    files = {(source.name, source.xa): source for source in stored if source.enabled}
+    files = {
+        (source.name, source.xa): source
+        for source in stored
+        if source.enabled and (app.server.mode != DOMAIN or source.profile == node.profile)
+    }
     place = node.name + " " if node.name else ""
     differences = [
         f"{place}{name} is only in the file" for name, _xa in sorted(set(files) - set(mine))

@@ -76,19 +76,20 @@ class _Reader:
             self.schema = None if schema is None else int(schema.group(1))
         if name == "profile" and len(self.path) == 3:
             self.profile = attributes.get("name")
-        elif name in _SOURCES and self.source is None and "datasources" in self.path[-2:-1]:
-            self.source = DataSource(
-                attributes.get("pool-name") or attributes.get("jndi-name", ""),
-                attributes.get("jndi-name", ""),
-                name == "xa-datasource",
-                attributes.get("enabled", "true") != "false",
-                self.profile,
-                {},
-                self.schema,
-            )
-        elif self.source is not None and name in CLASSES and "class-name" in attributes:
+        elif self.source is None:
+            if name in _SOURCES and "datasources" in self.path[-2:-1]:
+                self.source = DataSource(
+                    attributes.get("pool-name") or attributes.get("jndi-name", ""),
+                    attributes.get("jndi-name", ""),
+                    name == "xa-datasource",
+                    attributes.get("enabled", "true") != "false",
+                    self.profile,
+                    {},
+                    self.schema,
+                )
+        elif name in CLASSES and "class-name" in attributes:
             self.source.attributes[CLASSES[name]] = attributes["class-name"]
-        elif self.source is not None and name in TEXTS:
+        elif name in TEXTS:
             self.text = []
 
     def data(self, text: str) -> None:

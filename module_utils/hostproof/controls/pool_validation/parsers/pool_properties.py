@@ -70,31 +70,40 @@ def parse(text: str) -> List[PoolSource]:
     spring = [(key, value) for key, value in spring if key.startswith("spring.")]
     others = _own_prefixes(pairs)
     if not spring and not others:
-        own = {key: value for key, value in pairs if key in DEFAULTS[HIKARICP]}
-        is_one = own or any(key.startswith(("dataSource", "jdbcUrl")) for key, _value in pairs)
-        named = dict(pairs)
-        url = named.get("jdbcUrl") or named.get("dataSource.url") or named.get("dataSource.URL", "")
-        own.update(database_of(url, *(named.get(name, "") for name in _CLASSES)))
-        return [PoolSource(HIKARICP, HIKARICP, own)] if is_one else []
-    settings = {key[len(_SPRING) :]: value for key, value in spring if key.startswith(_SPRING)}
+        return _of_hikaricp(pairs)
+    return _of_spring(spring) + others
+
+
+def _of_hikaricp(pairs: List[Tuple[str, str]]) -> List[PoolSource]:
+    own = {key: value for key, value in pairs if key in DEFAULTS[HIKARICP]}
+    is_one = own or any(key.startswith(("dataSource", "jdbcUrl")) for key, _value in pairs)
+    named = dict(pairs)
+    url = named.get("jdbcUrl") or named.get("dataSource.url") or named.get("dataSource.URL", "")
+    own.update(database_of(url, *(named.get(name, "") for name in _CLASSES)))
+    return [PoolSource(HIKARICP, HIKARICP, own)] if is_one else []
+
+
+def _of_spring(pairs: List[Tuple[str, str]]) -> List[PoolSource]:
+    """The pool of spring.datasource; none without such a setting."""
+    settings = {key[len(_SPRING) :]: value for key, value in pairs if key.startswith(_SPRING)}
     values: Dict[str, Dict[str, str]] = {}
     for key, value in settings.items():
         kind, name = _attribute(key)
         if name is not None:
             values.setdefault(kind, {})[name] = _value(kind, name, value)
-    if settings and any(key.startswith(_ELSEWHERE) for key, _value in spring):
-        return [PoolSource(_SPRING[:-1], "Spring with profiles or imports", {}), *others]
+    if not settings:
+        return []
+    if any(key.startswith(_ELSEWHERE) for key, _value in pairs):
+        return [PoolSource(_SPRING[:-1], "Spring with profiles or imports", {})]
     if "jndiname" in settings:
-        return [PoolSource(_SPRING + "jndi-name", "a JNDI name", {}), *others]
+        return [PoolSource(_SPRING + "jndi-name", "a JNDI name", {})]
     if "type" in settings:
         kind = _TYPES.get(settings["type"], settings["type"])
         own = values.get(kind, {})
         if kind in DEFAULTS:
             own.update(_of_all_kinds(kind, settings, own))
-        return [PoolSource(_SPRING + _shown(kind), kind, own), *others]
-    if not settings:
-        return others
-    return [PoolSource(_SPRING[:-1], "Spring without spring.datasource.type", {}), *others]
+        return [PoolSource(_SPRING + _shown(kind), kind, own)]
+    return [PoolSource(_SPRING[:-1], "Spring without spring.datasource.type", {})]
 
 
 def _of_all_kinds(kind: str, settings: Dict[str, str], own: Dict[str, str]) -> Dict[str, str]:

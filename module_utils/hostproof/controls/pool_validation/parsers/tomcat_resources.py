@@ -46,29 +46,37 @@ def parse(text: str) -> List[PoolSource]:
     sources: List[PoolSource] = []
 
     def begin(name: str, attributes: Dict[str, str]) -> None:
-        if name == "jdbc-data-source":
-            raise ParseError(
-                _WHAT, "it is a file of WebLogic, which is not read: check its pool in the console"
-            )
-        if name in _OF_JBOSS:
-            raise ParseError(
-                _WHAT,
-                "it is a file of JBoss or WildFly: name its server in pool_validation_servers",
-            )
+        _refuse_others(name)
         kind, factory = attributes.get("type", ""), attributes.get("factory", "")
         if name != "Resource" or "DataSource" not in kind + factory:
             return
         if any(len(value) > LONGEST for value in attributes.values()) or len(sources) == MOST:
             raise ParseError(_WHAT, f"a value is longer than {LONGEST}, or there are over {MOST}")
-        # Other factories create OracleDataSource and similar classes, possibly without a pool.
-        pool = _FACTORIES.get(factory) if factory or kind == _DATA_SOURCE else None
-        known = DEFAULTS.get(pool or "", {})
-        # Java trims neither a boolean nor a number: " true " is false.
-        values = {key: value for key, value in attributes.items() if key in known}
-        if known:
-            url = next((attributes[key] for key in _URLS if key in attributes), "")
-            values.update(database_of(url, *(attributes.get(key, "") for key in _CLASSES)))
-        sources.append(PoolSource(attributes.get("name", ""), pool or factory or kind, values))
+        sources.append(_source(kind, factory, attributes))
 
     xml_events.read(_WHAT, text, begin, lambda _name: None, lambda _text: None)
     return sources
+
+
+def _refuse_others(element: str) -> None:
+    """ParseError of a file of another server."""
+    if element == "jdbc-data-source":
+        raise ParseError(
+            _WHAT, "it is a file of WebLogic, which is not read: check its pool in the console"
+        )
+    if element in _OF_JBOSS:
+        raise ParseError(
+            _WHAT, "it is a file of JBoss or WildFly: name its server in pool_validation_servers"
+        )
+
+
+def _source(kind: str, factory: str, attributes: Dict[str, str]) -> PoolSource:
+    # Other factories create OracleDataSource and similar classes, possibly without a pool.
+    pool = _FACTORIES.get(factory) if factory or kind == _DATA_SOURCE else None
+    known = DEFAULTS.get(pool or "", {})
+    # Java trims neither a boolean nor a number: " true " is false.
+    values = {key: value for key, value in attributes.items() if key in known}
+    if known:
+        url = next((attributes[key] for key in _URLS if key in attributes), "")
+        values.update(database_of(url, *(attributes.get(key, "") for key in _CLASSES)))
+    return PoolSource(attributes.get("name", ""), pool or factory or kind, values)
