@@ -222,7 +222,7 @@ def from_devio_stats(text: str) -> Report:
 
 
 def _mean(values: List[float], counts: List[int]) -> Optional[float]:
-    """The mean of values each of which counts so often."""
+    """The mean of the values, each weighted by its count."""
     total = sum(counts)
     return sum(map(operator.mul, values, counts)) / total if total else None
 
