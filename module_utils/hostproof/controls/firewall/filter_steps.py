@@ -19,7 +19,7 @@ from .parsers.packets import (
     reach,
 )
 from .policy import Port
-from .rule_outcomes import Interface
+from .rule_outcomes import ALL_PACKETS, Interface
 
 _FIREWALLD = ("firewalld", "zones")
 _SHOW = "nft list ruleset or iptables-save shows it"
@@ -50,23 +50,16 @@ def remove(what: str) -> List[Step]:
 def open_port(port: Port, way: Interface, facts: Facts, is_reply: bool) -> List[Step]:
     """The steps in the files of each service that drops the port."""
     packet = Packet(port.protocol, port.port, port.direction, way.name, (), way.own)
-    if port.sources:
-        sources = ", ".join(port.sources)
-        return [Ask(f"accept {port.port}/{port.protocol} from {sources} in the files")]
-    if is_reply:
-        return _in_files(facts, packet, lambda unit, path, chain: [_replies(unit, path, chain)])
     name = f"{port.port}/{port.protocol}"
-    if port.direction == "out":
-        return _in_files(
-            facts,
-            packet,
-            lambda unit, path, chain: [
-                Ask(f"accept {name} to other hosts in the output rules of {path or unit}")
-            ],
-        )
+    if port.sources:
+        return [Ask(f"accept {name} from {', '.join(port.sources)} in the files")]
 
-    def steps(unit: str, path: str, chain: Optional[Chain]) -> List[Step]:
-        if unit == "firewalld" and chain is not None and chain.name.startswith("direct"):
+    def steps(unit: str, path: str, chain: Chain) -> List[Step]:
+        if is_reply:
+            return [_replies(unit, path, chain)]
+        if port.direction == "out":
+            return [Ask(f"accept {name} to other hosts in the output rules of {path or unit}")]
+        if unit == "firewalld" and chain.name.startswith("direct"):
             return [Ask(f"remove the direct rule of firewalld that drops {name} (direct.xml)")]
         if unit == "firewalld":
             return _of_zone(port, facts, way)
@@ -86,30 +79,26 @@ def open_interface(way: Interface, facts: Facts) -> List[Step]:
     if not name:
         return [Ask("accept all packets on the private interfaces (oifcfg getif shows them)")]
 
-    def steps(unit: str, path: str, chain: Optional[Chain]) -> List[Step]:
-        if unit == "firewalld" and chain is not None and chain.hook == "input":
-            zone = [
-                *("firewall-cmd", "--permanent"),
-                "--zone=trusted",
-                f"--change-interface={name}",
+    def steps(unit: str, path: str, chain: Chain) -> List[Step]:
+        if unit == "firewalld" and chain.hook == "input":
+            zone = ("--permanent", "--zone=trusted", f"--change-interface={name}")
+            return [
+                Run("firewall-cmd", *zone, text=f"put {name} into the zone trusted of firewalld")
             ]
-            return [Run(*zone, text=f"put {name} into the zone trusted of firewalld")]
-        if unit == "ufw" and chain is not None and chain.hook == "input":
+        if unit == "ufw" and chain.hook == "input":
             return [Run("ufw", "allow", "in", "on", name, text=f"accept all packets on {name}")]
-        is_input = chain is None or chain.hook in ("input", "prerouting", "ingress")
         if unit in ("firewalld", "ufw"):
             return [Ask(f"accept all packets to {name} in the output rules of {unit}")]
+        is_input = chain.hook in ("input", "prerouting", "ingress")
         rule = f'{"iifname" if is_input else "oifname"} "{name}" accept'
         if unit != "nftables":
-            place = chain.name if chain is not None else "INPUT" if is_input else "OUTPUT"
-            rule = f"-A {place} {'-i' if is_input else '-o'} {name} -j ACCEPT"
+            rule = f"-A {chain.name} {'-i' if is_input else '-o'} {name} -j ACCEPT"
         return [_above(rule, path, chain, "all other rules")]
 
     found: List[Step] = []
     packets = [
         Packet(protocol, None, direction, name, way.networks, way.own)
-        for protocol in ("udp", "tcp")
-        for direction in ("in", "out")
+        for protocol, direction in ALL_PACKETS
     ]
     packets.append(Packet("udp", 42424, "in", name, way.networks, (GROUP,)))
     for packet in packets:
@@ -120,14 +109,16 @@ def open_interface(way: Interface, facts: Facts) -> List[Step]:
 def _in_files(
     facts: Facts,
     packet: Packet,
-    steps: Callable[[str, str, Optional[Chain]], Sequence[Step]],
+    steps: Callable[[str, str, Chain], Sequence[Step]],
     all_packets: bool = False,
 ) -> List[Step]:
     persisted = if_known(facts.persisted, None)
     found: List[Step] = []
-    for unit, tables in persisted.of_unit.items() if persisted is not None else ():
+    if persisted is None:
+        return found
+    for unit, tables in persisted.of_unit.items():
         for chain in _dropping(tables, packet, all_packets):
-            found += steps(unit, persisted.paths.get(unit, "") if persisted else "", chain)
+            found += steps(unit, persisted.paths.get(unit, ""), chain)
     return found
 
 
@@ -148,21 +139,21 @@ def _dropping(tables: Tables, packet: Packet, all_packets: bool) -> List[Chain]:
     return dropping
 
 
-def _above(rule: str, path: str, chain: Optional[Chain], what: str) -> Step:
+def _above(rule: str, path: str, chain: Chain, what: str) -> Step:
     if rule.startswith("-A "):
         return Edit(path, what=f"put '{rule}' into {path}, above {what}, and above COMMIT")
-    place = f"the chain {chain.name} of {path}" if chain is not None else path
-    return Edit(path, what=f"put '{rule}' into {place}, above {what}")
+    return Edit(path, what=f"put '{rule}' into the chain {chain.name} of {path}, above {what}")
 
 
-def _replies(unit: str, path: str, chain: Optional[Chain]) -> Step:
-    hook = chain.hook if chain is not None else "output"
+def _replies(unit: str, path: str, chain: Chain) -> Step:
     if unit == "nftables":
         return _above("ct state established,related accept", path, chain, "all other rules")
     if unit in ("iptables", "netfilter-persistent"):
-        rule = f"-A {hook.upper()} -m conntrack --ctstate ESTABLISHED,RELATED -j ACCEPT"
+        rule = f"-A {chain.hook.upper()} -m conntrack --ctstate ESTABLISHED,RELATED -j ACCEPT"
         return _above(rule, path, chain, "all other rules")
-    return Ask(f"accept established connections in the {hook} rules of {unit} before it drops")
+    return Ask(
+        f"accept established connections in the {chain.hook} rules of {unit} before it drops"
+    )
 
 
 def _of_zone(port: Port, facts: Facts, way: Interface) -> List[Step]:

@@ -23,6 +23,7 @@ from .parsers.packets import (
     Packet,
     Reach,
     Tables,
+    is_inside,
     networks_of,
     ports_of,
     reach,
@@ -31,6 +32,8 @@ from .policy import PRIVATE, Port
 
 #: An address that no rule names: those that are accepted are on a list if it is not.
 _ANYBODY = ipaddress.ip_network("240.0.0.1/32")
+#: Protocols and directions of the packets between the nodes.
+ALL_PACKETS = (("udp", "in"), ("udp", "out"), ("tcp", "in"), ("tcp", "out"))
 #: Ports that are tried one by one on the interconnect.
 _MOST_PORTS = 64
 _RUNNING = "command:" + " ".join(NFT)
@@ -101,22 +104,28 @@ def outcome_of(port: Port, facts: Facts, tables: Tables, what: str) -> Outcome:
     states = {result.state for _way, result in found}
     _require_clear(found, states, facts, what)
     state = next((each for each in (OPEN, BLOCKED) if states == {each}), PARTLY)
-    conditions = tuple(
-        sorted(
-            {_plain(text) for _way, result in found for _kind, text in result.conditions}
-            | {way.name for way, result in found if result.state == OPEN and state == PARTLY}
-        )
-    )
+    conditions = _conditions(found, state)
     anybody = [_reach(port, way, tables, (_ANYBODY,)).state for way, _result in found]
-    replies = [result.is_reply for _way, result in found if result.state == BLOCKED]
+    # Each of the interfaces that drop the port drops its replies only.
+    is_reply = BLOCKED in states and all(
+        result.is_reply for _way, result in found if result.state == BLOCKED
+    )
     return Outcome(
         state,
         state == PARTLY and OPEN not in anybody,
-        _text(state, found, conditions, all(replies) and bool(replies)),
+        _text(state, found, conditions, is_reply),
         conditions,
         tuple(sorted({limit for _way, result in found for limit in result.limits})),
-        all(replies) and bool(replies),
+        is_reply,
     )
+
+
+def _conditions(found: List[Tuple[Interface, Reach]], state: str) -> Tuple[str, ...]:
+    """The sources and interfaces that are accepted."""
+    texts = {_plain(text) for _way, result in found for _kind, text in result.conditions}
+    if state == PARTLY:
+        texts |= {way.name for way, result in found if result.state == OPEN}
+    return tuple(sorted(texts))
 
 
 def _require_clear(
@@ -148,13 +157,7 @@ def _without_nodes(result: Reach, way: Interface, inside: List[Network]) -> Reac
         network for text in texts for each in text.split(", ") for network in networks_of(each)
     ]
     is_own = set(way.networks) <= set(inside)
-    are_nodes = networks and all(
-        any(
-            network.network_address in other and network.broadcast_address in other
-            for other in inside
-        )
-        for network in networks
-    )
+    are_nodes = networks and all(is_inside(network, inside) for network in networks)
     return Reach(BLOCKED, result.limits) if are_nodes and not is_own else result
 
 
@@ -236,15 +239,14 @@ def traffic(way: Interface, tables: Tables) -> Traffic:
     ]
     groups = groups or [((), ())]
     for remote, local in groups:
-        for protocol in ("udp", "tcp"):
-            for direction in ("in", "out"):
-                packet = Packet(protocol, None, direction, way.name, remote, local)
-                ports, some = _dropped_ports(tables, packet)
-                sources += some
-                if ports:
-                    words = "from" if direction == "in" else "to"
-                    other = f" {words} {remote[0]}" if remote else ""
-                    dropped.append(f"{protocol.upper()} {ports}{other}")
+        for protocol, direction in ALL_PACKETS:
+            packet = Packet(protocol, None, direction, way.name, remote, local)
+            ports, some = _dropped_ports(tables, packet)
+            sources += some
+            if ports:
+                words = "from" if direction == "in" else "to"
+                other = f" {words} {remote[0]}" if remote else ""
+                dropped.append(f"{protocol.upper()} {ports}{other}")
         group = Packet("udp", 42424, "in", way.name, remote, (GROUP,))
         if not dropped and remote and reach(tables, group).state == BLOCKED:
             dropped.append(f"packets to the multicast address {GROUP.network_address}")
@@ -259,7 +261,7 @@ def _dropped_ports(tables: Tables, packet: Packet) -> Tuple[str, List[str]]:
     begins = ports_of(tables, packet)
     if whole.state == BLOCKED or len(begins) > _MOST_PORTS:
         begins = [1]
-    ranges: List[List[int]] = []
+    ranges: List[Tuple[int, int]] = []
     conditions: List[str] = []
     limits: Set[str] = set()
     for begin, following in zip(begins, [*begins[1:], LAST_PORT + 1]):
@@ -272,17 +274,20 @@ def _dropped_ports(tables: Tables, packet: Packet) -> Tuple[str, List[str]]:
         if result.state == PARTLY:
             conditions += [text for _kind, text in result.conditions]
         if result.state == BLOCKED:
-            if ranges and ranges[-1][1] == begin - 1:
-                ranges[-1][1] = following - 1
-            else:
-                ranges.append([begin, following - 1])
-    if ranges == [[1, LAST_PORT]]:
-        return "packets", []
+            is_next = ranges[-1:] and ranges[-1][1] == begin - 1
+            low = ranges.pop()[0] if is_next else begin
+            ranges.append((low, following - 1))
+    return _text_of_ports(ranges, limits), conditions
+
+
+def _text_of_ports(ranges: List[Tuple[int, int]], limits: Set[str]) -> str:
+    if ranges == [(1, LAST_PORT)]:
+        return "packets"
     shown = [str(low) if low == high else f"{low} to {high}" for low, high in ranges[:3]]
     more = f" and {len(ranges) - 3} other ranges" if len(ranges) > 3 else ""
     texts = [f"ports {', '.join(shown)}{more}"] if shown else []
     texts += [f"packets above {limit}" for limit in sorted(limits)[:3]]
-    return ", ".join(texts), conditions
+    return ", ".join(texts)
 
 
 def running_tables(facts: Facts) -> Tables:

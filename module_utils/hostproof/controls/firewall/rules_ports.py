@@ -66,33 +66,26 @@ def _statuses(
     port: Port, now: Answer[Outcome], later: Answer[Outcome], has_no_rules: bool
 ) -> Tuple[str, str]:
     """Rules that accept a list of sources are a choice, if running rules are not another one."""
-    both = [each for each in (now, later) if isinstance(each, Outcome)]
-    statuses = []
-    for each in (now, later):
-        is_wrong = isinstance(each, Outcome) and (
-            each.state == BLOCKED or (bool(port.sources) and each.state != OPEN)
-        )
-        statuses.append(FAIL if is_wrong else PASS)
-    if len(both) == 2 and FAIL not in statuses and not (port.sources or has_no_rules):
-        before, after = both
-        if after.is_list and (not before.is_list or before.conditions != after.conditions):
-            statuses[1] = WARN
-        elif before.is_list and not after.is_list:
-            statuses[0] = WARN
-    return statuses[0], statuses[1]
+    statuses = _status(port, now), _status(port, later)
+    if FAIL in statuses or port.sources or has_no_rules:
+        return statuses
+    if not isinstance(now, Outcome) or not isinstance(later, Outcome):
+        return statuses
+    if later.is_list and (not now.is_list or now.conditions != later.conditions):
+        return PASS, WARN
+    return (WARN if now.is_list and not later.is_list else PASS), PASS
+
+
+def _status(port: Port, answer: Answer[Outcome]) -> str:
+    if not isinstance(answer, Outcome):
+        return PASS
+    is_accepted = answer.state == OPEN or (answer.state != BLOCKED and not port.sources)
+    return PASS if is_accepted else FAIL
 
 
 def _advice(port: Port, facts: Facts, now: Answer[Outcome], later: Answer[Outcome]) -> Advice:
     name = f"{port.port}/{port.protocol}"
-    way = ways(port, facts)[0]
-    in_files: Sequence[Step] = ()
-    if isinstance(later, Outcome) and later.state == BLOCKED:
-        in_files = filter_steps.open_port(port, way, facts, later.is_reply)
-    if isinstance(later, Outcome) and not in_files and (later.is_list or later.state == BLOCKED):
-        # Rules for other senders, such as the interconnect: a reload changes nothing.
-        sources = "the sources that are accepted now" if later.is_list else "the clients"
-        ends = f"from {', '.join(port.sources) or sources}" if port.direction == "in" else "to all"
-        in_files = [Ask(f"accept {name} {ends} in the files of {services_at_boot(facts)}")]
+    in_files = _steps_in_files(port, facts, later)
     load = filter_steps.load(facts)
     what = "drops replies of" if isinstance(now, Outcome) and now.is_reply else "drops"
     by_hand = filter_steps.remove(f"{what} {name}")
@@ -106,6 +99,20 @@ def _advice(port: Port, facts: Facts, now: Answer[Outcome], later: Answer[Outcom
         persisted=in_files,
         running=running,
     )
+
+
+def _steps_in_files(port: Port, facts: Facts, later: Answer[Outcome]) -> Sequence[Step]:
+    if not isinstance(later, Outcome) or not (later.is_list or later.state == BLOCKED):
+        return ()
+    if later.state == BLOCKED:
+        steps = filter_steps.open_port(port, ways(port, facts)[0], facts, later.is_reply)
+        if steps:
+            return steps
+    # Rules for other senders, such as the interconnect: a reload changes nothing.
+    sources = "the sources that are accepted now" if later.is_list else "the clients"
+    ends = f"from {', '.join(port.sources) or sources}" if port.direction == "in" else "to all"
+    name = f"{port.port}/{port.protocol}"
+    return [Ask(f"accept {name} {ends} in the files of {services_at_boot(facts)}")]
 
 
 @rules.check(

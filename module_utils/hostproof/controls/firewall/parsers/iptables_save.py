@@ -43,8 +43,14 @@ _FILTERS = ("filter", "raw", "mangle", "security")
 _ANY = re.compile(r"(0|0\.0\.0\.0|::)/(0|0\.0\.0\.0)$")
 _PORTS = ("--dport", "--destination-port", "--dports", "--destination-ports", "--ports")
 _SOURCE_PORTS = ("--sport", "--source-port", "--sports", "--source-ports")
-_FROM = ("-s", "--src-range")
-_TO_KINDS = ("--dst-type", "--pkt-type")
+#: Kinds of tests by the option, whose values are in the next word.
+_KINDS = {
+    **dict.fromkeys(_PORTS, PORT),
+    **dict.fromkeys(_SOURCE_PORTS, SOURCE_PORT),
+    **{"-p": PROTOCOL, "-i": INTERFACE, "-o": INTERFACE, "--state": STATE, "--ctstate": STATE},
+    **{"-s": FROM, "--src-range": FROM, "-d": TO, "--dst-range": TO},
+    **{"--dst-type": TO_KIND, "--pkt-type": TO_KIND},
+}
 #: Long options in files that a person wrote.
 _SHORT = {
     **{"--jump": "-j", "--goto": "-g", "--in-interface": "-i", "--out-interface": "-o"},
@@ -69,19 +75,13 @@ def parse(text: str, family: str = "ip") -> Tables:
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
-        if not line or line[0] == "#":
+        if line[:1] in ("", "#"):
             continue
         if line[0] == "*":
             table, heads, rules = line[1:], {}, {}
         elif line == "COMMIT":
-            # A built-in chain without a head line keeps its policy, which is ACCEPT at boot.
-            for name in rules:
-                heads.setdefault(name, "ACCEPT")
             if table in _FILTERS:
-                tables[family, table] = {
-                    name: _chain(name, policy, rules.get(name, []))
-                    for name, policy in heads.items()
-                }
+                tables[family, table] = _chains(heads, rules)
             table = ""
         elif line[0] == ":" and table and len(line.split()) >= 2:
             name, policy = line[1:].split()[:2]
@@ -94,6 +94,13 @@ def parse(text: str, family: str = "ip") -> Tables:
     if table:
         raise ParseError(_WHAT, f"the table {kind_of(table)} has no COMMIT")
     return tables
+
+
+def _chains(heads: Dict[str, str], rules: Dict[str, List[Rule]]) -> Dict[str, Chain]:
+    # A built-in chain without a head line keeps its policy, which is ACCEPT at boot.
+    for name in rules:
+        heads.setdefault(name, "ACCEPT")
+    return {name: _chain(name, policy, rules.get(name, [])) for name, policy in heads.items()}
 
 
 def _chain(name: str, policy: str, rules: List[Rule]) -> Chain:
@@ -152,29 +159,10 @@ def _target(option: str, word: str) -> Tuple[str, str]:
 
 def _test(option: str, rest: List[str], negated: bool) -> Tuple[Optional[Test], int]:
     """A condition, None for one that always holds, and the number of words that it takes."""
-    word = rest[0] if rest else ""
     if option in _IGNORED:
         return None, _IGNORED[option]
-    if option == "-p":
-        if word in ("all", "0"):
-            return None, 1
-        return Test(PROTOCOL, frozenset({word.lower()}), negated=negated), 1
-    if option in _PORTS:
-        return _ports(PORT, word, negated), 1
-    if option in _SOURCE_PORTS:
-        return _ports(SOURCE_PORT, word, negated), 1
-    if option in ("-i", "-o"):
-        return Test(INTERFACE, frozenset({word}), negated=negated), 1
-    if option in (*_FROM, "-d", "--dst-range"):
-        if _ANY.match(word):
-            return Test(NEVER) if negated else None, 1
-        kind = FROM if option in _FROM else TO
-        return Test(kind, frozenset(word.split(",")), negated=negated), 1
-    if option in _TO_KINDS:
-        kinds = frozenset(word.lower().replace("host", "local").split(","))
-        return Test(TO_KIND, kinds, negated=negated), 1
-    if option in ("--state", "--ctstate"):
-        return Test(STATE, frozenset(word.lower().split(",")), negated=negated), 1
+    if option in _KINDS:
+        return _of_word(_KINDS[option], rest[0] if rest else "", negated), 1
     if option in ("--syn", "--tcp-flags"):
         taken = 2 if option == "--tcp-flags" else 0
         flags = "".join(rest[1:2]) if taken else "SYN"
@@ -184,9 +172,27 @@ def _test(option: str, rest: List[str], negated: bool) -> Tuple[Optional[Test], 
         return (None if negated else Test(NEVER)), 0
     if option == "--icmp-type":
         return Test(PROTOCOL, frozenset({"icmp"})), 1
-    of_rate = _rate(option, rest, negated)
-    if of_rate is not None:
-        return of_rate
+    return _rate(option, rest, negated) or _unread(option, rest)
+
+
+def _of_word(kind: str, word: str, negated: bool) -> Optional[Test]:
+    """The condition with the values in the word. None for one that always holds."""
+    if kind in (PORT, SOURCE_PORT):
+        return _ports(kind, word, negated)
+    if kind in (FROM, TO) and _ANY.match(word):
+        return Test(NEVER) if negated else None
+    if kind == PROTOCOL and word in ("all", "0"):
+        return None
+    if kind in (PROTOCOL, STATE, TO_KIND):
+        word = word.lower()
+    if kind == TO_KIND:
+        word = word.replace("host", "local")
+    values = [word] if kind in (PROTOCOL, INTERFACE) else word.split(",")
+    return Test(kind, frozenset(values), negated=negated)
+
+
+def _unread(option: str, rest: List[str]) -> Tuple[Test, int]:
+    """A condition that is not read takes the words up to the next option."""
     taken = 0
     while taken < len(rest) and not rest[taken].startswith("-") and rest[taken] != "!":
         taken += 1

@@ -6,6 +6,7 @@ import json
 from typing import Any, Dict, FrozenSet, List, Optional, Tuple
 
 from ....errors import ParseError
+from .nft_text import ended_by
 from .packets import (
     ACCEPT,
     DROP,
@@ -14,7 +15,6 @@ from .packets import (
     LIMIT,
     NEVER,
     NOT_READ,
-    NOTRACK,
     OVER_LIMIT,
     PORT,
     PROTOCOL,
@@ -53,14 +53,8 @@ def parse(text: str) -> Tuple[Tables, bool]:
 def _tables(objects: List[Dict[str, Any]]) -> Tuple[Tables, bool]:
     heads: Dict[Tuple[str, str], Dict[str, Dict[str, Any]]] = {}
     rules: Dict[Tuple[str, str, str], List[Rule]] = {}
-    sets: Dict[Tuple[str, str], _Sets] = {}
+    sets = _sets_of(objects)
     foreign = False
-    for entry in objects:
-        named = entry.get("set") or entry.get("map")
-        # nft prints no "elem" for an empty set.
-        if named is not None:
-            place = (named["family"], str(named["table"]))
-            sets.setdefault(place, {})[f"@{named['name']}"] = named.get("elem", [])
     for entry in objects:
         chain, rule = entry.get("chain"), entry.get("rule")
         if chain is not None and chain["family"] in _FAMILIES:
@@ -76,6 +70,17 @@ def _tables(objects: List[Dict[str, Any]]) -> Tuple[Tables, bool]:
         }
         for table, chains in heads.items()
     }, foreign
+
+
+def _sets_of(objects: List[Dict[str, Any]]) -> Dict[Tuple[str, str], _Sets]:
+    sets: Dict[Tuple[str, str], _Sets] = {}
+    for entry in objects:
+        named = entry.get("set") or entry.get("map")
+        # nft prints no "elem" for an empty set.
+        if named is not None:
+            place = (named["family"], str(named["table"]))
+            sets.setdefault(place, {})[f"@{named['name']}"] = named.get("elem", [])
+    return sets
 
 
 def _chain(name: str, head: Dict[str, Any], rules: List[Rule]) -> Chain:
@@ -96,39 +101,45 @@ def _rules(expressions: List[Dict[str, Any]], sets: _Sets) -> List[Rule]:
     tests: List[Test] = []
     for place, expression in enumerate(expressions):
         (name, value), *_more = expression.items()
-        if name in _VERDICTS:
-            return [Rule(tuple(tests), _VERDICTS[name])]
-        if name == "notrack":
-            return [Rule(tuple(tests), NOTRACK)]
-        if name == "queue":
-            # A program decides. If none runs, the packet is dropped.
-            return [Rule((*tests, Test(NOT_READ, text=name)), "jump", "")]
-        if name in ("jump", "goto"):
-            return [Rule(tuple(tests), name, str(value["target"]))]
+        target = str(value["target"]) if name in ("jump", "goto") else None
+        ended = ended_by(name, target, tests)
+        if ended is not None:
+            return [ended]
         if name == "vmap":
             return [
                 Rule((*tests, *more), verdict, target)
                 for more, verdict, target in _verdicts(value, sets)
             ]
         if name == "match" and "concat" in value["left"]:
-            elements = _items(value["right"], sets)
-            if value["op"] not in ("==", "in") or elements is None or len(elements) > _MOST:
-                tests.append(Test(NOT_READ, text="concat"))
-                continue
-            return [
-                rule._replace(tests=(*tests, *_tests(value["left"], element, sets), *rule.tests))
-                for element in elements
-                for rule in _rules(expressions[place + 1 :], sets)
-            ]
-        if name == "match":
-            test = _match(value, sets)
-            if test is not None:
-                tests.append(test)
-        elif name in ("set", "limit", "ct count"):
-            tests += _limits(name, value)
-        elif name == "xt" or name not in _PASSIVE:
-            tests.append(Test(NOT_READ, text=str(name)[:40]))
+            elements = _joined(value, sets)
+            if elements is not None:
+                return [
+                    rule._replace(
+                        tests=(*tests, *_tests(value["left"], element, sets), *rule.tests)
+                    )
+                    for element in elements
+                    for rule in _rules(expressions[place + 1 :], sets)
+                ]
+            tests.append(Test(NOT_READ, text="concat"))
+        else:
+            tests += _conditions(name, value, sets)
     return [Rule(tuple(tests), "")]
+
+
+def _joined(value: Dict[str, Any], sets: _Sets) -> Optional[List[object]]:
+    """The elements of several fields that one packet can meet. None if they are not read."""
+    elements = _items(value["right"], sets)
+    is_equal = value["op"] in ("==", "in")
+    return elements if is_equal and elements is not None and len(elements) <= _MOST else None
+
+
+def _conditions(name: str, value: Any, sets: _Sets) -> List[Test]:
+    if name == "match":
+        test = _match(value, sets)
+        return [] if test is None else [test]
+    if name in ("set", "limit", "ct count"):
+        return _limits(name, value)
+    return [] if name in _PASSIVE else [Test(NOT_READ, text=str(name)[:40])]
 
 
 def _limits(name: str, value: Dict[str, Any]) -> List[Test]:
@@ -177,32 +188,45 @@ def _tests(left: Dict[str, Any], right: object, sets: _Sets) -> List[Test]:
 def _match(value: Dict[str, Any], sets: _Sets) -> Optional[Test]:
     (kind, left), *_more = value["left"].items()
     negated = value["op"] == "!="
-    if kind == "&" and "flags" in str(left):
-        # tcp flags & (fin|syn|rst|ack) == syn
-        is_first = value["right"] == "syn"
-        return Test(STATE, frozenset({"new"} if is_first else ()), negated=negated)
-    if kind == "&" and "frag-off" in str(left) and negated and value["right"] == 0:
-        # The first packet is whole.
-        return Test(NEVER)
     if not isinstance(left, dict):
-        return Test(NOT_READ, text=str(kind)[:40])
+        masked = _of_mask(str(left), value["right"], negated) if kind == "&" else None
+        return masked or Test(NOT_READ, text=str(kind)[:40])
     items = _items(value["right"], sets)
     if left.get("result") == "oif" and value["right"] is False:
         # fib saddr . iif oif missing: packets of a client come on the interface that leads to it.
-        return None if negated else Test(NEVER)
-    unread = Test(NOT_READ, text=str(left)[:40])
-    field = left.get("field" if kind == "payload" else "key")
+        return _constant(negated)
     if value["op"] not in ("==", "!=", "in") or items is None:
-        name = str(value["right"])[:40]
-        known = kind == "payload" and field in _ADDRESSES
-        return Test(_ADDRESSES[str(field)], negated=negated, text=name) if known else unread
+        field = left.get("field") if kind == "payload" else None
+        if field not in _ADDRESSES:
+            return Test(NOT_READ, text=str(left)[:40])
+        return Test(_ADDRESSES[str(field)], negated=negated, text=str(value["right"])[:40])
+    return _compared(kind, left, items, negated)
+
+
+def _of_mask(left: str, right: object, negated: bool) -> Optional[Test]:
+    """The condition of some bits of a field. None for one that is not read."""
+    if "flags" in left:
+        # tcp flags & (fin|syn|rst|ack) == syn
+        return Test(STATE, frozenset({"new"} if right == "syn" else ()), negated=negated)
+    # The first packet is whole.
+    return Test(NEVER) if "frag-off" in left and negated and right == 0 else None
+
+
+def _constant(holds: bool) -> Optional[Test]:
+    """A condition with the same result for each packet: None for one that always holds."""
+    return None if holds else Test(NEVER)
+
+
+def _compared(
+    kind: str, left: Dict[str, Any], items: List[object], negated: bool
+) -> Optional[Test]:
+    """The condition of a field and values that are known. None for one that always holds."""
     if not items:
         # Nothing is in an empty set.
-        return None if negated else Test(NEVER)
-    if kind == "meta" and field in ("nfproto", "protocol"):
-        is_here = any(item in ("ipv4", "ip") for item in items)
-        return None if is_here != negated else Test(NEVER)
-    return _of_values(kind, left, items, negated) or unread
+        return _constant(negated)
+    if kind == "meta" and left.get("key") in ("nfproto", "protocol"):
+        return _constant(("ipv4" in items or "ip" in items) != negated)
+    return _of_values(kind, left, items, negated) or Test(NOT_READ, text=str(left)[:40])
 
 
 def _of_values(

@@ -362,11 +362,7 @@ def _elements(word: str, known: Dict[str, str]) -> List[str]:
 
 def _joined(words: List[str], named: _Sets) -> List[Rule]:
     """A rule for each element, with a test for each field of it."""
-    dots = [place for place, word in enumerate(words) if word == "."]
-    begin = max(dots[0] - (1 if words[dots[0] - 1] in _INTERFACES else 2), 0)
-    end = dots[-1] + (
-        2 if words[dots[-1] + 1 : dots[-1] + 2] in ([name] for name in _INTERFACES) else 3
-    )
+    begin, end = _place_of_fields(words)
     fields = " ".join(words[begin:end]).split(" . ")
     is_map = words[end : end + 1] == ["vmap"]
     values = words[end + is_map : end + is_map + 1]
@@ -386,45 +382,73 @@ def _joined(words: List[str], named: _Sets) -> List[Rule]:
     return rules
 
 
+def _place_of_fields(words: List[str]) -> Tuple[int, int]:
+    """Where the words of "FIELD . FIELD" begin and end. A field has two words, or the name of an
+    interface."""
+    dots = [place for place, word in enumerate(words) if word == "."]
+    first, last = words[dots[0] - 1], " ".join(words[dots[-1] + 1 : dots[-1] + 2])
+    begin = dots[0] - (1 if first in _INTERFACES else 2)
+    return max(begin, 0), dots[-1] + (2 if last in _INTERFACES else 3)
+
+
+def ended_by(word: str, target: Optional[str], tests: List[Test]) -> Optional[Rule]:
+    """The rule with these conditions. None if the statement does not end a rule."""
+    if word in _VERDICTS:
+        return Rule(tuple(tests), _VERDICTS[word])
+    if word in ("jump", "goto") and target is not None:
+        return Rule(tuple(tests), word, target)
+    if word == "notrack":
+        return Rule(tuple(tests), NOTRACK)
+    if word == "queue":
+        # A program decides. If none runs, the packet is dropped.
+        return Rule((*tests, Test(NOT_READ, text=word)), "jump", "")
+    return None
+
+
 def _rule(words: List[str], named: _Sets) -> Rule:
     tests: List[Test] = []
     while words:
         word = words.pop(0)
-        if word in _VERDICTS:
-            return Rule(tuple(tests), _VERDICTS[word])
-        if word in ("jump", "goto") and words:
-            return Rule(tuple(tests), word, words[0])
-        if word == "notrack":
-            return Rule(tuple(tests), NOTRACK)
-        if word == "queue":
-            # A program decides. If none runs, the packet is dropped.
-            return Rule((*tests, Test(NOT_READ, text=word)), "jump", "")
-        if word == "log":
-            while len(words) > 1 and words[0] in _LOG:
-                has_family = words[0] == "flags" and words[1] in ("tcp", "ip")
-                del words[: 3 if has_family else 2]
+        ended = ended_by(word, words[0] if words else None, tests)
+        if ended is not None:
+            return ended
+        if _is_passive(word, words):
             continue
         if word in ("add", "update", "delete") and words[:1] and words[0][0] == "@":
-            # A packet that makes an element of a set; one above its limit is met by the rule.
-            limit = " ".join(words[1:2])
-            del words[:2]
-            if "limit" in limit or "ct count" in limit:
-                is_over = "over" in limit
-                tests.append(Test(OVER_LIMIT if is_over else LIMIT, text=limit[:60]))
-            continue
-        if word in ("meta", "ct") and words[1:2] == ["set"]:
-            # It marks the packet.
-            del words[:3]
-            continue
-        if word in _PASSIVE:
-            while words and words[0] not in _VERDICTS and re.fullmatch(_PASSIVE[word], words[0]):
-                words.pop(0)
+            tests += _limit_of_set(words)
             continue
         test = _test(word, words, named)
         if test.kind == NOT_READ:
             return _unread(tests, test, words)
         tests.append(test)
     return Rule(tuple(tests), "")
+
+
+def _is_passive(word: str, words: List[str]) -> bool:
+    """Whether the statement decides nothing. The words that belong to it are removed."""
+    if word == "log":
+        while len(words) > 1 and words[0] in _LOG:
+            has_family = words[0] == "flags" and words[1] in ("tcp", "ip")
+            del words[: 3 if has_family else 2]
+        return True
+    if word in ("meta", "ct") and words[1:2] == ["set"]:
+        # It marks the packet.
+        del words[:3]
+        return True
+    if word not in _PASSIVE:
+        return False
+    while words and words[0] not in _VERDICTS and re.fullmatch(_PASSIVE[word], words[0]):
+        words.pop(0)
+    return True
+
+
+def _limit_of_set(words: List[str]) -> List[Test]:
+    """A packet makes an element of a set; one above the limit of the element is met by the rule."""
+    limit = " ".join(words[1:2])
+    del words[:2]
+    if "limit" not in limit and "ct count" not in limit:
+        return []
+    return [Test(OVER_LIMIT if "over" in limit else LIMIT, text=limit[:60])]
 
 
 def _unread(tests: List[Test], test: Test, words: List[str]) -> Rule:
@@ -440,56 +464,71 @@ def _unread(tests: List[Test], test: Test, words: List[str]) -> Rule:
 
 def _test(word: str, words: List[str], named: _Sets) -> Test:
     unread = Test(NOT_READ, text=word[:40])
-    # The key of "meta" is one word.
     is_meta = word == "meta" and bool(words)
     if is_meta:
         word = words.pop(0)
     test = _special(word, words)
     if test is not None:
         return test
-    if word == "fib" and words[:2] == ["daddr", "type"]:
-        del words[:2]
-        word = "pkttype"
-    field = word if is_meta or word in _ONE_WORD else words.pop(0) if words else ""
+    word, field = _field(word, words, is_meta)
     negated = words[:1] == ["!="]
     if negated or words[:1] == ["=="]:
         words.pop(0)
     kind = _kind(word, field)
     if not words or words[0] == "vmap" or kind is None:
         return unread
+    return _compared(word, kind, words, negated, named) or unread
+
+
+def _field(word: str, words: List[str], is_meta: bool) -> Tuple[str, str]:
+    """Both words of the field. The second one is removed."""
+    if word == "fib" and words[:2] == ["daddr", "type"]:
+        del words[:2]
+        word = "pkttype"
+    # The key of "meta" is one word.
+    if is_meta or word in _ONE_WORD:
+        return word, word
+    return word, words.pop(0) if words else ""
+
+
+def _compared(
+    word: str, kind: str, words: List[str], negated: bool, named: _Sets
+) -> Optional[Test]:
+    """The test with the values of the next word, which is removed. None if it is not read."""
     values = _values(words[0], named)
-    if values is None and kind not in (FROM, TO):
-        return unread
-    shown = words.pop(0)
-    if values is None:
-        return Test(kind, negated=negated, text=shown[:40])
-    test = _of_values(word, kind, values, negated)
-    if test is None:
-        words.insert(0, shown)
-        return unread
+    if values is not None:
+        test = _of_values(word, kind, values, negated)
+    else:
+        is_address = kind in (FROM, TO)
+        test = Test(kind, negated=negated, text=words[0][:40]) if is_address else None
+    if test is not None:
+        words.pop(0)
     return test
 
 
 def _special(word: str, words: List[str]) -> Optional[Test]:
     """A condition that is no comparison of a field with values. None for another one."""
-    if word == "limit" and words[:1] == ["rate"]:
-        return _limit(words)
-    if word == "ct" and words[:1] == ["count"]:
-        is_over = words[1:2] == ["over"]
-        count = "".join(words[1 + is_over : 2 + is_over])
-        del words[: 2 + is_over]
-        return Test(OVER_LIMIT if is_over else LIMIT, text=f"ct count {count}"[:60])
+    read = {("limit", "rate"): _limit, ("ct", "count"): _count, ("tcp", "flags"): _of_flags}.get(
+        (word, " ".join(words[:1]))
+    )
+    if read is not None:
+        return read(words)
     if word == "ip" and words[:2] == ["frag-off", "&"] and words[3:5] == ["!=", "0"]:
         # The first packet is whole.
         del words[:5]
         return Test(NEVER)
-    if word == "tcp" and words[:1] == ["flags"]:
-        return _of_flags(words)
     if word == "fib" and words[:1] == ["saddr"] and "missing" in words:
         # The packets of a client come on the interface that leads to it.
         del words[: words.index("missing") + 1]
         return Test(NEVER)
     return None
+
+
+def _count(words: List[str]) -> Test:
+    is_over = words[1:2] == ["over"]
+    count = "".join(words[1 + is_over : 2 + is_over])
+    del words[: 2 + is_over]
+    return Test(OVER_LIMIT if is_over else LIMIT, text=f"ct count {count}"[:60])
 
 
 def _of_values(word: str, kind: str, values: List[str], negated: bool) -> Optional[Test]:

@@ -213,21 +213,11 @@ def _walk(
         if rule.verdict == NOTRACK:
             notes.untracked.add(answer)
             continue
-        mark = _UNKNOWN if answer == UNREAD else ""
-        falls = False
-        if rule.verdict in (ACCEPT, DROP):
-            outcomes.add(rule.verdict + mark)
-        elif rule.verdict == "return":
-            falls, returns = False, True
-        else:
-            target = chains.get(rule.target)
-            if target is None or depth > _DEEPEST:
-                outcomes |= {ACCEPT + _UNKNOWN, DROP + _UNKNOWN}
-                continue
-            inside, falls = _walk(chains, target, packet, notes, depth + 1)
-            outcomes |= {outcome.rstrip(_UNKNOWN) + mark if mark else outcome for outcome in inside}
-            if rule.verdict == "goto":
-                returns, falls = returns or falls, False
+        results, leaves, falls = _results(chains, rule, packet, notes, depth)
+        if answer == UNREAD:
+            results = {result.rstrip(_UNKNOWN) + _UNKNOWN for result in results}
+        outcomes |= results
+        returns = returns or leaves
         if answer == YES and not falls:
             break
     else:
@@ -235,6 +225,22 @@ def _walk(
     if chain.hook and returns:
         outcomes.add(chain.policy)
     return outcomes, returns
+
+
+def _results(
+    chains: Dict[str, Chain], rule: Rule, packet: Packet, notes: _Notes, depth: int
+) -> Tuple[Set[str], bool, bool]:
+    """The results of a rule that meets the packet, whether the packet can leave the chain without
+    one, and whether it can go on to the next rule."""
+    if rule.verdict in (ACCEPT, DROP):
+        return {rule.verdict}, False, False
+    if rule.verdict == "return":
+        return set(), True, False
+    target = chains.get(rule.target)
+    if target is None or depth > _DEEPEST:
+        return {ACCEPT + _UNKNOWN, DROP + _UNKNOWN}, False, True
+    inside, returns = _walk(chains, target, packet, notes, depth + 1)
+    return (inside, returns, False) if rule.verdict == "goto" else (inside, False, returns)
 
 
 def _answer(rule: Rule, packet: Packet, notes: _Notes) -> str:
@@ -262,30 +268,33 @@ def _answer(rule: Rule, packet: Packet, notes: _Notes) -> str:
 
 def _of_test(test: Test, packet: Packet) -> str:
     kind = test.kind
-    is_in = packet.comes_in
-    if kind == PROTOCOL:
-        names = {packet.protocol, _NUMBERS.get(packet.protocol)}
-        return _truth(bool(names & test.values), test)
     if kind in (PORT, SOURCE_PORT):
         if test.values and packet.protocol not in test.values:
             return NO
         return _of_port(test, packet, (kind == PORT) != packet.is_reply)
-    if kind == STATE:
-        state = "established" if packet.is_reply else "new"
-        return _truth(("untracked" if packet.is_untracked else state) in test.values, test)
     if kind == INTERFACE:
         return _of_interface(test, packet.interface)
     if kind in (FROM, TO):
-        return _of_address(test, packet.remote if (kind == FROM) == is_in else packet.local)
-    if kind == TO_KIND:
-        to = "local" if is_in else "unicast"
-        is_group = GROUP in packet.local and is_in
-        return _truth(bool({"multicast" if is_group else to} & test.values), test)
-    if kind == LIMIT:
-        return NO if packet.is_flood else YES
-    if kind == OVER_LIMIT:
-        return YES if packet.is_flood else NO
+        return _of_address(
+            test, packet.remote if (kind == FROM) == packet.comes_in else packet.local
+        )
+    if kind in (LIMIT, OVER_LIMIT):
+        return YES if packet.is_flood == (kind == OVER_LIMIT) else NO
+    if kind in (PROTOCOL, STATE, TO_KIND):
+        return _truth(bool(_names(kind, packet) & test.values), test)
     return NO if kind == NEVER else UNREAD
+
+
+def _names(kind: str, packet: Packet) -> Set[str]:
+    """What rules call the protocol, the state or the kind of the destination of the packet."""
+    if kind == PROTOCOL:
+        return {packet.protocol, _NUMBERS.get(packet.protocol, packet.protocol)}
+    if kind == STATE:
+        state = "established" if packet.is_reply else "new"
+        return {"untracked" if packet.is_untracked else state}
+    if not packet.comes_in:
+        return {"unicast"}
+    return {"multicast" if GROUP in packet.local else "local"}
 
 
 def _of_port(test: Test, packet: Packet, is_of_server: bool) -> str:
@@ -329,26 +338,30 @@ def _of_interface(test: Test, interface: str) -> str:
 
 
 def _of_address(test: Test, networks: Tuple[Network, ...]) -> str:
-    if not test.values:
-        # The elements of the set are not known.
-        return UNREAD if networks else SOME
     values, is_whole = _values_of(test.values)
-    if not is_whole:
+    if not values or not is_whole:
+        # The elements of the set are not known.
         return UNREAD if networks else SOME
     if all(value.is_loopback for value in values):
         return _truth(False, test)
     if not networks:
         return _truth(True, test) if any(not value.prefixlen for value in values) else SOME
-    answers = set()
-    for network in networks:
-        same = [value for value in values if value.version == network.version]
-        is_inside = any(
-            network.network_address in value and network.broadcast_address in value
-            for value in same
-        )
-        is_met = any(value.overlaps(network) for value in same)
-        answers.add(YES if is_inside else SOME if is_met else NO)
+    answers = {_place_in(values, network) for network in networks}
     return _negated(answers.pop() if len(answers) == 1 else SOME, test)
+
+
+def _place_in(values: Tuple[Network, ...], network: Network) -> str:
+    """Whether all, some or none of the network is in the values."""
+    if is_inside(network, values):
+        return YES
+    return SOME if any(value.overlaps(network) for value in values) else NO
+
+
+def is_inside(network: Network, others: Iterable[Network]) -> bool:
+    """Whether one of the others has the whole network."""
+    return any(
+        network.network_address in other and network.broadcast_address in other for other in others
+    )
 
 
 @lru_cache(maxsize=1024)

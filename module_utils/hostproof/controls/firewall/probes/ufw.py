@@ -34,21 +34,28 @@ def read(host: Host) -> Optional[Tables]:
                 rules = chains[name].rules if name in chains else ()
                 chains[name] = chain._replace(rules=(*rules, *chain.rules))
     for hook in ("input", "output"):
-        # ufw-init adds it after the files.
-        before, user = f"ufw-before-{hook}", f"ufw-user-{hook}"
-        if before in chains and user in chains:
-            call = Rule((), "jump", user)
-            chains[before] = chains[before]._replace(rules=(*chains[before].rules, call))
-        word = (_setting(host, _DEFAULTS, f"DEFAULT_{hook.upper()}_POLICY") or "").upper()
-        if word not in ("ACCEPT", "DROP", "REJECT"):
-            raise Unanswered("file:" + _DEFAULTS, f"{_DEFAULTS} states no policy for {hook}")
-        policy = ACCEPT if word == "ACCEPT" else DROP
-        names = [f"ufw-{name}-{hook}" for name in _CALLED]
-        rules = tuple(Rule((), "jump", name) for name in names if name in chains)
-        chains[hook.upper()] = Chain(hook.upper(), hook, policy, rules)
-        skip = f"ufw-skip-to-policy-{hook}"
-        chains[skip] = Chain(skip, "", DROP, (Rule((), policy),))
+        _add_calls(chains, hook, _policy(host, hook))
     return {("ufw", "filter"): _with_logging(chains), **others}
+
+
+def _policy(host: Host, hook: str) -> str:
+    word = (_setting(host, _DEFAULTS, f"DEFAULT_{hook.upper()}_POLICY") or "").upper()
+    if word not in ("ACCEPT", "DROP", "REJECT"):
+        raise Unanswered("file:" + _DEFAULTS, f"{_DEFAULTS} states no policy for {hook}")
+    return ACCEPT if word == "ACCEPT" else DROP
+
+
+def _add_calls(chains: Dict[str, Chain], hook: str, policy: str) -> None:
+    """ufw-init adds them after the files."""
+    before, user = f"ufw-before-{hook}", f"ufw-user-{hook}"
+    if before in chains and user in chains:
+        call = Rule((), "jump", user)
+        chains[before] = chains[before]._replace(rules=(*chains[before].rules, call))
+    names = [f"ufw-{name}-{hook}" for name in _CALLED]
+    rules = tuple(Rule((), "jump", name) for name in names if name in chains)
+    chains[hook.upper()] = Chain(hook.upper(), hook, policy, rules)
+    skip = f"ufw-skip-to-policy-{hook}"
+    chains[skip] = Chain(skip, "", DROP, (Rule((), policy),))
 
 
 def _with_logging(chains: Dict[str, Chain]) -> Dict[str, Chain]:

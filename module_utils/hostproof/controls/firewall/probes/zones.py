@@ -13,7 +13,7 @@ from ....collect.answer import attempt, known, unless_absent
 from ....collect.host import Host
 from ....errors import Absent, Unanswered
 from ..parsers import firewalld_zone, iptables_save
-from ..parsers.firewalld_zone import Direct, Opened, Zone
+from ..parsers.firewalld_zone import Direct, Opened, RichRule, Zone
 from ..parsers.packets import (
     ACCEPT,
     DROP,
@@ -54,25 +54,9 @@ def read(host: Host) -> Tables:
         name: _chain_of(host, name, zone, policies, drifts and bool(zone.sources))
         for name, zone in zones.items()
     }
-    ranked = sorted(zones.items(), key=lambda pair: pair[1].priority)
-    rules = list(_OPENS)
-    for name, zone in ranked:
-        call = "jump" if drifts and zone.target == "default" else "goto"
-        rules += [Rule((test,), call, name) for test in _sources(host, zone)]
-    for name, zone in ranked:
-        names = [*zone.interfaces, *assigned.get(name, [])]
-        # An interface without a name is one of a connection that names its card otherwise.
-        rules += [
-            Rule(
-                (Test(INTERFACE, frozenset({each} - {""}), text=each or f"zone {name}"),),
-                "goto",
-                name,
-            )
-            for each in names
-        ]
-    rules.append(Rule((), "goto", default))
-    chains[""] = Chain("", "input", DROP, tuple(rules))
     bound = {name: (*zone.interfaces, *assigned.get(name, [])) for name, zone in zones.items()}
+    rules = [*_OPENS, *_calls_of_zones(host, zones, bound, drifts), Rule((), "goto", default)]
+    chains[""] = Chain("", "input", DROP, tuple(rules))
     outgoing: List[Rule] = []
     for number, policy in enumerate(policies):
         if "HOST" in policy.ingress:
@@ -81,6 +65,28 @@ def read(host: Host) -> Tables:
             outgoing += [Rule(tests, "jump", name) for tests in _to(policy, bound, default)]
     chains["to others"] = Chain("to others", "output", ACCEPT, (*_OPENS, *outgoing))
     return _with_direct(host, conf, chains)
+
+
+def _calls_of_zones(
+    host: Host, zones: Dict[str, Zone], bound: Dict[str, Tuple[str, ...]], drifts: bool
+) -> List[Rule]:
+    """The rules that lead to the zones: those for sources come before those for interfaces."""
+    ranked = sorted(zones.items(), key=lambda pair: pair[1].priority)
+    rules: List[Rule] = []
+    for name, zone in ranked:
+        call = "jump" if drifts and zone.target == "default" else "goto"
+        rules += [Rule((test,), call, name) for test in _sources(host, zone)]
+    for name, _ranked in ranked:
+        # An interface without a name is one of a connection that names its card otherwise.
+        rules += [
+            Rule(
+                (Test(INTERFACE, frozenset({each} - {""}), text=each or f"zone {name}"),),
+                "goto",
+                name,
+            )
+            for each in bound[name]
+        ]
+    return rules
 
 
 def _to(policy: Zone, bound: Dict[str, Tuple[str, ...]], default: str) -> List[Tuple[Test, ...]]:
@@ -212,20 +218,23 @@ def _chain_of(host: Host, name: str, zone: Zone, policies: List[Zone], drifts: b
 def _rules_of(host: Host, zone: Zone) -> List[Rule]:
     """By priority; of one priority denials come first (firewalld.richlanguage(5))."""
     ranked = [((0, True), Rule((test,), ACCEPT)) for test in _tests(host, zone.opened)]
-    for rule in zone.rich:
-        if rule.action not in ("accept", "drop", "reject"):
-            continue
-        more = tuple(_of_set(host, test) for test in rule.tests)
-        tests = _tests(host, rule.opened)
-        if not tests and not more:
-            tests = [Test(NOT_READ, text="rich rule")]
-        verdict = ACCEPT if rule.action == "accept" else DROP
-        rules = [Rule((test, *more), verdict) for test in tests] or [Rule(more, verdict)]
-        ranked += [((rule.priority, verdict == ACCEPT), each) for each in rules]
+    for rich in zone.rich:
+        ranked += [((rich.priority, rule.verdict == ACCEPT), rule) for rule in _of_rich(host, rich)]
     ranked.sort(key=lambda pair: pair[0])
     targets = {"ACCEPT": ACCEPT, "DROP": DROP, "REJECT": DROP}
     last = [Rule((), targets[zone.target])] if zone.target in targets else []
     return [*(rule for _rank, rule in ranked), *last]
+
+
+def _of_rich(host: Host, rich: RichRule) -> List[Rule]:
+    if rich.action not in ("accept", "drop", "reject"):
+        return []
+    more = tuple(_of_set(host, test) for test in rich.tests)
+    tests = _tests(host, rich.opened)
+    if not tests and not more:
+        tests = [Test(NOT_READ, text="rich rule")]
+    verdict = ACCEPT if rich.action == "accept" else DROP
+    return [Rule((test, *more), verdict) for test in tests] or [Rule(more, verdict)]
 
 
 def _tests(host: Host, opened: Opened, depth: int = 0) -> List[Test]:
@@ -237,15 +246,7 @@ def _tests(host: Host, opened: Opened, depth: int = 0) -> List[Test]:
 
 
 def _with_direct(host: Host, conf: str, chains: Dict[str, Chain]) -> Tables:
-    path = f"{FOLDER}/direct.xml"
-    text = unless_absent(attempt(host.read_text, path), "")
-    rules = firewalld_zone.parse_direct(str(text)) if text else []
-    own: Dict[str, List[Rule]] = {}
-    for direct in sorted(rules, key=lambda rule: rule.priority):
-        if direct.family == "ipv4" and not _is_passive(direct):
-            name, rule = _direct_rule(path, direct)
-            own.setdefault(name, []).append(rule)
-    used = {name: tuple(each) for name, each in own.items()}
+    used = _direct_rules(host)
     inside = {name: Chain(name, "", DROP, rows) for name, rows in used.items() if name not in _BASE}
     bases = {
         hook: tuple(rule for name, rows in used.items() if _BASE.get(name) == hook for rule in rows)
@@ -264,6 +265,19 @@ def _with_direct(host: Host, conf: str, chains: Dict[str, Chain]) -> Tables:
     for hook, rows in bases.items():
         inside["direct " + hook] = Chain("direct " + hook, hook, ACCEPT, rows)
     return {("firewalld", "zones"): chains, ("firewalld", "direct"): inside}
+
+
+def _direct_rules(host: Host) -> Dict[str, Tuple[Rule, ...]]:
+    """The direct rules of each chain, by priority."""
+    path = f"{FOLDER}/direct.xml"
+    text = unless_absent(attempt(host.read_text, path), "")
+    rules = firewalld_zone.parse_direct(str(text)) if text else []
+    own: Dict[str, List[Rule]] = {}
+    for direct in sorted(rules, key=lambda rule: rule.priority):
+        if direct.family == "ipv4" and not _is_passive(direct):
+            name, rule = _direct_rule(path, direct)
+            own.setdefault(name, []).append(rule)
+    return {name: tuple(each) for name, each in own.items()}
 
 
 def _is_passive(direct: Direct) -> bool:
