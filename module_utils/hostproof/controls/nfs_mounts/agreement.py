@@ -108,12 +108,17 @@ def differences(
         names = [name for name in names if name in requested]
     if "sec" in persisted and "sec" in requested and running.get("sec") != persisted["sec"]:
         names.append("sec")
-    version = requested.get("vers")
-    granted = running.get("vers", "")
-    if version and granted and granted != version and not granted.startswith(version + "."):
+    if _is_other_version(running.get("vers"), requested.get("vers")):
         names.append("vers")
-    for name in SIZES:
-        size, actual = persisted.get(name, ""), running.get(name, "")
-        if size.isdecimal() and actual.isdecimal() and clipped(actual) > clipped(size):
-            names.append(name)
+    names += [name for name in SIZES if _is_larger(running.get(name, ""), persisted.get(name, ""))]
     return names
+
+
+def _is_other_version(granted: Optional[str], requested: Optional[str]) -> bool:
+    """4 is also 4.1. A version that is not stated is no other one."""
+    return bool(granted and requested) and not f"{granted}.".startswith(f"{requested}.")
+
+
+def _is_larger(granted: str, requested: str) -> bool:
+    are_numbers = granted.isdecimal() and requested.isdecimal()
+    return are_numbers and clipped(granted) > clipped(requested)

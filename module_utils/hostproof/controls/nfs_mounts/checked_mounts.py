@@ -48,26 +48,37 @@ def guessed_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
     if all(path in listed for path in sources):
         known(missing)
         return []
-    opened = _by_mount(sources, known(facts.database_files))
+    mounts = []
+    for path, file_class in sorted(_classes(sources, facts).items()):
+        if path not in listed:
+            required = WantedMount(
+                path, sources[path], file_class, policy.sharing, policy.version, {}
+            )
+            mounts.append(_judged(required, mounted.get(path), facts, True))
+    if not mounts:
+        known(missing)
+    return mounts
+
+
+def _classes(points: Dict[str, str], facts: Facts) -> Dict[str, str]:
+    """The class of each mount that Oracle uses, by its path."""
+    opened = _by_mount(points, known(facts.database_files))
     # If these processes are unreadable, so are those of the database.
-    backups = _by_mount(sources, if_known(facts.backup_files, []))
+    backups = _by_mount(points, if_known(facts.backup_files, []))
     homes = _homes(facts)
-    with_home = {_deepest(home, sources) for home in homes}
+    with_home = {_deepest(home, points) for home in homes}
     named = direct_nfs.mount_points(facts.direct_nfs)
     voting = _voting_files(facts)
-    mounts = []
-    for path, source in sorted(sources.items()):
+    classes: Dict[str, str] = {}
+    for path in points:
         file_class = _class_of(
             opened.get(path, []), voting, homes, path in with_home, path in named
         )
         if file_class is None and _holds_backups(backups.get(path, []), homes):
             file_class = "backup"
-        if file_class is not None and path not in listed:
-            required = WantedMount(path, source, file_class, policy.sharing, policy.version, {})
-            mounts.append(_judged(required, mounted.get(path), facts, True))
-    if not mounts:
-        known(missing)
-    return mounts
+        if file_class is not None:
+            classes[path] = file_class
+    return classes
 
 
 def unknown_mounts(facts: Facts) -> List[HostproofError]:
@@ -225,12 +236,13 @@ def _by_mount(points: Container[str], processes: List[OpenFiles]) -> Dict[str, L
     return names
 
 
+def _outside(paths: List[str], homes: List[str]) -> List[str]:
+    return [path for path in paths if not any(is_beneath(path, home) for home in homes)]
+
+
 def _holds_backups(opened: List[str], homes: List[str]) -> bool:
     """Whether a server process writes or reads something else than programs and diagnostics."""
-    return any(
-        not _DIAGNOSTICS.search(_plain(path)) and not any(is_beneath(path, home) for home in homes)
-        for path in opened
-    )
+    return any(not _DIAGNOSTICS.search(_plain(path)) for path in _outside(opened, homes))
 
 
 def _class_of(
@@ -242,9 +254,9 @@ def _class_of(
     oranfstab contains it. Voting files come first, then database files, then a home, then
     diagnostics: the options for the former do not affect the latter, but the reverse is not true.
     """
-    files = [path for path in opened if not any(is_beneath(path, home) for home in homes)]
+    files = _outside(opened, homes)
     database = [path for path in map(_plain, files) if not _DIAGNOSTICS.search(path)]
-    if any(path in voting and _plain(path) in database for path in files):
+    if any(_plain(path) in database for path in voting.intersection(files)):
         return "crs_voting"
     if database:
         return "redo" if all(_REDO.search(path) for path in database) else "datafiles"

@@ -166,11 +166,7 @@ def mount_of_entry(entry: nfs_persisted.Entry) -> str:
 
 def correct(layers: Layers) -> List[Step]:
     """How the mount becomes as required in the kernel: by what persists it, corrected first."""
-    shown = [
-        requirement
-        for requirement in layers.requirements
-        if requirement.name not in nfs_options.NEVER_GRANTED
-    ]
+    shown = options_table.shown_by_kernel(layers.requirements)
     before = persist(layers)
     is_wrong_now = bool(contradictions(shown, layers.running))
     return remade(layers) if is_wrong_now or not before else before
@@ -201,38 +197,51 @@ def persist(layers: Layers) -> List[Step]:
     of_policy = _locks_of_policy(layers)
     if of_policy:
         return of_policy
-    path = layers.path
     if isinstance(layers.requested, HostproofError):
+        path = layers.path
         text = f"find the place that mounts {path} at boot, which is not known, and correct it"
         return [Ask(text)]
-    is_linux = layers.system == nfs_options.LINUX
-    is_listed = is_linux and not layers.judged.guessed
     entry = layers.entry
     if entry is None:
-        options, source = new_options(layers), layers.wanted.source
-        if not is_linux:
-            return [Ask(f"let the system mount {source} at {path} at boot with {options}")]
-        fields = [fstab.encode(field) for field in (source, path, "nfs", options)]
-        row = " ".join(fields + ["0", "0"])
-        text = f"put '{row}' into {nfs_persisted.FSTAB}"
-        if is_listed:
-            return [Apply(NAME, path, text)]
-        return [Step(text, [written(row, nfs_persisted.FSTAB, append=True)])]
-    rejected = _rejected_words(layers)
+        return [_added(layers)]
     steps: List[Step] = []
     if _is_malformed(layers):
         text = f"write {entry.place} with six fields and no blank within one"
         steps.append(Edit(entry.place, what=text))
+    rejected = _rejected_words(layers)
     if rejected:
         steps.append(without_words(rejected, entry))
     requested = known(layers.requested)
     if requested is None or not contradictions(layers.requirements, requested):
         return steps
+    return [*steps, *_changed(layers, entry, {refusal.word for refusal in rejected})]
+
+
+def _is_listed(layers: Layers) -> bool:
+    """Whether apply edits fstab for the mount."""
+    return layers.system == nfs_options.LINUX and not layers.judged.guessed
+
+
+def _added(layers: Layers) -> Step:
+    """A new entry that mounts it at boot."""
+    path, options, source = layers.path, new_options(layers), layers.wanted.source
+    if layers.system != nfs_options.LINUX:
+        return Ask(f"let the system mount {source} at {path} at boot with {options}")
+    fields = [fstab.encode(field) for field in (source, path, "nfs", options)]
+    row = " ".join(fields + ["0", "0"])
+    text = f"put '{row}' into {nfs_persisted.FSTAB}"
+    if _is_listed(layers):
+        return Apply(NAME, path, text)
+    return Step(text, [written(row, nfs_persisted.FSTAB, append=True)])
+
+
+def _changed(layers: Layers, entry: nfs_persisted.Entry, rejected: Set[str]) -> List[Step]:
+    """Other options at the place that mounts it at boot."""
+    is_linux = layers.system == nfs_options.LINUX
     changes = options_table.corrections(
         layers.requirements, existing(layers.written), layers.system
     )
-    kept = _kept(entry.options, {refusal.word for refusal in rejected})
-    options = nfs_options.edit(kept, changes)
+    options = nfs_options.edit(_kept(entry.options, rejected), changes)
     if not is_linux:
         # Only Linux has words for what is so anyway.
         options = ",".join(w for w in options.split(",") if w not in ("ac", "async", "cto"))
@@ -243,11 +252,11 @@ def persist(layers: Layers) -> List[Step]:
         # Options of nfsmount.conf follow those of fstab, and mount uses the last one (nfs-utils).
         words = words_of(still, names_of(stubborn))
         text += f" and take {words} out of /etc/nfsmount.conf"
-    if is_listed and entry.kind == "fstab":
-        return [*steps, Apply(NAME, path, text)]
+    if _is_listed(layers) and entry.kind == "fstab":
+        return [Apply(NAME, layers.path, text)]
     if is_linux and layers.judged.guessed:
         text += " (apply does it for a mount in nfs_mounts_mounts)"
-    steps.append(Edit(entry.place, what=text))
+    steps: List[Step] = [Edit(entry.place, what=text)]
     if entry.kind == "unit":
         steps.append(Run("systemctl", "daemon-reload", text="reload systemd"))
     elif entry.kind == "autofs":

@@ -101,43 +101,17 @@ def seen_in(system: str) -> str:
 
 def layers_of(judged: JudgedMount, facts: Facts, policy: Policy) -> Layers:
     system = known(facts.system)
-    path = judged.wanted.path
-    entries = attempt(nfs_persisted.of_path, facts.persisted, path)
+    entries = attempt(nfs_persisted.of_path, facts.persisted, judged.wanted.path)
     running = None
     if judged.mounted is not None:
         running = nfs_options.effective(nfs_options.parse(judged.mounted.options), system)
     written = attempt(_written, entries, facts)
-    requirements = options_table.requirements(
-        system,
-        judged.wanted,
-        policy,
-        holds_home=bool(homes_on(path, facts)),
-        own_cache=system == nfs_options.LINUX and needs_own_cache(judged.wanted, facts, policy),
-    )
-    if any(entry.kind != "fstab" or entry.on_access for entry in if_known(entries, [])[:1]):
-        # How mount(8) goes on after a failure (bg) is nothing for a unit or an automounter: systemd
-        # would make retries without end of it, and who checks the path waits for them.
-        requirements = [
-            requirement
-            for requirement in requirements
-            if requirement.name not in nfs_options.NEVER_GRANTED
-        ]
-    if not judged.sharing_known and judged.wanted.file_class in _CACHED_IF_SINGLE:
-        # Without a cache another host would see each write at once: that stays.
-        requirements = [
-            requirement
-            for requirement in requirements
-            if requirement.relation != NOT or requirement.name not in options_table.CACHING
-        ]
     requested = attempt(_meaning, written, running, system)
-    if not any(requirement.name == "vers" for requirement in requirements):
-        options = if_known(requested, None) or {}
-        if _VERSION_2 in ((running or {}).get("vers"), options.get("vers")):
-            requirements.append(Requirement("vers", "3", EXACTLY, _NO_VERSION_2))
+    versions = [(settings or {}).get("vers") for settings in (running, if_known(requested, None))]
     return Layers(
         judged=judged,
         system=system,
-        requirements=requirements,
+        requirements=_requirements(judged, facts, policy, if_known(entries, []), versions),
         running=running,
         sharing=_sharing(judged.mounted, facts),
         persisted=facts.persisted,
@@ -146,6 +120,39 @@ def layers_of(judged: JudgedMount, facts: Facts, policy: Policy) -> Layers:
         requested=requested,
         direct_users=attempt(_direct_users, judged, running, facts),
     )
+
+
+def _requirements(
+    judged: JudgedMount,
+    facts: Facts,
+    policy: Policy,
+    entries: List[nfs_persisted.Entry],
+    versions: List[Optional[str]],
+) -> List[Requirement]:
+    """What the mount must have. ``versions`` are those of the kernel and of the next reboot."""
+    system = known(facts.system)
+    requirements = options_table.requirements(
+        system,
+        judged.wanted,
+        policy,
+        holds_home=bool(homes_on(judged.wanted.path, facts)),
+        own_cache=system == nfs_options.LINUX and needs_own_cache(judged.wanted, facts, policy),
+    )
+    if any(entry.kind != "fstab" or entry.on_access for entry in entries[:1]):
+        # How mount(8) goes on after a failure (bg) is nothing for a unit or an automounter: systemd
+        # would make retries without end of it, and who checks the path waits for them.
+        requirements = options_table.shown_by_kernel(requirements)
+    if not judged.sharing_known and judged.wanted.file_class in _CACHED_IF_SINGLE:
+        # Without a cache another host would see each write at once: that stays.
+        requirements = [
+            requirement
+            for requirement in requirements
+            if requirement.relation != NOT or requirement.name not in options_table.CACHING
+        ]
+    is_required = any(requirement.name == "vers" for requirement in requirements)
+    if _VERSION_2 in versions and not is_required:
+        requirements.append(Requirement("vers", "3", EXACTLY, _NO_VERSION_2))
+    return requirements
 
 
 def _direct_users(

@@ -233,6 +233,15 @@ def _silenced(overrides: Dict[str, str]) -> Tuple[str, ...]:
     return names
 
 
+def shown_by_kernel(requirements: List[Requirement]) -> List[Requirement]:
+    """Those that a mount has in the kernel: mount(8) keeps the others to itself (bg)."""
+    return [
+        requirement
+        for requirement in requirements
+        if requirement.name not in nfs_options.NEVER_GRANTED
+    ]
+
+
 def is_fulfilled(requirement: Requirement, settings: Dict[str, str]) -> bool:
     """Whether effective settings (nfs_options.effective) are as required.
 

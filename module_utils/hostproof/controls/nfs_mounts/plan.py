@@ -86,16 +86,10 @@ def plan(facts: Facts, policy: Policy) -> Plan:
             "what to change manually"
         )
         return Plan([], [Refusal(reason, None)], [], [])
-    refusals: List[Refusal] = []
-    pending: List[str] = []
-    if policy.mounts is None and known(facts.mounted):
-        pending.append(
-            "nfs_mounts_mounts is auto, so no mount is changed: list there what the host must "
-            "have, of {0}.".format(", ".join(sorted(mount.path for mount in known(facts.mounted))))
-        )
+    pending = _not_listed(facts, policy)
     listed = [] if policy.mounts is None else judged_mounts(facts, policy)
     targets = [_target(layers_of(judged, facts, policy), facts) for judged in listed]
-    refusals += _guards(targets, _groups(targets, facts, policy), facts, policy)
+    refusals = _guards(targets, _groups(targets, facts, policy), facts, policy)
     refused = {refusal.part for refusal in refusals}
     # A mount that is rejected stays as it is; the others do not depend on it.
     targets = [target for target in targets if target.path not in refused]
@@ -111,14 +105,23 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     mounts = _plan_mounts(targets, facts, policy, refusals, pending)
     unmounted = {change.path for change in mounts if change.after is None}
     slots = plan_slots(facts, policy, unmounted)
-    changes: List[Change] = []
-    for part in (files, slots.files, slots.values, mounts):
-        changes.extend(part)
+    changes: List[Change] = [*files, *slots.files, *slots.values, *mounts]
     refusals += slots.refusals
     pending += slots.pending
     if not (listed or changes or refusals):
         return idle("; ".join(pending) or "nfs_mounts_mounts names no mount of this host.")
     return Plan(changes, refusals, pending, [])
+
+
+def _not_listed(facts: Facts, policy: Policy) -> List[str]:
+    """Why apply changes no mount of a host whose policy lists none."""
+    mounted = known(facts.mounted) if policy.mounts is None else []
+    if not mounted:
+        return []
+    return [
+        "nfs_mounts_mounts is auto, so no mount is changed: list there what the host must "
+        "have, of {0}.".format(", ".join(sorted(mount.path for mount in mounted)))
+    ]
 
 
 def _target(layers: Layers, facts: Facts) -> Target:
@@ -201,6 +204,11 @@ def _why_not_editable(target: Target, text: str, facts: Facts) -> Optional[str]:
             f"{path} does not get what it needs from {FSTAB}: take "
             f"{words_of(target.requested, names_of(stubborn))} out of /etc/nfsmount.conf"
         )
+    return _why_not_in_fstab(target, text)
+
+
+def _why_not_in_fstab(target: Target, text: str) -> Optional[str]:
+    path = target.path
     lines = [row for row in fstab.parse(text) if row.path == path]
     if not lines:
         return _why_not_bootable(path, text)

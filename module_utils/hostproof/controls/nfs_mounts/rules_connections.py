@@ -114,16 +114,15 @@ def _skip_unless_judged(facts: Facts, policy: Policy) -> None:
 def slot_tables_persisted(facts: Facts, policy: Policy) -> Verdict:
     _skip_unless_judged(facts, policy)
     at_boot = {name: rpc_slots.at_boot(facts.slots, name) for name in NAMES}
-    values, texts, evidence, places = [], [], [], []
+    values, texts, places = [], [], []
     for name in NAMES:
         winner = at_boot[name].winner
         number = int(winner.value) if winner else _DEFAULTS[name]
         values.append((name, number))
         where = winner.place if winner else "the kernel's default"
         texts.append(f"{name} = {number} ({where})")
-        if winner and winner.place.startswith("/"):
-            evidence.append("file:" + winner.place.rpartition(":")[0])
-            places.append(winner.place)
+        if where.startswith("/"):
+            places.append(where)
     status, wrong = _verdict(values, policy.slot_table_entries)
     if status != FAIL:
         for name in NAMES:
@@ -132,21 +131,26 @@ def slot_tables_persisted(facts: Facts, policy: Policy) -> Verdict:
     why = "At the next reboot {0}.".format(", ".join(wrong))
     if losers:
         why += " What does not count: {0}.".format("; ".join(losers))
-    own = (policy.modprobe_file, policy.sysctl_file)
-    foreign = sorted({place for place in places if not place.startswith(own)})
     return layered(
         persisted=Layer(", ".join(texts), status),
         why=why,
         running=Layer(_in_words(facts)),
-        advice=Advice(
-            [
-                *(Edit(place, what=f"remove the sunrpc options from {place}") for place in foreign),
-                Apply(NAME, SLOTS, f"options sunrpc {_words(policy)} in {policy.modprobe_file}"),
-            ]
-        ),
+        advice=_limited(places, policy),
         desired=_desired(policy),
         values=dict(values),
-        evidence=evidence + ["dir:/etc/modprobe.d", "file:/proc/cmdline"],
+        evidence=["file:" + place.rpartition(":")[0] for place in places]
+        + ["dir:/etc/modprobe.d", "file:/proc/cmdline"],
+    )
+
+
+def _limited(places: List[str], policy: Policy) -> Advice:
+    own = (policy.modprobe_file, policy.sysctl_file)
+    foreign = sorted({place for place in places if not place.startswith(own)})
+    return Advice(
+        [
+            *(Edit(place, what=f"remove the sunrpc options from {place}") for place in foreign),
+            Apply(NAME, SLOTS, f"options sunrpc {_words(policy)} in {policy.modprobe_file}"),
+        ]
     )
 
 
@@ -176,28 +180,14 @@ def slot_tables_running(facts: Facts, policy: Policy) -> Verdict:
     parts = ["In the kernel {0}.".format(", ".join(wrong))] if wrong else []
     used = attempt(_used, facts)
     older = [(path, slots) for path, slots in if_known(used, []) if slots > required]
-    texts = [f"{path} has used {slots}" for path, slots in older]
     if older:
         # A limit reaches only servers that are mounted after it was set.
-        parts.append(
-            "Mounted before the limit: {0} slots of one connection.".format(", ".join(texts))
-        )
-    elif not wrong:
-        # Where the limits are wrong, what was used below them explains nothing.
-        texts = [f"{path} has used {slots}" for path, slots in if_known(used, [])]
-    servers = {mount.path: server_of(mount.source) for mount in known(facts.mounted)}
-    older_servers = {servers[path] for path, _slots in older if path in servers}
-    again = Again(
-        "stop what uses the mounts of {0}, unmount all of them and mount them again, or reboot "
-        "the host".format(", ".join(sorted(older_servers or set(servers.values()))))
-    )
+        parts.append(f"Mounted before the limit: {_used_in_words(older)} slots of one connection.")
+    again = _mounted_again(older, facts)
     limits = ", ".join(f"sunrpc.{name} = {required}" for name in reversed(NAMES))
-    in_use: Answer[Optional[str]] = ", ".join(texts) or None
-    if isinstance(used, HostproofError):
-        in_use = used
     return layered(
         running=Layer(_in_words(facts), status),
-        in_use=Layer(in_use, FAIL if older else PASS) if in_use is not None else None,
+        in_use=_layer_in_use(used, older, bool(wrong)),
         also=[(f"sunrpc.{name}", running[name]) for name in NAMES],
         advice=Advice(
             both=[Apply(NAME, SLOTS, f"{limits} in the running kernel"), again], in_use=[again]
@@ -206,6 +196,29 @@ def slot_tables_running(facts: Facts, policy: Policy) -> Verdict:
         desired=_desired(policy),
         values=dict(values + [(path + " slots", slots) for path, slots in if_known(used, [])]),
         evidence=["file:" + rpc_slots.proc_file(name) for name in NAMES] + _sampled(facts),
+    )
+
+
+def _used_in_words(used: List[Tuple[str, int]]) -> str:
+    return ", ".join(f"{path} has used {slots}" for path, slots in used)
+
+
+def _layer_in_use(
+    used: Answer[List[Tuple[str, int]]], older: List[Tuple[str, int]], is_wrong: bool
+) -> Optional[Layer]:
+    if isinstance(used, HostproofError):
+        return Layer(used, PASS)
+    # Where the limits are wrong, what was used below them explains nothing.
+    shown = _used_in_words(older if older or is_wrong else used)
+    return Layer(shown, FAIL if older else PASS) if shown else None
+
+
+def _mounted_again(older: List[Tuple[str, int]], facts: Facts) -> Again:
+    servers = {mount.path: server_of(mount.source) for mount in known(facts.mounted)}
+    older_servers = {servers[path] for path, _slots in older if path in servers}
+    return Again(
+        "stop what uses the mounts of {0}, unmount all of them and mount them again, or reboot "
+        "the host".format(", ".join(sorted(older_servers or set(servers.values()))))
     )
 
 

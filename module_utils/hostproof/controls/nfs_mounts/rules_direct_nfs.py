@@ -24,7 +24,7 @@ from .homes import (
     skip_unless_judged,
 )
 from .policy import NAME, Policy
-from .probes.direct_nfs import HomeDirectNfs
+from .probes.direct_nfs import HomeDirectNfs, Library
 from .subjects import INSTALLATION
 
 rules: Rules[Facts, Policy] = Rules(NAME)
@@ -58,35 +58,20 @@ def _judge_library(home: HomeDirectNfs, facts: Facts, policy: Policy) -> Verdict
     states = if_known(running, {})
     required = _REQUIRED.get(policy.direct_nfs)
     goal = library.linked if required is None else required
-    tab = None if goal else first_file(home, facts)
-    unread_tab = tab if required is None else None
+    unread_tab = first_file(home, facts) if required is None and not goal else None
     older, replaced = _names(states, not goal), _names(states, None)
-    why = None
-    if library.linked != goal:
-        why = "The policy requires it {0}: {1}.".format("on" if goal else "off", library.proof)
-    elif older:
-        how = "without" if goal else "with"
-        why = f"{older} started before the library was changed and runs {how} Direct NFS."
-    elif replaced:
-        why = f"The ODM library that {replaced} has mapped was replaced since it started."
-    elif unread_tab:
-        why = f"{unread_tab} is there, but without its library Direct NFS reads no oranfstab."
-    elif required is None and not library.linked:
+    why = _why_of_library(library, goal, older, replaced, unread_tab)
+    if why is None and required is None and not library.linked:
         known(running)
         raise Skip("Direct NFS is not linked in, and no oranfstab requires it.")
     bad = FAIL if required is not None else WARN
     relink = relinked(home.home.path, goal or unread_tab is not None)
     other = f", or remove {unread_tab}" if unread_tab else ""
+    now = bad if older else WARN if replaced else PASS
+    shown = running if isinstance(running, HostproofError) else _show_states(states)
     return layered(
-        persisted=Layer(
-            "{0} ({1})".format("linked in" if library.linked else "off", library.proof),
-            bad if library.linked != goal else WARN if unread_tab else PASS,
-        ),
-        running=Layer(
-            running if isinstance(running, HostproofError) else _show_states(states),
-            bad if older else WARN if replaced else PASS,
-            "running instances",
-        ),
+        persisted=_layer_at_start(library, goal, unread_tab),
+        running=Layer(shown, now, "running instances"),
         advice=Advice(
             both=[Ask(relink.text + other)],
             running=[Wait("instance_restart", older or replaced)],
@@ -95,6 +80,28 @@ def _judge_library(home: HomeDirectNfs, facts: Facts, policy: Policy) -> Verdict
         desired=DESIRED.get(policy.direct_nfs),
         evidence=home.evidence() + (direct_nfs_processes.PROCESSES_KEY,),
     )
+
+
+def _layer_at_start(library: Library, goal: bool, unread_tab: Optional[str]) -> Layer:
+    """What an instance gets that is started now."""
+    linked = "linked in" if library.linked else "off"
+    status = FAIL if library.linked != goal else WARN if unread_tab else PASS
+    return Layer(f"{linked} ({library.proof})", status)
+
+
+def _why_of_library(
+    library: Library, goal: bool, older: str, replaced: str, unread_tab: Optional[str]
+) -> Optional[str]:
+    if library.linked != goal:
+        return "The policy requires it {0}: {1}.".format("on" if goal else "off", library.proof)
+    if older:
+        how = "without" if goal else "with"
+        return f"{older} started before the library was changed and runs {how} Direct NFS."
+    if replaced:
+        return f"The ODM library that {replaced} has mapped was replaced since it started."
+    if unread_tab:
+        return f"{unread_tab} is there, but without its library Direct NFS reads no oranfstab."
+    return None
 
 
 #: Instances of a home, and whether each has Direct NFS loaded: None if its library was removed.

@@ -229,12 +229,7 @@ def local_locks_advice(layers: Layers, _facts: Facts, _policy: Policy) -> Verdic
     each=MOUNTS,
 )
 def v4_lease(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
-    settings = layers.running
-    if settings is None:
-        settings = known(layers.requested) or {}
-    version = settings.get("vers") or layers.wanted.version
-    if version is None:
-        raise Skip("Which version it would be mounted with is not said.")
+    version = _version(layers)
     if not version.startswith("4"):
         raise Skip(f"NFSv{version} has no leases.")
     if layers.wanted.file_class not in _LOCKED_CLASSES:
@@ -276,6 +271,17 @@ def v4_lease(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
         in_use=_lease(version, lease, expired),
         evidence=layers.evidence() + (tuple(traffic.evidence) if traffic else ()),
     )
+
+
+def _version(layers: Layers) -> str:
+    """The version of the mount; where nothing is mounted, that of the next mount."""
+    settings = layers.running
+    if settings is None:
+        settings = known(layers.requested) or {}
+    version = settings.get("vers") or layers.wanted.version
+    if version is None:
+        raise Skip("Which version it would be mounted with is not said.")
+    return version
 
 
 def _lease(version: str, lease: Optional[int], expired: Optional[int]) -> Optional[str]:

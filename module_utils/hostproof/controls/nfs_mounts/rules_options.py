@@ -6,6 +6,8 @@ Each requirement of the options table belongs to one check: a soft mount is not 
 among the other options.
 """
 
+from typing import List
+
 from ...collect.answer import if_known, known, unless_absent
 from ...errors import Unanswered
 from ...evaluate.advice import Advice, Ask
@@ -119,21 +121,17 @@ def shared_superblock(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
         if facts.system == LINUX:
             raise Unanswered("file:" + MOUNTINFO, f"{mounted.evidence[0]} shows no superblocks")
         raise Skip("Only Linux shows which mounts share a superblock.")
-    others = [mount for mount in known(facts.mounted) if mount.path in layers.sharing]
     paths = ", ".join(layers.sharing)
     status, why = PASS, ""
-    if others:
-        persisted = known(layers.requested)
-        requested = known(layers.written) or {}
-        ignored = differences(requested, persisted, running, LINUX) if persisted else []
-        if ignored and any(_requests_otherwise(mount, layers, facts) for mount in others):
-            status = FAIL
-            why = "Its superblock is that of {0}: it has {1}, though {2} requests {3}.".format(
-                paths,
-                words_of(running, ignored),
-                layers.entry.place if layers.entry else "its entry",
-                words_of(persisted or {}, ignored),
-            )
+    ignored = _ignored(layers, facts)
+    if ignored:
+        status = FAIL
+        why = "Its superblock is that of {0}: it has {1}, though {2} requests {3}.".format(
+            paths,
+            words_of(running, ignored),
+            layers.entry.place if layers.entry else "its entry",
+            words_of(known(layers.requested) or {}, ignored),
+        )
     also = "but not nosharecache, which nfs(5) calls a risk for data"
     if any(requirement.name == "sharecache" for requirement in layers.requirements):
         # Where Direct NFS needs it, it is the cure.
@@ -154,6 +152,18 @@ def shared_superblock(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
         in_use="superblock {0}, shared with {1}".format(mounted.superblock, paths or "none"),
         evidence=layers.evidence(),
     )
+
+
+def _ignored(layers: Layers, facts: Facts) -> List[str]:
+    """The settings in which the options of another mount of the superblock apply to this one."""
+    others = [mount for mount in known(facts.mounted) if mount.path in layers.sharing]
+    persisted = known(layers.requested) if others else None
+    if not persisted:
+        return []
+    requested = known(layers.written) or {}
+    ignored = differences(requested, persisted, layers.granted, LINUX)
+    is_cause = ignored and any(_requests_otherwise(mount, layers, facts) for mount in others)
+    return ignored if is_cause else []
 
 
 def _requests_otherwise(mount: Mounted, layers: Layers, facts: Facts) -> bool:

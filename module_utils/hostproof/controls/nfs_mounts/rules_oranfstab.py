@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whether oranfstab is right, and which one counts."""
 
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional
 
 from ...collect.answer import attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
@@ -10,6 +10,7 @@ from ...evaluate.advice import Advice, Ask, Edit, Wait
 from ...evaluate.checking import Judged, Rules, Skip, Verdict, undetermined, verdict_or_error
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...parsers.net.address import is_address
+from ...parsers.net.ip_addr import Address
 from ...parsers.nfs import nfs_options
 from ...probes.nfs.nfs_mounted import Mounted
 from .checked_mounts import judged_mounts
@@ -270,24 +271,26 @@ def _against_networks(tab: parser.Parsed, facts: Facts) -> List[_Fault]:
     """Locals that are not here, and several paths through one network."""
     faults = []
     for server in tab.servers:
-        if not server.locals and len(server.paths) < 2:
+        if server.locals or len(server.paths) > 1:
+            faults += _of_networks(server, known(facts.direct_nfs.own), facts)
+    return faults
+
+
+def _of_networks(server: parser.Server, own: List[Address], facts: Facts) -> List[_Fault]:
+    faults = []
+    here = {entry.address: entry.network for entry in own}
+    first_in: Dict[str, str] = {}
+    for named in server.locals or server.paths:
+        address = _one_address(named.value, facts)
+        if address is None:
             continue
-        own = known(facts.direct_nfs.own)
-        here = {entry.address: entry.network for entry in own}
-        networks: Dict[str, Tuple[str, int]] = {}
-        for named in server.locals or server.paths:
-            address = _one_address(named.value, facts)
-            if address is None:
-                continue
-            if server.locals and address not in here:
-                text = f"local {named.value} is not an address of this host"
-                faults.append(_Fault(named.line, FAIL, text))
-                continue
-            network = str(here.get(address) or direct_nfs.network_of(address, own) or "")
-            if network and network in networks and networks[network][0] != address:
-                faults.append(_Fault(named.line, WARN, _one_network(server, named, network)))
-            if network:
-                networks.setdefault(network, (address, named.line))
+        if server.locals and address not in here:
+            text = f"local {named.value} is not an address of this host"
+            faults.append(_Fault(named.line, FAIL, text))
+            continue
+        network = str(here.get(address) or direct_nfs.network_of(address, own) or "")
+        if network and first_in.setdefault(network, address) != address:
+            faults.append(_Fault(named.line, WARN, _one_network(server, named, network)))
     return faults
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Mounts after a reboot, and whether the current mount has the same options."""
 
-from typing import Dict, Iterable, List, NamedTuple, Optional
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import if_known, known
 from ...errors import Unanswered
@@ -14,6 +14,7 @@ from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.number import clipped
 from ...parsers.systemd import systemd_unit
 from ...probes.nfs import nfs_persisted
+from ...probes.nfs.nfs_mounted import Mounted
 from .agreement import (
     SIZES,
     contradictions,
@@ -33,7 +34,7 @@ from .mount_layers import (
     source_parts,
     words_of,
 )
-from .options_table import AT_LEAST, Requirement
+from .options_table import AT_LEAST, Requirement, shown_by_kernel
 from .parsers import mount_refusals
 from .policy import NAME, Policy
 from .subjects import MOUNTS, NETAPP, NFS_5
@@ -292,14 +293,7 @@ def mounted_as_persisted(layers: Layers, _facts: Facts, _policy: Policy) -> Verd
         )
     if source_parts(entry.source) != source_parts(mounted.source):
         parts.append(f"Mounted is {mounted.source}, but {entry.place} names {entry.source}.")
-    # The layer that the policy does not accept is the wrong one.
-    wanted = source_parts(layers.wanted.source)
-    is_wrong_later = bool(persist(layers)) or source_parts(entry.source) != wanted
-    is_wrong_now = (
-        not is_wrong_later
-        or bool(contradictions(_granted(layers), running))
-        or source_parts(mounted.source) != wanted
-    )
+    is_wrong_now, is_wrong_later = _wrong_layers(layers, mounted, entry)
     status = WARN if parts else PASS
     steps = _made_alike(layers, entry)
     return layered(
@@ -315,13 +309,20 @@ def mounted_as_persisted(layers: Layers, _facts: Facts, _policy: Policy) -> Verd
     )
 
 
-def _granted(layers: Layers) -> List[Requirement]:
-    """The requirements that the kernel shows."""
-    return [
-        requirement
-        for requirement in layers.requirements
-        if requirement.name not in nfs_options.NEVER_GRANTED
-    ]
+def _wrong_layers(
+    layers: Layers, mounted: Mounted, entry: nfs_persisted.Entry
+) -> Tuple[bool, bool]:
+    """Whether the policy does not accept the mount, and what a reboot mounts. If it accepts both,
+    the mount is the wrong one."""
+    wanted = source_parts(layers.wanted.source)
+    is_wrong_later = bool(persist(layers)) or source_parts(entry.source) != wanted
+    shown = shown_by_kernel(layers.requirements)
+    is_wrong_now = (
+        not is_wrong_later
+        or bool(contradictions(shown, layers.running))
+        or source_parts(mounted.source) != wanted
+    )
+    return is_wrong_now, is_wrong_later
 
 
 def _made_alike(layers: Layers, entry: nfs_persisted.Entry) -> List[Step]:

@@ -107,10 +107,11 @@ def exec_and_suid(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
     parts = []
     if running:
         parts.append("{0} is mounted with {1}.".format(mount.path, ",".join(running)))
+    edit: List[Step] = []
     if persisted and at_boot is not None:
         parts.append("{0} requests {1}.".format(at_boot.place, ",".join(persisted)))
+        edit.append(_edited(persisted, at_boot))
     shown: Answer[Optional[str]] = "no entry" if at_boot is None else in_words(at_boot)
-    edit = [_edited(persisted, at_boot)] if persisted and at_boot is not None else []
     again = [_mounted_again(running, mount)]
     return layered(
         persisted=Layer(

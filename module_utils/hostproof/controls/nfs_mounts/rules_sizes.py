@@ -8,7 +8,7 @@ from ...collect.answer import if_known, known
 from ...errors import Unanswered
 from ...evaluate.advice import Advice, Ask, Step
 from ...evaluate.checking import Layer, Rules, Subjects, Verdict, layered
-from ...evaluate.finding import FAIL, PASS, SKIP, WARN
+from ...evaluate.finding import FAIL, PASS, SKIP, WARN, worst
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.size import human
@@ -93,32 +93,36 @@ def transfer_size(sized: _Sized, _facts: Facts, policy: Policy) -> Verdict:
     sizes = [_size(requirements[name], running, requested, layers) for name in SIZES]
     short = any(size.short is not None for size in sizes)
     older = short and _is_older_than_requested(layers, requested, sized.servers)
-    statuses = [size.status for size in sizes]
-    status = FAIL if FAIL in statuses else WARN if WARN in statuses else PASS
+    status = worst([size.status for size in sizes])
+    steps = _raised(layers, sizes, policy) if short and not older else remade(layers)
+    granted = {name: size.granted for name, size in zip(SIZES, sizes)}
+    is_wrong_later = bool(contradictions(requirements.values(), requested))
+    return layered(
+        persisted=Layer(persisted_answer(layers, SIZES), status if is_wrong_later else PASS),
+        running=Layer(running_words(layers, SIZES), status),
+        why=_why(sizes, status, older, policy),
+        advice=Advice(both=steps, running=steps),
+        desired=desired,
+        values=dict(granted, unit="bytes"),
+        evidence=layers.evidence(),
+    )
+
+
+def _why(sizes: List[_Size], status: str, older: bool, policy: Policy) -> str:
     parts = [_sentence(size, older) for size in sizes if size.status != PASS]
     least = min(size.granted for size in sizes)
     if least < SMALLEST:
         parts.append("Oracle rejects files with less than 32 KiB (ORA-27054).")
     elif status == WARN and least < policy.transfer_size:
         parts.append(storage_advice.cost_of(least, policy.transfer_size))
-    steps: List[Step] = remade(layers)
-    if short and not older:
-        # What the server grants now can be more than the policy requires.
-        most = max(policy.transfer_size, *(size.short or 0 for size in sizes))
-        text = storage_advice.raise_the_server(most)
-        # First the server, then the mount: its commands alone would change nothing.
-        steps = [Ask(text), Ask(remount_step(layers).text)]
-    granted = {name: size.granted for name, size in zip(SIZES, sizes)}
-    is_wrong_later = bool(contradictions(requirements.values(), requested))
-    return layered(
-        persisted=Layer(persisted_answer(layers, SIZES), status if is_wrong_later else PASS),
-        running=Layer(running_words(layers, SIZES), status),
-        why=" ".join(parts),
-        advice=Advice(both=steps, running=steps),
-        desired=desired,
-        values=dict(granted, unit="bytes"),
-        evidence=layers.evidence(),
-    )
+    return " ".join(parts)
+
+
+def _raised(layers: Layers, sizes: List[_Size], policy: Policy) -> List[Step]:
+    """First the server, then the mount: its commands alone would change nothing."""
+    # What the server grants now can be more than the policy requires.
+    most = max(policy.transfer_size, *(size.short or 0 for size in sizes))
+    return [Ask(storage_advice.raise_the_server(most)), Ask(remount_step(layers).text)]
 
 
 def _size(

@@ -461,35 +461,48 @@ def _fragments(transfer: int) -> str:
 
 def _over_connections(wire: Wire, mount: MountTraffic, policy: Policy) -> Cause:
     """A request over a connection is sent again only after a long timeout or on a new one."""
-    causes: List[Cause] = []
-    again, of = mount.all_retransmissions, mount.all_ops
-    if again:
-        severe = percent(again, of) >= policy.retransmission_fail_percent
-        words = "{0} were sent again".format(share(again, of, "requests"))
-        causes.append(Cause(FAIL if severe and again >= FEWEST_EVENTS else WARN, words, None))
-    if mount.reconnects and (
-        diagnosis.retransmissions_of_transport(wire, mount) or mount.reconnects > mount.connections
-    ):
-        # An idle connection is closed after some minutes and opened again, which is harmless.
-        words = (
-            f"the connection to {server_name(mount)} was replaced {mount.reconnects} times in "
-            f"{wire.traffic.seconds:.0f} s"
-        )
-        causes.append(Cause(WARN, words, None))
+    causes = [*_sent_again(mount, policy), *_replaced(wire, mount)]
     if mount.protos == ("tcp",):
         path = diagnosis.tcp_path(wire, mount, policy)
         if path.status == ERROR and not causes:
             return path
         if path.status or causes:
             causes.append(path)
-        if again and not mount.reconnects and not path.status and _has_connection(wire, mount):
+        is_slow = mount.all_retransmissions and not mount.reconnects and not path.status
+        if is_slow and _has_connection(wire, mount):
             words = "no connection was replaced: the server did not answer the requests in time"
             causes.append(Cause(None, words, diagnosis.SERVER))
+    return _joined(causes)
+
+
+def _joined(causes: List[Cause]) -> Cause:
     statuses = [cause.status for cause in causes]
     status = FAIL if FAIL in statuses else WARN if causes else None
     words = "; ".join(cause.words for cause in causes)
     culprits = [cause.culprit for cause in causes if cause.culprit]
     return Cause(status, words, culprits[0] if culprits else None)
+
+
+def _sent_again(mount: MountTraffic, policy: Policy) -> List[Cause]:
+    again, of = mount.all_retransmissions, mount.all_ops
+    if not again:
+        return []
+    severe = percent(again, of) >= policy.retransmission_fail_percent and again >= FEWEST_EVENTS
+    words = "{0} were sent again".format(share(again, of, "requests"))
+    return [Cause(FAIL if severe else WARN, words, None)]
+
+
+def _replaced(wire: Wire, mount: MountTraffic) -> List[Cause]:
+    """An idle connection is closed after some minutes and opened again, which is harmless."""
+    if not mount.reconnects or not (
+        diagnosis.retransmissions_of_transport(wire, mount) or mount.reconnects > mount.connections
+    ):
+        return []
+    words = (
+        f"the connection to {server_name(mount)} was replaced {mount.reconnects} times in "
+        f"{wire.traffic.seconds:.0f} s"
+    )
+    return [Cause(WARN, words, None)]
 
 
 def _has_connection(wire: Wire, mount: MountTraffic) -> bool:

@@ -7,7 +7,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import HostproofError
 from ...evaluate.checking import Skip
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN, worst
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.number import clipped
@@ -109,7 +109,7 @@ def lowered(layers: Layers, servers: Servers) -> Lowered:
     if not others:
         raise Skip("No other mount of this server shows what it grants now.", mount.evidence)
     less = [(other, name) for other in others for name in SIZES if _has_less(other, own, name)]
-    status = PASS
+    statuses = [PASS]
     parts: List[str] = []
     unknown: Optional[HostproofError] = None
     for other, name in less:
@@ -118,11 +118,12 @@ def lowered(layers: Layers, servers: Servers) -> Lowered:
         elif not _requested_as_much(own, other.requested, name):
             continue
         elif own.age is None or other.age is None:
-            status = FAIL if status == FAIL else WARN
+            statuses.append(WARN)
             parts.append(_less(own, other, name, "which of the two is older is not known"))
         elif other.age < own.age:
-            status = FAIL
+            statuses.append(FAIL)
             parts.append(_less(own, other, name, f"it is {own.age - other.age} s younger"))
+    status = worst(statuses)
     if unknown is not None and status == PASS:
         raise unknown
     return Lowered(status, " ".join(parts[:4] + [DANGER]), own, others)

@@ -87,25 +87,30 @@ def value_read(value: str, release: Optional[Release]) -> str:
 
 
 def _refusal(word: str, release: Optional[Release]) -> Optional[Refusal]:
-    name, equals, value = word.partition("=")
-    if name.startswith(("x-", "X-")) or (name in _OF_LIBMOUNT and not equals):
+    name, equals, _value = word.partition("=")
+    if _is_of_libmount(name, bool(equals)):
         return None
-    if name in _OF_LIBMOUNT_WITH_VALUES or (name in _FLAGS and not equals):
-        return None
-    option, is_no = _OPTIONS.get(name), False
-    if option is None and name.startswith("no"):
-        option, is_no = _OPTIONS.get(name[2:]), True
+    is_no = name not in _OPTIONS and name.startswith("no")
+    option = _OPTIONS.get(name[2:] if is_no else name)
     if option is None or (is_no and not option.no):
         why = f"{_shown(name)} is not an option of NFS{_suggestion_for(name)}"
         return Refusal(word, why, passed_over=True)
-    if option.since > (2, 6):
-        late = _too_late(word, name, option.since, release)
-        if late is not None:
-            return late
+    late = _too_late(word, name, option.since, release)
+    return late or _wrong_value(word, option, is_no, release)
+
+
+def _is_of_libmount(name: str, has_value: bool) -> bool:
+    if name.startswith(("x-", "X-")) or name in _OF_LIBMOUNT_WITH_VALUES:
+        return True
+    return not has_value and (name in _OF_LIBMOUNT or name in _FLAGS)
+
+
+def _wrong_value(
+    word: str, option: _Option, is_no: bool, release: Optional[Release]
+) -> Optional[Refusal]:
+    name, equals, value = word.partition("=")
     if not equals:
-        if option.word or is_no:
-            return None
-        return Refusal(word, f"{name} needs a value")
+        return None if option.word or is_no else Refusal(word, f"{name} needs a value")
     if option.look is None or is_no:
         return Refusal(word, f"{name} takes no value")
     problem = option.look(value, release)
@@ -116,6 +121,8 @@ def _too_late(
     word: str, name: str, since: Tuple[int, int], release: Optional[Release]
 ) -> Optional[Refusal]:
     """Whether the kernel is older than an option; vendors carry some of them back."""
+    if since <= (2, 6):
+        return None
     mainline = "{0} is an option since Linux {1}.{2}".format(name, *since)
     if release is None:
         why = mainline + ", and which kernel runs is not known"
@@ -184,14 +191,18 @@ def _together(words: List[str], fstype: str, release: Optional[Release]) -> List
         refusals.append(Refusal(" and ".join(versions), "only one version may be named"))
     if settings.get("migration") == "yes" and version not in ("", "4", "4.0"):
         refusals.append(Refusal("migration", "only NFSv4.0 has migration"))
-    is_four = version.startswith("4") or (fstype == NFS4 and not version)
-    proto = settings.get("proto", "").rstrip("6")
-    if proto == "udp" and is_four:
-        refusals.append(Refusal("proto=udp", "NFSv4 is not spoken over UDP"))
-    elif proto == "udp" and (release is None or (release.major, release.minor) >= _FS_PARSER):
-        why = "kernels since 5.6 have no NFS over UDP, unless their maker built it in"
-        refusals.append(Refusal("proto=udp", why, certain=False))
+    if settings.get("proto", "").rstrip("6") == "udp":
+        refusals += _over_udp(version, fstype, release)
     return refusals
+
+
+def _over_udp(version: str, fstype: str, release: Optional[Release]) -> List[Refusal]:
+    if version.startswith("4") or (fstype == NFS4 and not version):
+        return [Refusal("proto=udp", "NFSv4 is not spoken over UDP")]
+    if release is not None and (release.major, release.minor) < _FS_PARSER:
+        return []
+    why = "kernels since 5.6 have no NFS over UDP, unless their maker built it in"
+    return [Refusal("proto=udp", why, certain=False)]
 
 
 # -- values ---------------------------------------------------------------------------------------

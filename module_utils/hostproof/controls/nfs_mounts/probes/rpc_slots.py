@@ -77,32 +77,16 @@ def at_boot(slots: Slots, name: str) -> SysctlAtBoot:
     something applies it once the module is loaded, tuned, rc.local. Raises what is unknown.
     """
     key = f"{_MODULE}.{name}"
-    resolution = modprobe_d.resolve(known(slots.modprobe).options, _MODULE, name)
-    options = list(resolution.losers) + ([resolution.winner] if resolution.winner else [])
-    parameters = [Write(option.value or "", f"{option.path}:{option.line}") for option in options]
-    from_kernel = kernel_cmdline.last(known(slots.boot.cmdline), key)
-    if from_kernel is not None:
-        parameters.append(Write(from_kernel, "kernel command line " + key))
-    for parameter in parameters:
-        if sysctl_number.read_parameter(parameter.value or "", sysctl_number.SLOTS).value is None:
-            raise Unanswered(
-                "file:" + parameter.place.rsplit(":", 1)[0]
-                if parameter.place.startswith("/")
-                else "file:/proc/cmdline",
-                f"{parameter.place} gives {name} the value {kind_of(parameter.value or '')}, with "
-                "which the "
-                f"kernel does not load {_MODULE}: without it nothing is mounted by NFS",
-            )
-    writes: List[Write] = []
+    parameters = _parameters(slots, name)
+    writes = _sysctl(slots.boot, key)
     unused: List[str] = []
     applied_by = known(slots.sysctl_applied_by)
-    for write in _sysctl(slots.boot, key):
-        if applied_by is None:
-            unused.append(
-                f"{write.place} = {write.value} (nothing applies it once {_MODULE} is loaded)"
-            )
-        else:
-            writes.append(write)
+    if applied_by is None:
+        unused = [
+            f"{write.place} = {write.value} (nothing applies it once {_MODULE} is loaded)"
+            for write in writes
+        ]
+        writes = []
     target = PROC_SYS + sysctl_d.normalize(key)
     # Whether the module is there by then is unknown: before, its keys do not exist.
     targets = [target, f"/sys/module/{_MODULE}/parameters/{name}"]
@@ -113,7 +97,7 @@ def at_boot(slots: Slots, name: str) -> SysctlAtBoot:
     def read(text: str) -> Tuple[Optional[str], Optional[str]]:
         return read_value(sysctl_d.normalize(key), text)
 
-    result = outcome(_as_numbers(parameters) + writes, key, read, {})
+    result = outcome(parameters + writes, key, read, {})
     return result._replace(losers=result.losers + unused, unknown=unseen(slots.boot))
 
 
@@ -125,15 +109,29 @@ def _without(boot: Boot, applied_by: Optional[str]) -> Boot:
     return boot._replace(others=[other for other in boot.others if other.actor != path])
 
 
-def _as_numbers(parameters: List[Write]) -> List[Write]:
-    """Parameters with the number that the kernel makes of them: it reads + there, unlike sysctl."""
-    limits = sysctl_number.SLOTS
-    return [
-        parameter._replace(
-            value=str(sysctl_number.read_parameter(parameter.value or "", limits).value)
+def _parameters(slots: Slots, name: str) -> List[Write]:
+    """What the module gets when it is loaded. Raises for a value with which it is not loaded."""
+    resolution = modprobe_d.resolve(known(slots.modprobe).options, _MODULE, name)
+    options = list(resolution.losers) + ([resolution.winner] if resolution.winner else [])
+    parameters = [Write(option.value or "", f"{option.path}:{option.line}") for option in options]
+    key = f"{_MODULE}.{name}"
+    from_kernel = kernel_cmdline.last(known(slots.boot.cmdline), key)
+    if from_kernel is not None:
+        parameters.append(Write(from_kernel, "kernel command line " + key))
+    return [parameter._replace(value=_number(parameter, name)) for parameter in parameters]
+
+
+def _number(parameter: Write, name: str) -> str:
+    """The number that the kernel makes of a parameter: it reads + there, unlike sysctl."""
+    text, place = parameter.value or "", parameter.place
+    number = sysctl_number.read_parameter(text, sysctl_number.SLOTS).value
+    if number is None:
+        raise Unanswered(
+            "file:" + place.rsplit(":", 1)[0] if place.startswith("/") else "file:/proc/cmdline",
+            f"{place} gives {name} the value {kind_of(text)}, with which the "
+            f"kernel does not load {_MODULE}: without it nothing is mounted by NFS",
         )
-        for parameter in parameters
-    ]
+    return str(number)
 
 
 def with_modprobe_file(slots: Slots, path: str, text: str) -> Slots:
