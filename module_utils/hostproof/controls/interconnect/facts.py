@@ -353,6 +353,19 @@ def is_link_local(text: str) -> bool:
     return text.lower().startswith(("169.254.", "fe80:"))
 
 
+def networks_in_words(addresses: Iterable[ip_addr.Address]) -> str:
+    return ", ".join(f"{address.interface} {address.network}" for address in addresses)
+
+
+def overlapping(pairs: Iterable[Tuple[ip_addr.Address, ip_addr.Address]]) -> List[str]:
+    """The pairs of addresses whose networks overlap, in words."""
+    return [
+        f"{address.interface} ({address.network}) and {other.interface} ({other.network})"
+        for address, other in pairs
+        if address.network.overlaps(other.network)
+    ]
+
+
 def _node(text: str) -> str:
     try:
         return whole_packets.address_of_another(text)

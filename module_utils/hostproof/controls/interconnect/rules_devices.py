@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of the devices: MTU, subnets, bonds, and the loopback device."""
 
+import itertools
 from typing import List
 
-from ...collect.answer import if_known, known
+from ...collect.answer import Answer, if_known, known
 from ...evaluate.advice import Advice, Ask, Run, Step
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...probes.net import devices
-from .facts import ARP_FILE, LOOPBACK, Bond, Device, Facts
+from .facts import ARP_FILE, LOOPBACK, Bond, Device, Facts, networks_in_words, overlapping
 from .policy import NAME, Policy
 from .subjects import BONDS, BOOK, DEVICES, MOVE
 
@@ -141,16 +142,7 @@ def arp(device: Device, _facts: Facts, _policy: Policy) -> Verdict:
     problems = ["NOARP is set"] if flags & _NOARP else []
     missing = [name for bit, name in _WANTED.items() if not flags & bit]
     problems += [f"{name} is not set" for name in missing]
-    link = ["ip", "link", "set", "dev", device.name]
-    steps: List[Step] = []
-    if flags & _NOARP:
-        steps.append(Run(*link, "arp", "on", text=f"enable ARP on {device.name}"))
-    if "MULTICAST" in missing:
-        steps.append(Run(*link, "multicast", "on", text=f"enable multicast on {device.name}"))
-    if "BROADCAST" in missing:
-        steps.append(Ask(f"use an Ethernet interface: {device.name} has no broadcast"))
-    if flags & _NOARP or "MULTICAST" in missing:
-        steps.append(Ask(f"set the same in the configuration of {device.name}"))
+    steps = _set_flags(device.name, bool(flags & _NOARP), missing)
     if ignored >= _NO_ANSWER:
         problems.append(f"arp_ignore {ignored} answers no ARP request")
         steps += [
@@ -167,16 +159,32 @@ def arp(device: Device, _facts: Facts, _policy: Policy) -> Verdict:
         f"{'; '.join(problems)}.",
         advice=Advice(steps),
         desired="ARP, BROADCAST, MULTICAST; arp_ignore below 8",
-        running=", ".join(
-            ["NOARP" if flags & _NOARP else "ARP"]
-            + [name for name in _WANTED.values() if name not in missing]
-            if isinstance(device.flags, int)
-            else ["flags unknown"]
-        )
-        + f"; arp_ignore {ignored if isinstance(device.arp_ignore, int) else 'unknown'}",
+        running=f"{_flags_in_words(device.flags, missing)}; "
+        f"arp_ignore {ignored if isinstance(device.arp_ignore, int) else 'unknown'}",
         evidence=["file:" + devices.place(device.name, "flags")]
         + [ARP_FILE.format(name) for name in ("all", device.name)],
     )
+
+
+def _flags_in_words(flags: Answer[int], missing: List[str]) -> str:
+    if not isinstance(flags, int):
+        return "flags unknown"
+    names = [name for name in _WANTED.values() if name not in missing]
+    return ", ".join(["NOARP" if flags & _NOARP else "ARP", *names])
+
+
+def _set_flags(name: str, is_noarp: bool, missing: List[str]) -> List[Step]:
+    link = ["ip", "link", "set", "dev", name]
+    steps: List[Step] = []
+    if is_noarp:
+        steps.append(Run(*link, "arp", "on", text=f"enable ARP on {name}"))
+    if "MULTICAST" in missing:
+        steps.append(Run(*link, "multicast", "on", text=f"enable multicast on {name}"))
+    if "BROADCAST" in missing:
+        steps.append(Ask(f"use an Ethernet interface: {name} has no broadcast"))
+    if is_noarp or "MULTICAST" in missing:
+        steps.append(Ask(f"set the same in the configuration of {name}"))
+    return steps
 
 
 @rules.check(
@@ -194,14 +202,8 @@ def subnets(facts: Facts, _policy: Policy) -> Verdict:
     if len(names) < 2:
         raise Skip(f"{names[0]} is the only interconnect device.")
     addresses = known(facts.addresses)
-    shared = [
-        f"{address.interface} ({address.network}) and {other.interface} ({other.network})"
-        for place, address in enumerate(addresses)
-        for other in addresses[place + 1 :]
-        if address.interface != other.interface
-        and address.network.version == other.network.version
-        and address.network.overlaps(other.network)
-    ]
+    pairs = itertools.combinations(addresses, 2)
+    shared = overlapping(pair for pair in pairs if pair[0].interface != pair[1].interface)
     bare = sorted(set(names) - {address.interface for address in addresses})
     why = f"These interfaces share a network: {'; '.join(shared)}." if shared else ""
     if bare:
@@ -220,8 +222,7 @@ def subnets(facts: Facts, _policy: Policy) -> Verdict:
             ]
         ),
         desired="a separate subnet for each interface",
-        running=", ".join(f"{address.interface} {address.network}" for address in addresses)
-        or "no address",
+        running=networks_in_words(addresses) or "no address",
         evidence=[devices.ADDRESSES_KEY],
     )
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of lost packets in the time window. Totals since boot are not checked: they are old."""
 
-from typing import Sequence
+from typing import Dict, Sequence
 
 from ...collect.answer import if_known, known
 from ...errors import Unanswered
@@ -112,10 +112,9 @@ def reverse_path(facts: Facts, policy: Policy) -> Verdict:
             why=f"{why} devices of the interconnect.{dropped}",
             advice=Advice([remedy]),
         )
-    if counted.status == SKIP:
-        return verdict._replace(status=PASS)
     # The counter covers all interfaces. If no filter here is strict, another interface drops them.
-    return verdict._replace(status=WARN) if counted.status == FAIL else verdict
+    statuses = {SKIP: PASS, FAIL: WARN}
+    return verdict._replace(status=statuses.get(counted.status, counted.status))
 
 
 def _judge(
@@ -134,13 +133,7 @@ def _judge(
     if group != "TcpExt" and addresses and all(each.network.version == 6 for each in addresses):
         raise Unanswered("file:" + SNMP, f"the counters of {SNMP} are those of IPv4 alone")
     counted = losses.counted.get(group, {})
-    file = NETSTAT if group == "TcpExt" else SNMP
-    missing = [name for name in names if name not in counted]
-    if missing:
-        raise Unanswered(SAMPLE, f"{file} has no {group} {missing[0]}")
-    if min(counted[name] for name in names) < 0:
-        raise Unanswered(SAMPLE, f"the counters {group} of {file} were reset in the window")
-    lost = sum(counted[name] for name in names)
+    lost = _sum(counted, group, names)
     rate = lost / losses.seconds
     counts = ", ".join(f"{counted[name]} {name}" for name in (*names, *beside) if name in counted)
     return Verdict(
@@ -153,3 +146,14 @@ def _judge(
         evidence=[SAMPLE],
         values={"per_second": round(rate, 3)},
     )
+
+
+def _sum(counted: Dict[str, int], group: str, names: Sequence[str]) -> int:
+    file = NETSTAT if group == "TcpExt" else SNMP
+    missing = [name for name in names if name not in counted]
+    if missing:
+        raise Unanswered(SAMPLE, f"{file} has no {group} {missing[0]}")
+    values = [counted[name] for name in names]
+    if min(values) < 0:
+        raise Unanswered(SAMPLE, f"the counters {group} of {file} were reset in the window")
+    return sum(values)

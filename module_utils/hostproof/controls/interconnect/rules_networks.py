@@ -3,7 +3,8 @@
 """The networks of the interconnect: whether a link can fail, and whether others can reach it."""
 
 import ipaddress
-from typing import Dict, List, NamedTuple, Optional, Set, Tuple
+import itertools
+from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent, unless_newer
 from ...errors import HostproofError
@@ -12,7 +13,7 @@ from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered, worst
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.net import devices
 from ...probes.oracle import clusterware
-from .facts import Facts, Limited, is_link_local
+from .facts import Facts, Limited, is_link_local, networks_in_words, overlapping
 from .policy import NAME, Policy
 from .subjects import BOOK, MOVE
 
@@ -39,12 +40,9 @@ def redundancy(facts: Facts, _policy: Policy) -> Verdict:
     down = _down(facts)
     up = [card for card in cards if card not in down]
     instances = if_known(facts.instances, [])
-    now = _limits(facts, down, [(one.sid, one.now) for one in instances])
-    later = _limits(facts, down, [(one.sid, one.later) for one in instances], is_later=True)
+    now = _limits(facts, down)
+    later = _limits(facts, down, is_later=True)
     whole = len(up) > 1
-    whys = [] if whole else [f"All of its packets use {', '.join(up) or 'no card'}"]
-    whys += [f"Down: {', '.join(sorted(down))}"] if down else []
-    whys += dict.fromkeys([*_texts(now), *_texts(later)])
     shown = [
         name if below == (name,) else f"{name} on {' and '.join(below)}"
         for name, below in links.items()
@@ -53,18 +51,20 @@ def redundancy(facts: Facts, _policy: Policy) -> Verdict:
         running=Layer(
             "; ".join([", ".join(shown), *_texts(now)]), WARN if now or not whole else PASS
         ),
-        persisted=Layer(
-            "; ".join(_texts(later)),
-            FAIL if any(limit.stops for limit in later.values()) else WARN,
-        )
-        if later
-        else None,
+        persisted=_layer_at_start(list(later.values())),
         also=_unknown_limits(facts),
         advice=_second_link(down, whole, instances, list(now)),
-        why=f"{'. '.join(whys)}.",
+        why=_why_one_link(up, down, [*_texts(now), *_texts(later)]),
         desired="two network cards or more",
         evidence=[f"dir:{devices.CLASS}/{name}" for name in links] + [one.key for one in instances],
     )
+
+
+def _why_one_link(up: List[str], down: Set[str], limits: List[str]) -> str:
+    whys = [f"All of its packets use {', '.join(up) or 'no card'}"] if len(up) < 2 else []
+    if down:
+        whys.append(f"Down: {', '.join(sorted(down))}")
+    return ". ".join([*whys, *dict.fromkeys(limits)]) + "."
 
 
 def _unknown_limits(facts: Facts) -> List[Tuple[str, HostproofError]]:
@@ -110,45 +110,58 @@ def _second_link(
 
 
 class Limit(NamedTuple):
-    """The problem of cluster_interconnects of an instance; ``stops`` its next start."""
+    """The problem of cluster_interconnects of an instance: FAIL if it stops its next start."""
 
     text: str
-    stops: bool
+    status: str
 
 
 def _texts(limits: Dict[str, Limit]) -> List[str]:
     return [limit.text for limit in limits.values()]
 
 
-def _limits(
-    facts: Facts,
-    down: Set[str],
-    values: List[Tuple[str, Answer[Optional[str]]]],
-    is_later: bool = False,
-) -> Dict[str, Limit]:
+def _layer_at_start(problems: Sequence[Tuple[str, str]]) -> Optional[Layer]:
+    """The layer of problems, each with its status, after the next start of their instances."""
+    if not problems:
+        return None
+    texts, statuses = zip(*problems)
+    return Layer("; ".join(texts), worst(list(statuses)))
+
+
+def _limits(facts: Facts, down: Set[str], is_later: bool = False) -> Dict[str, Limit]:
     """The instances, by SID, whose cluster_interconnects depends on one card, or names an address
     that the next start may not find."""
     found: Dict[str, Limit] = {}
     if isinstance(facts.addresses, HostproofError) or isinstance(facts.others, HostproofError):
         return found
-    present = {address.address for address in [*facts.addresses, *facts.others]}
-    for sid, answer in values:
-        addresses = _addresses_in(if_known(answer, None) or "")
+    for one in if_known(facts.instances, []):
+        addresses = _addresses_in(if_known(one.later if is_later else one.now, None) or "")
         # Clusterware moves an address of HAIP to another card.
         of_haip = [address for address in addresses if is_link_local(address)]
         others = [address for address in addresses if address not in of_haip]
-        gone = [address for address in others if address not in present] if is_later else []
+        limit = _limit_at_start(one.sid, others, of_haip, facts) if is_later else None
         single = _single(others, facts, down)
-        if gone:
-            text = f"{' and '.join(gone)}, which no network card of this host has"
-            found[sid] = Limit(f"cluster_interconnects of {sid} is {text}", True)
-        elif of_haip and is_later:
-            text = f"{' and '.join(of_haip)}, and Clusterware can assign another address (HAIP)"
-            found[sid] = Limit(f"cluster_interconnects of {sid} is {text}", False)
-        elif single:
-            text = f"{sid} uses {' and '.join(single)} only (cluster_interconnects)"
-            found[sid] = Limit(text, False)
+        if limit is None and single:
+            text = f"{one.sid} uses {' and '.join(single)} only (cluster_interconnects)"
+            limit = Limit(text, WARN)
+        if limit is not None:
+            found[one.sid] = limit
     return found
+
+
+def _limit_at_start(
+    sid: str, addresses: List[str], of_haip: List[str], facts: Facts
+) -> Optional[Limit]:
+    """The problem of addresses that the next start may not find."""
+    present = {address.address for address in [*known(facts.addresses), *known(facts.others)]}
+    gone = [address for address in addresses if address not in present]
+    if gone:
+        text = f"{' and '.join(gone)}, which no network card of this host has"
+    elif of_haip:
+        text = f"{' and '.join(of_haip)}, and Clusterware can assign another address (HAIP)"
+    else:
+        return None
+    return Limit(f"cluster_interconnects of {sid} is {text}", FAIL if gone else WARN)
 
 
 def _down(facts: Facts) -> Set[str]:
@@ -196,44 +209,22 @@ def separate(facts: Facts, _policy: Policy) -> Verdict:
     others = if_known(facts.others, [])
     both = [name for name in private if name in public]
     problems = [f"{name} is registered as public too" for name in both]
-    problems += [
-        f"{address.interface} ({address.network}) and {other.interface} ({other.network}) overlap"
-        for address in addresses
-        for other in others
-        if address.network.version == other.network.version
-        and address.network.overlaps(other.network)
-    ]
+    pairs = itertools.product(addresses, others)
+    problems += [f"{words} overlap" for words in overlapping(pairs)]
     steps: List[Step] = [_separated(both)] if problems else []
-    instances = if_known(facts.instances, [])
-    now = [(one, *_outside(one.sid, one.now, facts)) for one in instances]
-    later = [(one, *_outside(one.sid, one.later, facts)) for one in instances]
-    running_now = [text for _one, text, _status in now if text]
-    after_start = [text for _one, text, _status in later if text]
-    resets: List[Step] = [Ask(one.reset) for one, text, _status in later if text and one.reset]
-    restarts: List[Step] = [Wait("instance_restart", one.sid) for one, text, _s in now if text]
-    shown = ", ".join(
-        f"{address.interface} {address.network}" for address in [*addresses, *others]
-    ) or ", ".join(private)
+    now, later = _outside(facts, is_later=False), _outside(facts, is_later=True)
+    running_now = [each.text for each in now]
+    after_start = [each.text for each in later]
+    resets: List[Step] = [Ask(each.reset) for each in later if each.reset]
+    restarts: List[Step] = [Wait("instance_restart", each.sid) for each in now]
+    shown = networks_in_words([*addresses, *others]) or ", ".join(private)
     return layered(
         running=Layer(
             "; ".join([shown, *running_now]),
-            FAIL if problems else worst([PASS, *(status for _one, _text, status in now)]),
+            FAIL if problems else worst([PASS, *(each.status for each in now)]),
         ),
-        persisted=Layer("; ".join(after_start), worst([status for _one, _text, status in later]))
-        if after_start
-        else None,
-        also=[
-            *(
-                (words, answer)
-                for words, answer in (
-                    ("public interfaces", facts.public),
-                    ("addresses", facts.addresses),
-                    ("other addresses", facts.others),
-                )
-                if isinstance(answer, HostproofError)
-            ),
-            *_unknown_limits(facts),
-        ],
+        persisted=_layer_at_start([(each.text, each.status) for each in later]),
+        also=[*_unknown_networks(facts), *_unknown_limits(facts)],
         why="; ".join(dict.fromkeys([*problems, *running_now, *after_start])) + ".",
         advice=Advice(
             both=[*steps, *resets, *restarts],
@@ -243,6 +234,15 @@ def separate(facts: Facts, _policy: Policy) -> Verdict:
         desired="a private interface in a subnet that overlaps with no other",
         evidence=[clusterware.NETWORKS_KEY, devices.ADDRESSES_KEY],
     )
+
+
+def _unknown_networks(facts: Facts) -> List[Tuple[str, HostproofError]]:
+    answers = (
+        ("public interfaces", facts.public),
+        ("addresses", facts.addresses),
+        ("other addresses", facts.others),
+    )
+    return [(words, answer) for words, answer in answers if isinstance(answer, HostproofError)]
 
 
 def _separated(both: List[str]) -> Step:
@@ -256,18 +256,30 @@ def _separated(both: List[str]) -> Step:
     )
 
 
-def _outside(sid: str, answer: Answer[Optional[str]], facts: Facts) -> Tuple[str, str]:
-    """The problem of cluster_interconnects, and its status: FAIL on a public interface, WARN on
-    one that Clusterware lists neither as public nor as private."""
+class _Outside(NamedTuple):
+    """An instance whose cluster_interconnects is not the interconnect: FAIL on a public interface,
+    WARN on one that Clusterware lists neither as public nor as private."""
+
+    sid: str
+    text: str
+    status: str
+    reset: str
+
+
+def _outside(facts: Facts, is_later: bool) -> List[_Outside]:
     outside = {other.address: other.interface for other in if_known(facts.others, [])}
     public = if_known(facts.public, {})
-    found = [each for each in _addresses_in(if_known(answer, None) or "") if each in outside]
-    if not found:
-        return "", PASS
-    names = ", ".join(f"{address} of {outside[address]}" for address in found)
-    is_unlisted = bool(public) and not any(outside[address] in public for address in found)
-    more = ", which Clusterware does not list" if is_unlisted else ""
-    return f"cluster_interconnects of {sid} is {names}{more}", WARN if is_unlisted else FAIL
+    found = []
+    for one in if_known(facts.instances, []):
+        addresses = _addresses_in(if_known(one.later if is_later else one.now, None) or "")
+        named = [address for address in addresses if address in outside]
+        if named:
+            names = ", ".join(f"{address} of {outside[address]}" for address in named)
+            is_unlisted = bool(public) and not any(outside[address] in public for address in named)
+            more = ", which Clusterware does not list" if is_unlisted else ""
+            text = f"cluster_interconnects of {one.sid} is {names}{more}"
+            found.append(_Outside(one.sid, text, WARN if is_unlisted else FAIL, one.reset))
+    return found
 
 
 @rules.check(
@@ -317,14 +329,13 @@ def public_redundancy(facts: Facts, _policy: Policy) -> Verdict:
     "speed; kernel Documentation/ABI/testing/sysfs-class-net, speed",
 )
 def speed(facts: Facts, _policy: Policy) -> Verdict:
-    interfaces = known(facts.devices)
-    cards = sorted({card for device in interfaces for card in known(device.links)})
-    speeds = {card: value for device in interfaces for card, value in device.speeds.items()}
-    shown = {card: if_known(speeds[card], None) for card in cards}
-    slow = [f"{card} has {shown[card]} Mb/s" for card in cards if (shown[card] or _LEAST) < _LEAST]
-    unknown = [card for card in cards if slow or known(speeds[card]) is None]
-    if not slow and (unknown or not cards):
-        raise Skip(f"Linux does not report the speed of {', '.join(unknown) or 'a card'}.")
+    speeds = _speeds(facts)
+    shown = {card: if_known(value, None) for card, value in speeds.items()}
+    slow = [f"{card} has {mb} Mb/s" for card, mb in shown.items() if (mb or _LEAST) < _LEAST]
+    if not slow:
+        unknown = [card for card, value in speeds.items() if known(value) is None]
+        if unknown or not speeds:
+            raise Skip(f"Linux does not report the speed of {', '.join(unknown) or 'a card'}.")
     return Verdict(
         FAIL if slow else PASS,
         f"{'; '.join(slow)}.",
@@ -332,10 +343,18 @@ def speed(facts: Facts, _policy: Policy) -> Verdict:
             [Ask("correct the cable, the switch port or its negotiation, or use a faster card")]
         ),
         desired=f"at least {_LEAST} Mb/s",
-        running=", ".join(f"{card} {shown[card] or 'unknown'}" for card in cards),
+        running=", ".join(f"{card} {mb or 'unknown'}" for card, mb in shown.items()),
         values=dict(shown),
-        evidence=["file:" + devices.place(card, "speed") for card in cards],
+        evidence=["file:" + devices.place(card, "speed") for card in speeds],
     )
+
+
+def _speeds(facts: Facts) -> Dict[str, Answer[Optional[int]]]:
+    """The Mb/s of each network card of the interconnect."""
+    interfaces = known(facts.devices)
+    cards = sorted({card for device in interfaces for card in known(device.links)})
+    speeds = {card: value for device in interfaces for card, value in device.speeds.items()}
+    return {card: speeds[card] for card in cards}
 
 
 @rules.check(

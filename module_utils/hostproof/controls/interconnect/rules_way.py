@@ -46,16 +46,7 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
     if route.mtu < required and isinstance(facts.ways[peer.address], HostproofError):
         return _too_small(route, required)
     way: ProbeRoute = known(facts.ways[peer.address])
-    problems = []
-    if route.mtu < required:
-        problems.append(_small(route, required))
-    if not way.passed:
-        problems.append(_where(way))
-    elif way.pieces:
-        problems.append(
-            f"the answer to {way.size} bytes came in fragments of {way.pieces}: the other node or "
-            "the path back has a smaller MTU"
-        )
+    problems = _problems(route, way, required)
     status = FAIL if problems else PASS
     private = [device.name for device in known(facts.devices)]
     is_public = peer.address in facts.public_peers
@@ -82,6 +73,20 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
         in_use=f"{way.size if way.passed else way.arrives} bytes and their answer arrive",
         evidence=[KEY, route.key],
     )
+
+
+def _problems(route: Route, way: ProbeRoute, required: int) -> List[str]:
+    problems = []
+    if route.mtu < required:
+        problems.append(_small(route, required))
+    if not way.passed:
+        problems.append(_where(way))
+    elif way.pieces:
+        problems.append(
+            f"the answer to {way.size} bytes came in fragments of {way.pieces}: the other node or "
+            "the path back has a smaller MTU"
+        )
+    return problems
 
 
 def _small(route: Route, required: int) -> str:

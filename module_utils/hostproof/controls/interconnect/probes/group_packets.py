@@ -13,7 +13,7 @@ import select
 import socket
 import struct
 import time
-from typing import Dict, Sequence, Tuple
+from typing import Dict, List, Sequence, Tuple
 
 from ....collect.answer import Answer, attempt, known
 from ....collect.host import Host
@@ -68,14 +68,7 @@ def _measure(own: Sequence[Address], nodes: Sequence[str], seconds: float) -> Me
         local: [node for node in nodes if ipaddress.ip_address(node) in local.network]
         for local in own
     }
-    keys: Dict[_Packet, str] = {}
-    for local in own:
-        for node in neighbors[local]:
-            keys.update(_keys(local, node))
-            # Where two networks are on one switch, any interface answers ARP requests.
-            for other in own:
-                index = socket.if_nametoindex(other.interface)
-                keys[index, node, local.address] = f"{node} {UNICAST}"
+    keys = _all_keys(neighbors)
     with contextlib.ExitStack() as opened:
         receiver, *others = (
             opened.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
@@ -97,6 +90,19 @@ def _measure(own: Sequence[Address], nodes: Sequence[str], seconds: float) -> Me
                 if key is not None:
                     counts[key] += 1
     return Measured([], [], dict(counts))
+
+
+def _all_keys(neighbors: Dict[Address, List[str]]) -> Dict[_Packet, str]:
+    """The count of each packet of another node. ``neighbors`` are the nodes on each network."""
+    keys: Dict[_Packet, str] = {}
+    for local, nodes in neighbors.items():
+        for node in nodes:
+            keys.update(_keys(local, node))
+            # Where two networks are on one switch, any interface answers ARP requests.
+            for other in neighbors:
+                index = socket.if_nametoindex(other.interface)
+                keys[index, node, local.address] = f"{node} {UNICAST}"
+    return keys
 
 
 def _keys(local: Address, node: str) -> Dict[_Packet, str]:
