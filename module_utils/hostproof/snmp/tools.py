@@ -445,11 +445,33 @@ def _run(
     host: Host, target: Target, tool: str, question: str, oids: List[str], patience: int = 3
 ) -> _Answer:
     key = key_of(target, question)
+    output = _output(host, target, key, _argv(target, tool, oids), patience)
+    try:
+        values, ended = snmp_output.parse_answer(output.stdout)
+    except ParseError as problem:
+        raise NoAnswer(key, FAILED, str(problem)) from problem
+    reasons = _errors_of(output)
+    if output.rc == 0 or set(reasons) == {_HAS_NONE}:
+        # SNMPv1 reports a missing value as an error: that is an answer.
+        # A successful walk without output has an empty subtree: the first answer was outside it.
+        if values or ended or output.rc or tool not in (GET, NEXT):
+            missing = [oid for oid in oids if oid not in values] if tool == GET else []
+            return _Answer({**values, **dict.fromkeys(missing)}, "", ended)
+    elif values and (reasons or tool not in (GET, NEXT)):
+        return _Answer(values, _error_text(output) or f"the tool ended with {output.rc}", ended)
+    raise _no_answer(key, target, output)
+
+
+def _argv(target: Target, tool: str, oids: List[str]) -> List[str]:
     wait = f"{target.timeout:g}"
     argv = (
         [tool] + _OPTIONS + _OF_TOOL.get(tool, []) + ["-v", target.credentials.version, "-t", wait]
     )
-    argv += ["-r", str(target.retries), _agent(target)] + oids
+    return argv + ["-r", str(target.retries), _agent(target)] + oids
+
+
+def _output(host: Host, target: Target, key: str, argv: List[str], patience: int) -> Output:
+    """What the tool prints in the time that the target has left."""
     longest = target.timeout * (target.retries + 1) * patience + 10
     if target.patience is not None:
         longest = min(longest, max(0.0, target.patience.left()))
@@ -461,7 +483,7 @@ def _run(
         raise NoAnswer(
             key,
             TOOL,
-            f"{tool} was not found on this host: install net-snmp-utils (Debian, Ubuntu: snmp)",
+            f"{argv[0]} was not found on this host: install net-snmp-utils (Debian, Ubuntu: snmp)",
         )
     if isinstance(output, HostproofError):
         why = str(output)
@@ -470,21 +492,7 @@ def _run(
         raise NoAnswer(key, FAILED, why, hopeless=True)
     if target.patience is not None and re.search(_COMPLAINTS[0][0], output.stderr):
         target.patience.time_out()
-    try:
-        values, ended = snmp_output.parse_answer(output.stdout)
-    except ParseError as problem:
-        raise NoAnswer(key, FAILED, str(problem)) from problem
-    reasons = _errors_of(output)
-    if output.rc == 0 or (reasons and set(reasons) == {_HAS_NONE}):
-        # SNMPv1 reports a missing value as an error: that is an answer.
-        # A successful walk without output has an empty subtree: the first answer was outside it.
-        if values or ended or output.rc or tool not in (GET, NEXT):
-            missing = (oid for oid in oids if oid not in values)
-            filled = dict(values, **({} if tool != GET else dict.fromkeys(missing)))
-            return _Answer(filled, "", ended)
-    elif values and (reasons or tool not in (GET, NEXT)):
-        return _Answer(values, _error_text(output) or f"the tool ended with {output.rc}", ended)
-    raise _no_answer(key, target, output)
+    return output
 
 
 #: The SNMPv1 error for a missing value, or for the end of the tree (RFC 1157).

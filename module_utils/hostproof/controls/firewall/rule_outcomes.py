@@ -274,10 +274,14 @@ def _dropped_ports(tables: Tables, packet: Packet) -> Tuple[str, List[str]]:
         if result.state == PARTLY:
             conditions += [text for _kind, text in result.conditions]
         if result.state == BLOCKED:
-            is_next = ranges[-1:] and ranges[-1][1] == begin - 1
-            low = ranges.pop()[0] if is_next else begin
-            ranges.append((low, following - 1))
+            _add(ranges, begin, following - 1)
     return _text_of_ports(ranges, limits), conditions
+
+
+def _add(ranges: List[Tuple[int, int]], low: int, high: int) -> None:
+    if ranges and ranges[-1][1] == low - 1:
+        low = ranges.pop()[0]
+    ranges.append((low, high))
 
 
 def _text_of_ports(ranges: List[Tuple[int, int]], limits: Set[str]) -> str:

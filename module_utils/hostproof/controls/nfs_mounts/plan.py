@@ -445,26 +445,29 @@ def _pending(
     facts: Facts,
     policy: Policy,
 ) -> str:
-    mounted = {mount.path: mount for mount in known(facts.mounted)}
     deepest_first = sorted(group, key=lambda path: (-path.count("/"), path))
     commands = [line("umount", path) for path in deepest_first]
     for path in sorted(group, key=lambda path: (path.count("/"), path)):
-        if path in by_path:
-            entry = by_path[path].entry
-        else:
-            entry = next(iter(nfs_persisted.of_path(facts.persisted, path)), None)
-        if entry is not None and entry.kind == "unit":
-            commands.append(line("systemctl", "start", systemd_unit.unit_name(path)))
-        elif entry is None and path not in by_path:
-            state = state_of(mounted[path])
-            source, fstype, options = state
-            commands.append(line("mount", "-t", fstype, "-o", options, "--", source, path))
-        elif entry is None or entry.kind == "fstab":
-            commands.append(line("mount", path))
+        commands += _mount_lines(path, by_path, facts)
     text = "{0} stays as it is mounted ({1}) until it is unmounted: stop what uses it, then: {2}"
     if not policy.allow_remount and by_path.keys() >= group.keys():
         text += f"; or apply with {NAME}_allow_remount: true"
     return text.format(target.path, wrong, " && ".join(commands)) + "."
+
+
+def _mount_lines(path: str, by_path: Dict[str, Target], facts: Facts) -> List[str]:
+    """The command that mounts the path again; none for a mount that is created on access."""
+    if path in by_path:
+        entry = by_path[path].entry
+    else:
+        entry = next(iter(nfs_persisted.of_path(facts.persisted, path)), None)
+    if entry is not None and entry.kind == "unit":
+        return [line("systemctl", "start", systemd_unit.unit_name(path))]
+    if entry is None and path not in by_path:
+        mounted = {mount.path: mount for mount in known(facts.mounted)}
+        source, fstype, options = state_of(mounted[path])
+        return [line("mount", "-t", fstype, "-o", options, "--", source, path)]
+    return [line("mount", path)] if entry is None or entry.kind == "fstab" else []
 
 
 def _state_now(target: Target) -> Optional[MountState]:

@@ -50,15 +50,19 @@ def plan_slots(facts: Facts, policy: Policy, unmounted: Set[str]) -> SlotsPlan:
         refused = [refusal._replace(part=SLOTS) for refusal in decided.refusals]
         return SlotsPlan([], [], refused, [])
     if decided.values:
-        servers = {
-            server_of(mount.source) for mount in known(facts.mounted) if mount.path not in unmounted
-        }
-        decided.pending.extend(
-            f"The new RPC slots reach {server} only after all its mounts were unmounted "
-            "and mounted again."
-            for server in sorted(servers)
-        )
+        decided.pending.extend(_until_mounted_again(facts, unmounted))
     return decided
+
+
+def _until_mounted_again(facts: Facts, unmounted: Set[str]) -> List[str]:
+    servers = {
+        server_of(mount.source) for mount in known(facts.mounted) if mount.path not in unmounted
+    }
+    return [
+        f"The new RPC slots reach {server} only after all its mounts were unmounted "
+        "and mounted again."
+        for server in sorted(servers)
+    ]
 
 
 def _is_nfs_used(facts: Facts, policy: Policy) -> bool:

@@ -52,27 +52,16 @@ def parse(text: str) -> PauseSettings:
     """The settings of the one interface that was queried, from text or JSON (--json)."""
     if text.lstrip()[:1] == "[":
         return _parse_json(text)
-    flags = {}
-    frames = {}
+    flags: Dict[str, bool] = {}
+    frames: Dict[str, int] = {}
     head = False
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
         if line.startswith("Pause parameters for "):
             if head:
                 raise ParseError(_WHAT, "more than one interface", number)
             head = True
-            continue
-        label, _, value = [part.strip() for part in line.partition(":")]
-        if ":" not in line or not _NAME.match(label) or len(value.split()) > 1:
-            raise ParseError(_WHAT, f"no setting: {kind_of(line)}", number)
-        name = label.lower()
-        if value in _FLAGS:
-            flags[name] = _FLAGS[value]
-        elif value.isdecimal():
-            frames[name] = integer(value)
-        elif value:
-            raise ParseError(_WHAT, f"{label[:40]} is {kind_of(value)}", number)
+        elif line.strip():
+            _take(line, number, flags, frames)
     missing = [name for name in ("autonegotiate", "rx", "tx") if name not in flags]
     if missing or not head:
         raise ParseError(_WHAT, "there is no {0}".format(", ".join(missing) or "head line"))
@@ -87,6 +76,19 @@ def parse(text: str) -> PauseSettings:
         frames.get("rx_pause_frames"),
         frames.get("tx_pause_frames"),
     )
+
+
+def _take(line: str, number: int, flags: Dict[str, bool], frames: Dict[str, int]) -> None:
+    """Add the setting or the count of the line."""
+    label, _, value = [part.strip() for part in line.partition(":")]
+    if ":" not in line or not _NAME.match(label) or len(value.split()) > 1:
+        raise ParseError(_WHAT, f"no setting: {kind_of(line)}", number)
+    if value in _FLAGS:
+        flags[label.lower()] = _FLAGS[value]
+    elif value.isdecimal():
+        frames[label.lower()] = integer(value)
+    elif value:
+        raise ParseError(_WHAT, f"{label[:40]} is {kind_of(value)}", number)
 
 
 def _parse_json(text: str) -> PauseSettings:

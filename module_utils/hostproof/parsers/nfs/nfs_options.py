@@ -189,12 +189,7 @@ def edit(text: str, required: Dict[str, str]) -> str:
         if settings.get(name, "no" if name in _ONLY_YES else None) != value:
             changed[_group(name)] = []
     for group in changed:
-        # Names of one group share words (actimeo), so the group is written again as a whole.
-        final = {name: settings[name] for name in settings if _group(name) == group}
-        final.update((name, required[name]) for name in required if _group(name) == group)
-        if "vers" in final:
-            final.pop("minorversion", None)
-        changed[group] = words(final)
+        changed[group] = _words_of(group, settings, required)
     if not changed:
         return text
     result: List[str] = []
@@ -208,6 +203,18 @@ def edit(text: str, required: Dict[str, str]) -> str:
     for missing in changed.values():
         result.extend(missing)
     return ",".join(result)
+
+
+def _words_of(group: str, settings: Dict[str, str], required: Dict[str, str]) -> List[str]:
+    """Names of one group share words (actimeo), so the group is written again as a whole."""
+    final = {
+        name: value
+        for name, value in [*settings.items(), *required.items()]
+        if _group(name) == group
+    }
+    if "vers" in final:
+        final.pop("minorversion", None)
+    return words(final)
 
 
 _CACHE = "actimeo"

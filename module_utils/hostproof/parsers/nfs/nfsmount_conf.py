@@ -87,7 +87,7 @@ def _read(
         raise ParseError("nfsmount.conf", f"include= is used more than {MOST_INCLUDED} times")
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip()
-        if not line or line[0] in "#;":
+        if line[:1] in ("", "#", ";"):
             continue
         header = _HEADER.match(line)
         if header is not None:

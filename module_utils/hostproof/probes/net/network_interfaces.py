@@ -109,19 +109,7 @@ def read_interfaces(
     Absent if the host has no /sys/class/net.
     """
     names = host.list_dir(devices.CLASS)
-    unknown: List[HostproofError] = []
-    aims: List[_Aim] = []
-    readers: Sequence[Callable[[Host], Sequence[Answer[_Aim]]]] = (
-        *(_nfs_aims, _nfs_boot_aims),
-        *(_iscsi_aims, _nvme_aims),
-    )
-    for read in readers:
-        result = attempt(read, host)
-        if isinstance(result, HostproofError):
-            unknown.append(result)
-        else:
-            unknown += [answer for answer in result if isinstance(answer, HostproofError)]
-            aims += [answer for answer in result if isinstance(answer, _Aim)]
+    aims, unknown = _read_aims(host)
     neighbours = if_known(attempt(_read_neighbours, host), [])
     paths: List[Path] = []
     for aim in _once(aims):
@@ -145,18 +133,26 @@ def read_interfaces(
     nic_names = sorted({name for path in paths for name in path.nics})
     if every:
         nic_names = sorted(set(nic_names).union(name for name in names if _has_device(host, name)))
-    bonds: Dict[str, Answer[bonding.Bond]] = {}
-    nics = {}
-    for name in nic_names:
-        bond = devices.bond_of(host, name)
-        if bond is not None and bond not in bonds:
-            bonds[bond] = attempt(devices.read_bond, host, bond)
-        nics[name] = _read_nic(host, name, bond)
+    nics, bonds = _read_nics(host, nic_names)
     logins = attempt(lambda: _read_logins(host, names, known(addresses)))
     return Interfaces(nics, bonds, paths, unknown, logins)
 
 
 # -- what matters ---------------------------------------------------------------------------------
+
+
+def _read_aims(host: Host) -> Tuple[List[_Aim], List[HostproofError]]:
+    """The addresses that matter, and the errors in place of others."""
+    readers: Sequence[Callable[[Host], Sequence[Answer[_Aim]]]] = (
+        *(_nfs_aims, _nfs_boot_aims),
+        *(_iscsi_aims, _nvme_aims),
+    )
+    answers: List[Answer[_Aim]] = []
+    for read in readers:
+        result = attempt(read, host)
+        answers += [result] if isinstance(result, HostproofError) else result
+    aims = [answer for answer in answers if isinstance(answer, _Aim)]
+    return aims, [answer for answer in answers if isinstance(answer, HostproofError)]
 
 
 def _nfs_aims(host: Host) -> List[_Aim]:
@@ -344,6 +340,20 @@ def _has_device(host: Host, name: str) -> bool:
     return "device" in if_known(attempt(host.list_dir, f"{devices.CLASS}/{name}"), [])
 
 
+def _read_nics(
+    host: Host, names: List[str]
+) -> Tuple[Dict[str, Nic], Dict[str, Answer[bonding.Bond]]]:
+    """The interfaces, and the bonds that they are in, by name."""
+    nics: Dict[str, Nic] = {}
+    bonds: Dict[str, Answer[bonding.Bond]] = {}
+    for name in names:
+        bond = devices.bond_of(host, name)
+        if bond is not None and bond not in bonds:
+            bonds[bond] = attempt(devices.read_bond, host, bond)
+        nics[name] = _read_nic(host, name, bond)
+    return nics, bonds
+
+
 def _read_nic(host: Host, name: str, bond: Optional[str]) -> Nic:
     mac = if_known(attempt(host.read_text, devices.place(name, "address")), "").strip().lower()
     mac = mac if _MAC.match(mac) and mac != "00:00:00:00:00:00" else ""
@@ -390,16 +400,8 @@ def _read_logins(host: Host, names: List[str], addresses: List[ip_addr.Address])
     that hold this end's address: what comes in need not come the way that goes out."""
     holders = host.open_files("sshd", _SSHD, ("socket:",), identity.OF_ROOT)
     inodes = {path[len("socket:[") : -1] for holder in holders for path in holder.paths}
-    ends = set()
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        text = attempt(host.read_text, table)
-        if isinstance(text, Absent):
-            continue
-        for connection in proc_net_tcp.parse(known(text)):
-            if connection.state == proc_net_tcp.ESTABLISHED and str(connection.inode) in inodes:
-                ends.add((connection.local, connection.remote))
     nics: Set[str] = set()
-    for local, remote in sorted(ends):
+    for local, remote in sorted(_ends(host, inodes)):
         if ipaddress.ip_address(remote).is_loopback:
             continue
         path = _path_to(host, _Aim("", "", remote, ()), [], names, local)
@@ -408,3 +410,16 @@ def _read_logins(host: Host, names: List[str], addresses: List[ip_addr.Address])
             if ipaddress.ip_address(address.address) == ipaddress.ip_address(local):
                 nics.update(devices.below(host, address.interface.partition("@")[0], names))
     return tuple(sorted(nics))
+
+
+def _ends(host: Host, inodes: Set[str]) -> Set[Tuple[str, str]]:
+    """Both addresses of each TCP connection with one of the sockets."""
+    ends = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        text = attempt(host.read_text, table)
+        if isinstance(text, Absent):
+            continue
+        for connection in proc_net_tcp.parse(known(text)):
+            if connection.state == proc_net_tcp.ESTABLISHED and str(connection.inode) in inodes:
+                ends.add((connection.local, connection.remote))
+    return ends

@@ -151,11 +151,8 @@ class _Reader:
         if (kind, name) in self._seen:
             return []
         self._seen.add((kind, name))
-        sources = [kind] if kind else self._sources
-        if name.startswith("/") and not kind:
-            sources = ["file"]
         texts = []
-        for source in sources:
+        for source in self._sources_of(kind, name):
             if source not in ("file", "files"):
                 if source != "sss" or _sssd_is_set_up(self._host):
                     why = f"the autofs map {name} comes from {source}"
@@ -173,6 +170,11 @@ class _Reader:
             else:
                 texts.append((path, text))
         return texts
+
+    def _sources_of(self, kind: str, name: str) -> List[str]:
+        if kind:
+            return [kind]
+        return ["file"] if name.startswith("/") else self._sources
 
     def _read_file(self, path: str) -> str:
         text = self._host.read_text(path, record=autofs_map.kept)

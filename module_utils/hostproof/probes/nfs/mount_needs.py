@@ -90,10 +90,12 @@ def why_not(needs: Needs, kind: str, path: str, fstype: str, options: str) -> st
     version = "4" if fstype == "nfs4" else (settings.get("vers") or "")[:1]
     if known(needs.versions.get(version, "")):
         return known(needs.versions[version])
+    return known(needs.locks) if _needs_locks(fstype, settings) else ""
+
+
+def _needs_locks(fstype: str, settings: Dict[str, str]) -> bool:
     has_locks = settings.get("lock") != "no" and settings.get("local_lock") != "all"
-    if fstype == "nfs" and settings.get("vers") == "3" and has_locks:
-        return known(needs.locks)
-    return ""
+    return fstype == "nfs" and settings.get("vers") == "3" and has_locks
 
 
 def _first_reason(

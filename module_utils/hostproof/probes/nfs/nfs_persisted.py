@@ -269,9 +269,16 @@ def _entries(
     has_any = bool(entries) or (auto is not None and bool(auto.mounts))
     needs = mount_needs.read_needs(host, units) if linux and has_any else mount_needs.NOTHING
     entries = [_with_needs(entry, needs, units) for entry in entries]
-    if auto is None:
-        return entries
-    taken = {entry.path: entry.place for entry in entries if entry.at_boot}
+    if auto is not None:
+        more = _of_autofs(auto, entries)
+        entries += [_with_needs(entry, needs, units) for entry in more]
+    return entries
+
+
+def _of_autofs(auto: AutoMounts, before: List[Entry]) -> List[Entry]:
+    """The mounts of the automounter. An entry before them for the same path precedes them."""
+    taken = {entry.path: entry.place for entry in before if entry.at_boot}
+    entries: List[Entry] = []
     for mount in auto.mounts:
         if mount.fstype not in _NFS or mount.source.startswith(":"):
             continue
@@ -291,7 +298,7 @@ def _entries(
             True,
             mount.evidence,
         )
-        entries.append(_with_needs(entry, needs, units))
+        entries.append(entry)
     return entries
 
 
@@ -316,23 +323,7 @@ def _local(text: str, units: Optional[mount_units.Units], linux: bool) -> List[E
     """What mounts other file systems at boot; of one path only what counts."""
     if not linux:
         raise Absent("file:" + FSTAB, "local file systems are checked on Linux only")
-    entries: Dict[str, Entry] = {}
-    for unit in units.units.values() if units is not None else ():
-        if unit.masked or unit.options is None or _is_nfs(unit.fstype, unit.what or ""):
-            continue
-        entries[unit.path] = Entry(
-            path=unit.path,
-            source=unit.what or "",
-            fstype=unit.fstype or "",
-            options=unit.options,
-            kind="unit",
-            place=unit.set_at or unit.place,
-            # Units of fstab are started; other units only if another unit requires them.
-            at_boot=not unit.place or units is not None and units.starts(unit.path),
-            why_not_at_boot="",
-            on_access=False,
-            evidence=unit.evidence,
-        )
+    entries = {} if units is None else _local_units(units)
     for line in fstab.parse(text):
         if _is_nfs(line.fstype, line.source) or not line.path.startswith("/"):
             continue
@@ -354,6 +345,27 @@ def _local(text: str, units: Optional[mount_units.Units], linux: bool) -> List[E
         if there is None or there.place.startswith(("/usr/lib/", "/lib/")):
             entries[line.path] = entry
     return [entries[path] for path in sorted(entries)]
+
+
+def _local_units(units: mount_units.Units) -> Dict[str, Entry]:
+    entries: Dict[str, Entry] = {}
+    for unit in units.units.values():
+        if unit.masked or unit.options is None or _is_nfs(unit.fstype, unit.what or ""):
+            continue
+        entries[unit.path] = Entry(
+            path=unit.path,
+            source=unit.what or "",
+            fstype=unit.fstype or "",
+            options=unit.options,
+            kind="unit",
+            place=unit.set_at or unit.place,
+            # Units of fstab are started; other units only if another unit requires them.
+            at_boot=not unit.place or units.starts(unit.path),
+            why_not_at_boot="",
+            on_access=False,
+            evidence=unit.evidence,
+        )
+    return entries
 
 
 def _entry(line: _Listed, kind: str, why_not: str) -> Entry:
@@ -390,17 +402,13 @@ def _by_systemd(host: Host, listed: Sequence[_Listed], units: mount_units.Units)
     first: Dict[str, _Listed] = {}
     for line in listed:
         why_not = line.why_not
-        unit = units.units.get(line.path)
+        preceding = _preceding(units.units.get(line.path))
         if line.path in first:
             why_not = (
                 f"{first[line.path].place} names the path before it, and systemd takes the first"
             )
-        elif unit is not None and unit.masked:
-            why_not = f"{unit.place or 'the kernel command line'} masks it"
-        elif unit is not None and unit.place:
-            why_not = f"{unit.place} precedes it"
-        elif unit is not None and unit.set_at:
-            why_not = f"{unit.set_at} replaces it"
+        elif preceding:
+            why_not = preceding
         elif units.starts_on_access(line.path):
             why_not = ""
             line = line._replace(on_access=True)
@@ -415,6 +423,17 @@ def _by_systemd(host: Host, listed: Sequence[_Listed], units: mount_units.Units)
     return _with_parents(entries)
 
 
+def _preceding(unit: Optional[mount_units.MountUnit]) -> str:
+    """What systemd takes in place of the line of fstab; "" for nothing."""
+    if unit is None:
+        return ""
+    if unit.masked:
+        return f"{unit.place or 'the kernel command line'} masks it"
+    if unit.place:
+        return f"{unit.place} precedes it"
+    return f"{unit.set_at} replaces it" if unit.set_at else ""
+
+
 def _unit_entry(
     host: Host, unit: mount_units.MountUnit, units: mount_units.Units, line: Optional[_Listed]
 ) -> Optional[Entry]:
@@ -423,21 +442,19 @@ def _unit_entry(
     if unit.masked or not (unit.place or (generated is not None and unit.set_at)):
         return None
     fstype, what, options = _settings(unit, generated)
-    if not _is_nfs(fstype, what or ""):
+    if not _is_nfs(fstype, what):
         return None
     if unit.sloppy:
         # systemd calls mount -s, which is the same.
-        options = ",".join([option for option in (options,) if option] + ["sloppy"])
+        options = ",".join(filter(None, (options, "sloppy")))
     on_access = units.starts_on_access(unit.path) or (line is not None and line.on_access)
-    why_not = unit.problem
-    pulled_in = on_access or units.starts(unit.path) or (line is not None and not line.why_not)
-    if not why_not and not pulled_in:
-        why_not = line.why_not if line is not None else _not_pulled_in(host, unit.path)
+    is_started = on_access or units.starts(unit.path)
+    why_not = unit.problem or _why_not_started(host, unit.path, line, is_started)
     return Entry(
         path=unit.path,
-        source=what or "",
+        source=what,
         fstype=fstype if fstype in _NFS else "nfs",
-        options=options or "",
+        options=options,
         kind="unit",
         place=unit.place or unit.set_at,
         at_boot=not why_not,
@@ -449,18 +466,22 @@ def _unit_entry(
 
 def _settings(
     unit: mount_units.MountUnit, generated: Optional[_Listed]
-) -> Tuple[Optional[str], Optional[str], Optional[str]]:
+) -> Tuple[Optional[str], str, str]:
     """Type, source and options of a unit: those of fstab's line where no drop-in sets them."""
     fstype, what, options = unit.fstype, unit.what, unit.options
     if generated is not None:
         fstype = generated.fstype if fstype is None else fstype
         what = generated.source if what is None else what
         options = generated.options if options is None else options
-    return fstype, what, options
+    return fstype, what or "", options or ""
 
 
-def _not_pulled_in(host: Host, path: str) -> str:
+def _why_not_started(host: Host, path: str, line: Optional[_Listed], is_started: bool) -> str:
     """Why nothing starts a unit; "" if the running systemd names a unit that requires it."""
+    if is_started:
+        return ""
+    if line is not None:
+        return line.why_not
     if if_known(attempt(mount_units.pulled_in_by, host, path), []):
         return ""
     return f"no unit wants or requires it: systemctl enable {systemd_unit.unit_name(path)}"

@@ -318,10 +318,7 @@ def _op_rates(
     if after.errors is not None and old.errors is not None:
         errors = _grown(old, after, "errors")
     moved = [grown[name] for name in _BYTES]
-    averages = {
-        name: None if grown[name] is None or not ops else (grown[name] or 0) / float(ops)
-        for name in _TIMES
-    }
+    averages = {name: _average(grown[name], ops) for name in _TIMES}
     return OpRates(
         ops=ops,
         per_second=ops / seconds,
@@ -335,6 +332,10 @@ def _op_rates(
         else sum(number or 0 for number in moved) / _MIB / seconds,
         untold=tuple(name for name in _TIMES + _BYTES if grown[name] is None),
     )
+
+
+def _average(total: Optional[int], ops: int) -> Optional[float]:
+    return None if total is None or not ops else total / float(ops)
 
 
 def _grown(old: mountstats.Operation, new: mountstats.Operation, name: str) -> Optional[int]:

@@ -173,6 +173,14 @@ def _read_library(host: Host, home: str, named_by: Tuple[str, ...]) -> Library:
     for file in loaded:
         if DIRECT.match(file.name) and file.size:
             return Library(True, f"{odm}/{file.name} is there", "")
+    why_not = f"{odm} holds no libnfsodm, and libodm in {directory} is another file"
+    return _replaced(host, directory, files, named_by) or Library(False, why_not, "")
+
+
+def _replaced(
+    host: Host, directory: str, files: Dict[str, nfs_files.File], named_by: Tuple[str, ...]
+) -> Optional[Library]:
+    """The libodm that is libnfsodm. None if none is."""
     for name in sorted(files):
         plain = PLAIN.match(name)
         other = f"libnfsodm{plain.group(1)}.so" if plain else ""
@@ -184,9 +192,7 @@ def _read_library(host: Host, home: str, named_by: Tuple[str, ...]) -> Library:
         is_as_long = files[name].size == files[other].size
         if is_as_long and nfs_files.same_content(host, path, two, named_by):
             return Library(True, f"{path} is a copy of {other}", path)
-    return Library(
-        False, f"{odm} holds no libnfsodm, and libodm in {directory} is another file", ""
-    )
+    return None
 
 
 def _read_order(host: Host, named: OracleHome, home: str) -> Order:
