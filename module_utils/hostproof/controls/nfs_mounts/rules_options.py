@@ -125,12 +125,12 @@ def shared_superblock(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     status, why = PASS, ""
     ignored = _ignored(layers, facts)
     if ignored:
-        status = FAIL
+        status, requested = FAIL, known(layers.requested)
         why = "Its superblock is that of {0}: it has {1}, though {2} requests {3}.".format(
             paths,
             words_of(running, ignored),
             layers.entry.place if layers.entry else "its entry",
-            words_of(known(layers.requested) or {}, ignored),
+            words_of(requested or {}, ignored),
         )
     also = "but not nosharecache, which nfs(5) calls a risk for data"
     if any(requirement.name == "sharecache" for requirement in layers.requirements):
