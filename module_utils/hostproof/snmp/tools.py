@@ -471,7 +471,7 @@ def _argv(target: Target, tool: str, oids: List[str]) -> List[str]:
 
 
 def _output(host: Host, target: Target, key: str, argv: List[str], patience: int) -> Output:
-    """What the tool prints in the time that the target has left."""
+    """The output of the tool, which runs at most for the time that the target has left."""
     longest = target.timeout * (target.retries + 1) * patience + 10
     if target.patience is not None:
         longest = min(longest, max(0.0, target.patience.left()))

@@ -115,7 +115,7 @@ def differences(
 
 
 def _is_other_version(granted: Optional[str], requested: Optional[str]) -> bool:
-    """4 is also 4.1. A version that is not stated is no other one."""
+    """Whether both versions are stated and differ. A request for 4 also permits 4.1."""
     return bool(granted and requested) and not f"{granted}.".startswith(f"{requested}.")
 
 

@@ -129,7 +129,7 @@ def _requirements(
     entries: List[nfs_persisted.Entry],
     versions: List[Optional[str]],
 ) -> List[Requirement]:
-    """What the mount must have. ``versions`` are those of the kernel and of the next reboot."""
+    """Requirements of the mount. ``versions`` are those of the kernel and of the next reboot."""
     system = known(facts.system)
     requirements = options_table.requirements(
         system,

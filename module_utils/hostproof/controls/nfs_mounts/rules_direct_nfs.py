@@ -83,7 +83,7 @@ def _judge_library(home: HomeDirectNfs, facts: Facts, policy: Policy) -> Verdict
 
 
 def _layer_at_start(library: Library, goal: bool, unread_tab: Optional[str]) -> Layer:
-    """What an instance gets that is started now."""
+    """The library that the next start of an instance loads."""
     linked = "linked in" if library.linked else "off"
     status = FAIL if library.linked != goal else WARN if unread_tab else PASS
     return Layer(f"{linked} ({library.proof})", status)

@@ -286,7 +286,7 @@ def _of_test(test: Test, packet: Packet) -> str:
 
 
 def _names(kind: str, packet: Packet) -> Set[str]:
-    """What rules call the protocol, the state or the kind of the destination of the packet."""
+    """The names in rules for the protocol, the state or the kind of destination of the packet."""
     if kind == PROTOCOL:
         return {packet.protocol, _NUMBERS.get(packet.protocol, packet.protocol)}
     if kind == STATE:

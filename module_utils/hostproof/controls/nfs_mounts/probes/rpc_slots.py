@@ -110,7 +110,7 @@ def _without(boot: Boot, applied_by: Optional[str]) -> Boot:
 
 
 def _parameters(slots: Slots, name: str) -> List[Write]:
-    """What the module gets when it is loaded. Raises for a value with which it is not loaded."""
+    """The values that the module gets at load, in order. Raises for one that prevents the load."""
     resolution = modprobe_d.resolve(known(slots.modprobe).options, _MODULE, name)
     options = list(resolution.losers) + ([resolution.winner] if resolution.winner else [])
     parameters = [Write(option.value or "", f"{option.path}:{option.line}") for option in options]
