@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From where the time comes, how far off the clock is, what it ticks by, and Clusterware's view."""
 
+from typing import Sequence
+
 from ...collect.answer import existing, if_known, known
 from ...errors import HostproofError, Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
@@ -127,7 +129,6 @@ _NO_TSC = (
 def clock_source(facts: Facts, policy: Policy) -> Verdict:
     now = known_or_skip(facts.clock)
     there = if_known(facts.clocks, ())
-    better = [source for source in there if source in _FAST]
     status, why = PASS, None
     if now in _SLOW:
         status, why = FAIL, f"It is {now}, each reading of which is a system call."
@@ -144,19 +145,24 @@ def clock_source(facts: Facts, policy: Policy) -> Verdict:
             running=f"{now} of {', '.join(there)}",
             evidence=["file:" + CURRENT, "file:" + AVAILABLE],
         )
-    fix = "find in the log of the kernel why it gave up a faster one"
-    if now == _XEN:
-        fix = _BOOT_WITH_TSC if _TSC in there else _NO_TSC
-    elif better:
-        fix = f"{fix}, such as {better[0]}, and then boot without clocksource= or notsc"
     return Verdict(
         status,
         why,
-        fix=fix,
+        fix=_fix_of_clock(now, there),
         desired="tsc, or that of the hypervisor",
         running=f"{now} of {', '.join(there) or 'an unknown list'}",
         evidence=["file:" + CURRENT, "file:" + AVAILABLE],
     )
+
+
+def _fix_of_clock(now: str, there: Sequence[str]) -> str:
+    if now == _XEN:
+        return _BOOT_WITH_TSC if _TSC in there else _NO_TSC
+    fix = "find in the log of the kernel why it gave up a faster one"
+    better = [source for source in there if source in _FAST]
+    if better:
+        fix += f", such as {better[0]}, and then boot without clocksource= or notsc"
+    return fix
 
 
 def _is_recommended(facts: Facts, policy: Policy) -> bool:

@@ -11,6 +11,7 @@ from ...evaluate.advice import Advice, Apply, Ask, Run, Step
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, failing, layered
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import SHOW, Daemon, Facts, Unit, feeds
+from .parsers.chrony_conf import MakeStep
 from .policy import ANY, CHRONYD, NAME, NTPD, PTP, TIMESYNCD, Policy
 from .subjects import BOOK, ctss_alone, is_node, is_too_long, other_steps, steps
 
@@ -42,21 +43,13 @@ _STALE = "chronyd started before its configuration was written, and may not have
 )
 def one_daemon(facts: Facts, policy: Policy) -> Verdict:
     running = sorted(known(facts.keepers))
-    units = [unit for unit in known(facts.units) if unit.enabled]
-    if running and PTP not in running:
-        units = [unit for unit in units if not feeds(if_known(unit.argv, ()))]
-    enabled = sorted({unit.daemon for unit in units})
+    units = _enabled_units(running, facts)
     wrong_now = len(running) != 1 or policy.daemon not in (ANY, *running)
-    why = _fault(running, enabled, policy)
-    status = FAIL if why else PASS
-    # Whether Clusterware keeps the clocks alike decides only where nothing else does.
-    if not running and not enabled and unless_absent(facts.ctss, None) == "Active":
-        status, sentence = ctss_alone(facts, policy)
-        why = f"Only Clusterware's own service (CTSS) keeps the clocks alike. {sentence}"
+    status, why = _judge_daemons(running, units, facts, policy)
     return layered(
         persisted=Layer(
             ", ".join(unit.id for unit in units) or "no unit is enabled",
-            status if why and not wrong_now else PASS,
+            PASS if wrong_now else status,
         ),
         running=Layer(", ".join(running) or "none", status if wrong_now else PASS),
         advice=_advice(running, units, facts, policy),
@@ -69,6 +62,25 @@ def one_daemon(facts: Facts, policy: Policy) -> Verdict:
 _RESTART = "restart chronyd while no database runs here"
 #: A daemon may step the clock when it starts (makestep), and a step can evict a node of a cluster.
 _ALONE = "while neither Clusterware nor a database runs here: it may step the clock when it starts"
+
+
+def _enabled_units(running: List[str], facts: Facts) -> List[Unit]:
+    units = [unit for unit in known(facts.units) if unit.enabled]
+    if not running or PTP in running:
+        return units
+    return [unit for unit in units if not feeds(if_known(unit.argv, ()))]
+
+
+def _judge_daemons(
+    running: List[str], units: List[Unit], facts: Facts, policy: Policy
+) -> Tuple[str, Optional[str]]:
+    """(status, why)."""
+    # Whether Clusterware keeps the clocks alike decides only where nothing else does.
+    if not running and not units and unless_absent(facts.ctss, None) == "Active":
+        status, sentence = ctss_alone(facts, policy)
+        return status, f"Only Clusterware's own service (CTSS) keeps the clocks alike. {sentence}"
+    why = _fault(running, sorted({unit.daemon for unit in units}), policy)
+    return (FAIL if why else PASS), why
 
 
 def _fault(running: List[str], enabled: List[str], policy: Policy) -> Optional[str]:
@@ -90,30 +102,36 @@ def _fault(running: List[str], enabled: List[str], policy: Policy) -> Optional[s
 
 def _advice(running: List[str], units: List[Unit], facts: Facts, policy: Policy) -> Advice:
     """Never a second daemon: one that is enabled or runs is used, if the policy takes it."""
-    enabled = sorted(unit.id for unit in units)
     taken = [unit.id for unit in units if policy.daemon in (ANY, unit.daemon)]
-    if not running and len(taken) == 1:
-        return Advice([Ask(f"see in its log why {taken[0]} does not run, and start it {_ALONE}")])
-    if not running and not units:
-        daemon = CHRONYD if policy.daemon == ANY else policy.daemon
-        return Advice([Ask(f"install and enable {daemon}, and start it {_ALONE}")])
-    own = {name: daemon.unit or "" for name, daemon in known(facts.keepers).items()}
+    if not running:
+        if len(taken) == 1:
+            log = f"see in its log why {taken[0]} does not run"
+            return Advice([Ask(f"{log}, and start it {_ALONE}")])
+        if not units:
+            daemon = CHRONYD if policy.daemon == ANY else policy.daemon
+            return Advice([Ask(f"install and enable {daemon}, and start it {_ALONE}")])
+    keepers = known(facts.keepers)
     if len(running) == 1 and policy.daemon in (ANY, *running):
-        others = [unit.id for unit in units if unit.daemon != running[0]]
-        steps: List[Step] = [
-            Run("systemctl", "disable", other, text=f"disable {other}") for other in others
-        ]
-        if running[0] not in [unit.daemon for unit in units]:
-            name = own[running[0]]
-            steps.append(
-                Run("systemctl", "enable", name, text=f"enable {name}")
-                if name
-                else Ask(f"enable the unit of {running[0]}")
-            )
-        return Advice(steps)
-    there = sorted({*enabled, *(own[name] or name for name in running)})
+        return Advice(_enable_only(running[0], keepers[running[0]].unit, units))
+    there = {*(unit.id for unit in units), *(keepers[name].unit or name for name in running)}
     keep = "one of them" if policy.daemon == ANY else policy.daemon
-    return Advice([Ask(f"keep {keep}, and stop and disable the others of {', '.join(there)}")])
+    others = ", ".join(sorted(there))
+    return Advice([Ask(f"keep {keep}, and stop and disable the others of {others}")])
+
+
+def _enable_only(daemon: str, own: Optional[str], units: List[Unit]) -> List[Step]:
+    """``own`` is the unit that runs the daemon, as far as it is known."""
+    others = [unit.id for unit in units if unit.daemon != daemon]
+    steps: List[Step] = [
+        Run("systemctl", "disable", other, text=f"disable {other}") for other in others
+    ]
+    if all(unit.daemon != daemon for unit in units):
+        steps.append(
+            Run("systemctl", "enable", own, text=f"enable {own}")
+            if own
+            else Ask(f"enable the unit of {daemon}")
+        )
+    return steps
 
 
 @rules.check(
@@ -132,12 +150,16 @@ def never_steps(facts: Facts, policy: Policy) -> Verdict:
         return verdict
     places = ", ".join(known(facts.steppers)[:5])
     return verdict._replace(
-        status=FAIL if is_node(facts, policy) else WARN,
+        status=_grade_of_step(facts, policy),
         why=f"cron steps the clock: {places}.",
         advice=Advice([Ask(f"remove {places}: the daemon keeps the clock")]),
         evidence=[*verdict.evidence, "lines:clock_steps"],
         failing_layer="persisted",
     )
+
+
+def _grade_of_step(facts: Facts, policy: Policy) -> str:
+    return FAIL if is_node(facts, policy) else WARN
 
 
 def _daemon_steps(facts: Facts, policy: Policy) -> Verdict:
@@ -151,7 +173,7 @@ def _daemon_steps(facts: Facts, policy: Policy) -> Verdict:
         return _chrony_steps(keepers, facts, policy)
     if name == NTPD:
         return _ntp_steps(keepers[NTPD], facts, policy)
-    bad = FAIL if is_node(facts, policy) else WARN
+    bad = _grade_of_step(facts, policy)
     if name == TIMESYNCD:
         return Verdict(
             WARN if is_node(facts, policy) else PASS,
@@ -194,15 +216,21 @@ def _threshold(name: str, arguments: Tuple[str, ...]) -> str:
             continue
         if not value and not equals:
             value = "".join(arguments[number + 1 : number + 2])
-        try:
-            steps_never = float(value) == 0
-        except ValueError:
-            steps_never = False
-        return "" if steps_never else ("-S" if short else _STEP_THRESHOLD)
+        if _is_zero(value):
+            return ""
+        return "-S" if short else _STEP_THRESHOLD
     if any(_FILE_OF_PTP.match(word) for word in arguments):
         why = f"the step_threshold in the configuration file of {name} is not read"
         raise Unanswered("processes:keepers", why)
     return ""
+
+
+def _is_zero(threshold: str) -> bool:
+    """Whether it is the threshold that never steps."""
+    try:
+        return float(threshold) == 0
+    except ValueError:
+        return False
 
 
 def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> Verdict:
@@ -210,33 +238,18 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
         raise Skip("time_sync_max_step_updates is unmanaged.")
     chrony = known(facts.chrony)
     makesteps = steps(chrony)
-    step = makesteps[-1] if makesteps else None
-    too_long = is_too_long(step, policy.max_step_updates)
+    last = makesteps[-1] if makesteps else None
+    too_long = last if is_too_long(last, policy.max_step_updates) else None
     stale = chrony.written > known(facts.booted) + known(keepers[CHRONYD].started)
-    status = WARN if stale else PASS
-    why = f"{_STALE}." if stale else None
-    if too_long and step is not None:
-        status = FAIL if is_node(facts, policy) else WARN
-        when = "at any time" if step.updates < 0 else f"in the first {step.updates} updates"
-        why = (
-            f"{step.place} allows chronyd to step the clock {when}, by {step.threshold} s and more."
-        )
     others = other_steps(chrony, policy.max_step_updates)
-    if others and not too_long:
-        status = FAIL if is_node(facts, policy) else WARN
-        why = f"chronyd steps the clock by {' and '.join(others)}."
-    places = [
-        f"makestep {makestep.threshold} {makestep.updates} from {makestep.place}"
-        for makestep in makesteps
-    ]
-    written = "; not used: ".join(reversed(places))
-    written = written or ("; ".join(others) if others else "no makestep: it never steps")
-    steps_later = too_long or bool(others)
+    why = _why_chrony_steps(too_long, others)
     return layered(
-        persisted=Layer(written, status if steps_later else PASS),
+        persisted=Layer(
+            _text_of_steps(makesteps, others), _grade_of_step(facts, policy) if why else PASS
+        ),
         running=Layer(
             "older than the configuration" if stale else "as the configuration",
-            status if stale and not steps_later else PASS,
+            WARN if stale and not why else PASS,
         ),
         advice=Advice(
             [
@@ -246,7 +259,7 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
             ],
             running=[Ask(_RESTART)],
         ),
-        why=why,
+        why=why or (f"{_STALE}." if stale else None),
         desired=f"no step after {policy.max_step_updates} updates",
         evidence=[
             "processes:keepers",
@@ -254,6 +267,21 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
             *("file:" + path for path in chrony.texts),
         ],
     )
+
+
+def _why_chrony_steps(too_long: Optional[MakeStep], others: List[str]) -> Optional[str]:
+    if too_long is not None:
+        updates = too_long.updates
+        when = "at any time" if updates < 0 else f"in the first {updates} updates"
+        by = f"by {too_long.threshold} s and more"
+        return f"{too_long.place} allows chronyd to step the clock {when}, {by}."
+    return f"chronyd steps the clock by {' and '.join(others)}." if others else None
+
+
+def _text_of_steps(makesteps: List[MakeStep], others: List[str]) -> str:
+    places = [f"makestep {one.threshold} {one.updates} from {one.place}" for one in makesteps]
+    written = "; not used: ".join(reversed(places)) or "; ".join(others)
+    return written or "no makestep: it never steps"
 
 
 def _slews(argv: Tuple[str, ...]) -> bool:
@@ -275,6 +303,20 @@ def _ntp_steps(daemon: Daemon, facts: Facts, policy: Policy) -> Verdict:
     )
     strict = is_node(facts, policy)
     status, why = _grade_ntp(well, persisted, _slews(running), stepping, slewing, strict)
+    files = {"file:" + text.partition(":")[0] for text in stepping + slewing}
+    return Verdict(
+        status,
+        why,
+        advice=Advice(_steps_of_ntp(well, _slews(running), stepping)),
+        desired="-x",
+        persisted=layer,
+        running=" ".join((NTPD, *running)),
+        evidence=["processes:keepers", _UNITS, *sorted(files)],
+        failing_layer=failing(running=not _slews(running), persisted=True),
+    )
+
+
+def _steps_of_ntp(well: bool, runs_well: bool, stepping: List[str]) -> List[Step]:
     steps: List[Step] = [Ask(f"remove {text}") for text in stepping]
     if not (well and stepping):
         steps.append(
@@ -284,19 +326,9 @@ def _ntp_steps(daemon: Daemon, facts: Facts, policy: Policy) -> Verdict:
             )
         )
     # One that slews now needs only its options for the next start.
-    if stepping or not _slews(running):
+    if stepping or not runs_well:
         steps.append(Ask("restart ntpd while no database runs here"))
-    files = {"file:" + text.partition(":")[0] for text in stepping + slewing}
-    return Verdict(
-        status,
-        why,
-        advice=Advice(steps),
-        desired="-x",
-        persisted=layer,
-        running=" ".join((NTPD, *running)),
-        evidence=["processes:keepers", _UNITS, *sorted(files)],
-        failing_layer=failing(running=not _slews(running), persisted=True),
-    )
+    return steps
 
 
 def _grade_ntp(
