@@ -87,19 +87,26 @@ def destinations(database: Database) -> List[Demand]:
         entry = pfile.effective(entries, name, database.sid) if what is not None else None
         if entry is None or not _is_in_use(entries, name, database.sid):
             continue
-        path = entry.value.strip(" \t\"'()")
-        if name.startswith("log_archive_dest_"):
-            location = _LOCATION.match(path)
-            path = location.group(1) if location else ""
-        path = path.replace("?", known(database.home)).replace("@", database.sid).rstrip("/")
-        if not path or path.startswith("+") or path.upper() == _OF_RECOVERY_AREA:
-            continue
-        if not re.match(r"(?:/[^/\s]+)+\Z", path) or "/.." in path or len(path) > _LONGEST:
-            key = "command:cat " + known(database.file).source
-            raise Unanswered(key, f"{name} of {database.sid} names no directory")
+        path = _directory(entry, database)
         below = "/diag" if name == "diagnostic_dest" else ""
-        found.append(Demand(path + below, f"{what} of {database.sid}", 0, _READ_ONLY))
+        if path:
+            found.append(Demand(path + below, f"{what} of {database.sid}", 0, _READ_ONLY))
     return list(dict.fromkeys(found))
+
+
+def _directory(entry: pfile.Entry, database: Database) -> str:
+    """The directory that a parameter names; "" for ASM, the recovery area and a service."""
+    path = entry.value.strip(" \t\"'()")
+    if entry.name.startswith("log_archive_dest_"):
+        location = _LOCATION.match(path)
+        path = location.group(1) if location else ""
+    path = path.replace("?", known(database.home)).replace("@", database.sid).rstrip("/")
+    if not path or path.startswith("+") or path.upper() == _OF_RECOVERY_AREA:
+        return ""
+    if not re.match(r"(?:/[^/\s]+)+\Z", path) or "/.." in path or len(path) > _LONGEST:
+        key = "command:cat " + known(database.file).source
+        raise Unanswered(key, f"{entry.name} of {database.sid} names no directory")
+    return path
 
 
 def _is_in_use(entries: List[pfile.Entry], name: str, sid: str) -> bool:

@@ -141,10 +141,7 @@ def read(host: Host, policy: Policy) -> Facts:
         for demand in required:
             if demand.path not in places:
                 places[demand.path] = attempt(_place_of, host, mounts, demand.path)
-        by_path = {mount.path: mount for mount in mounts}
-        for place in places.values():
-            if not isinstance(place, HostproofError) and place not in usage:
-                usage[place] = attempt(_usage_of, host, by_path[place])
+        usage = _read_usage(host, mounts, places)
         directories = {path: attempt(_stat_of, host, mounts, path) for path in DIRECTORIES}
     entries = attempt(lambda: fstab.parse(host.read_text(FSTAB, record=fstab.kept)))
     points = {TMP, *(if_known(place, "/") for place in places.values())} - {"/"}
@@ -439,6 +436,16 @@ def _kind_of(mounts: List[mountinfo.Mount], path: str) -> str:
 
 def usage_key(place: str) -> str:
     return "command:" + " ".join([*STATFS, place])
+
+
+def _read_usage(
+    host: Host, mounts: List[mountinfo.Mount], places: Dict[str, Answer[str]]
+) -> Dict[str, Answer[Usage]]:
+    by_path = {mount.path: mount for mount in mounts}
+    known_places = [place for place in places.values() if not isinstance(place, HostproofError)]
+    return {
+        place: attempt(_usage_of, host, by_path[place]) for place in dict.fromkeys(known_places)
+    }
 
 
 def _usage_of(host: Host, mount: mountinfo.Mount) -> Usage:

@@ -5,7 +5,7 @@
 from typing import List, Optional, Sequence
 
 from ...collect.answer import Answer, attempt, if_known, known, unless_newer
-from ...errors import Absent, HostproofError
+from ...errors import Absent
 from ...evaluate.advice import Advice, Ask, Edit, Run, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Subjects, Verdict, layered
 from ...evaluate.finding import FAIL, PASS, WARN
@@ -45,22 +45,17 @@ _OTHERS_WRITE = 0o022
 )
 def mount_options(file_system: FileSystem, facts: Facts, _policy: Policy) -> Verdict:
     unwanted = sorted({option for demand in file_system.demands for option in demand.blocking})
-    running = file_system.mount.options.split(",") + file_system.mount.super_options.split(",")
     at_next = attempt(at_boot, facts, file_system.mount.path)
+    shown = attempt(lambda: ",".join(known(at_next)))
     persisted = if_known(at_next, ())
     effective = _effective(persisted)
-    now = [option for option in unwanted if option in running]
+    now = _among(unwanted, file_system.mount)
     then = [option for option in unwanted if option in effective]
     sentences = [f"It is mounted with {', '.join(now)}."] if now else []
     if then:
         sentences.append(f"{FSTAB} sets {', '.join(then)} for the next mount.")
     return layered(
-        persisted=Layer(
-            at_next if isinstance(at_next, HostproofError) else ",".join(persisted),
-            WARN if then else PASS,
-        )
-        if persisted or isinstance(at_next, HostproofError)
-        else None,
+        persisted=Layer(shown, WARN if then else PASS) if shown else None,
         running=Layer(file_system.mount.options, FAIL if now else PASS),
         advice=_steps_of_options(file_system.mount.path, now, persisted, then),
         why=" ".join(
@@ -75,15 +70,11 @@ def _steps_of_options(
     path: str, now: List[str], persisted: Sequence[str], then: List[str]
 ) -> Advice:
     """A file system that became read-only has errors: writing to it can destroy more."""
-    # Some options imply others: name the words of the line.
-    words = [word for word in persisted if {*then} & {*_IMPLIED.get(word, (word,))}]
-    edit = Edit(FSTAB, what=f"remove {', '.join(words)} from the line of {path} in {FSTAB}")
-    opposite = {value: key for key, value in _OPPOSITES.items()}
+    edit = _edit_of_line(path, persisted, then)
     others = [option for option in now if option != "ro"]
     remount: List[Step] = []
     if others and not ("ro" in now and "ro" not in then):
-        options = ",".join(["remount", *(opposite[option] for option in others)])
-        remount = [Run("mount", "-o", options, path, text="mount it again without them")]
+        remount = [_remount(path, others, "them")]
     broken: List[Step] = []
     if "ro" in now and "ro" not in then:
         broken = [
@@ -108,6 +99,27 @@ def _steps_of_options(
             *remount,
         ],
     )
+
+
+def _among(options: Sequence[str], mount: Mount) -> List[str]:
+    """Those of the options that the mount has."""
+    return [option for option in options if option in _options(mount)]
+
+
+def _options(mount: Mount) -> List[str]:
+    return f"{mount.options},{mount.super_options}".split(",")
+
+
+def _edit_of_line(path: str, persisted: Sequence[str], unwanted: List[str]) -> Edit:
+    # Some options imply others: name the words of the line.
+    words = [word for word in persisted if {*unwanted} & {*_IMPLIED.get(word, (word,))}]
+    return Edit(FSTAB, what=f"remove {', '.join(words)} from the line of {path} in {FSTAB}")
+
+
+def _remount(path: str, unwanted: List[str], without: str) -> Run:
+    opposite = {value: key for key, value in _OPPOSITES.items()}
+    options = ",".join(["remount", *(opposite[option] for option in unwanted)])
+    return Run("mount", "-o", options, path, text=f"mount it again without {without}")
 
 
 @rules.check(
@@ -193,28 +205,22 @@ def shm(facts: Facts, _policy: Policy) -> Verdict:
     mount = _mounted(facts, _SHM)
     persisted = at_boot(facts, _SHM)
     is_tmpfs = mount is not None and mount.fstype == "tmpfs"
-    options = f"{mount.options},{mount.super_options}".split(",") if mount else []
-    now = [option for option in ("ro", "noexec") if option in options]
+    now = _among(("ro", "noexec"), mount) if mount else []
     then = sorted({"noexec", "ro"} & set(_effective(persisted)))
     problems = [] if is_tmpfs else ["no tmpfs is mounted there"]
     problems += [f"it is mounted {option}" for option in now]
     if then:
         problems.append(f"{FSTAB} sets {', '.join(then)} for the next mount")
-    words = [word for word in persisted if {*then} & {*_IMPLIED.get(word, (word,))}]
-    edit = Edit(FSTAB, what=f"remove {', '.join(words)} from the line of {_SHM} in {FSTAB}")
+    edit = _edit_of_line(_SHM, persisted, then)
     # A second mount would hide the memory of the instances that run.
     mounted: Step = Ask(f"mount a tmpfs at {_SHM} while no instance runs")
     if is_tmpfs:
-        opposite = {value: key for key, value in _OPPOSITES.items()}
-        again = ",".join(["remount", *(opposite[option] for option in now)])
-        mounted = Run("mount", "-o", again, _SHM, text=f"mount it again without {', '.join(now)}")
+        mounted = _remount(_SHM, now, ", ".join(now))
     return layered(
-        persisted=Layer(",".join(persisted), FAIL if "ro" in then else WARN if then else PASS)
-        if persisted
-        else None,
+        persisted=Layer(",".join(persisted), _grade_of_shm(then)) if persisted else None,
         running=Layer(
             f"{mount.fstype}, {mount.options}" if mount else "not mounted",
-            FAIL if not is_tmpfs or "ro" in now else WARN if now else PASS,
+            _grade_of_shm(now) if is_tmpfs else FAIL,
         ),
         advice=Advice(
             both=[edit, mounted],
@@ -232,6 +238,10 @@ def shm(facts: Facts, _policy: Policy) -> Verdict:
         desired="tmpfs, rw, without noexec",
         evidence=EVIDENCE,
     )
+
+
+def _grade_of_shm(unwanted: List[str]) -> str:
+    return FAIL if "ro" in unwanted else WARN if unwanted else PASS
 
 
 def _mounted(facts: Facts, path: str) -> Optional[Mount]:
@@ -257,22 +267,12 @@ def tmp(facts: Facts, _policy: Policy) -> Verdict:
     persisted = at_boot(facts, path)
     # A bind mount or a subvolume of the root file system shares its space.
     is_separate = mount and not (root and root.device == mount.device)
-    units = facts.units.get(path, [])
     is_masked, name = _is_masked(facts, path), systemd_unit.unit_name(path)
-    is_left_out = bool(persisted) and path in facts.units
-    later = ", ".join(if_known(units, [])) if path in facts.units else ",".join(persisted)
-    nothing = f"{'noauto in' if is_left_out else 'no line of'} {FSTAB}, no enabled {name}"
-    persisted_text: Answer[str] = later or nothing
-    if isinstance(units, HostproofError) and not later:
-        persisted_text = units
-    if is_masked:
-        later, persisted_text = "", f"{name} is masked"
     steps: List[Step] = [_unmask(name)] * is_masked
-    if is_left_out:
+    if persisted and path in facts.units:
         steps.append(Edit(FSTAB, what=f"remove noauto from the line of {path} in {FSTAB}"))
-    line = f"tmpfs {_TMP} tmpfs rw,nosuid,nodev,size=2g 0 0"
     return layered(
-        persisted=Layer(persisted_text, PASS if later else WARN),
+        persisted=_tmp_at_boot(facts, path, persisted),
         running=Layer(
             f"{mount.fstype}, {mount.options}" if mount and is_separate else "not mounted",
             PASS if is_separate else WARN,
@@ -282,14 +282,7 @@ def tmp(facts: Facts, _policy: Policy) -> Verdict:
                 *steps,
                 Ask(f"mount a file system or a tmpfs of at least 1 GiB at {_TMP} at boot"),
             ],
-            persisted=steps
-            if persisted
-            else [
-                *steps,
-                Edit(FSTAB, line)
-                if mount and mount.fstype == "tmpfs"
-                else Ask(f"add the file system of {_TMP} to {FSTAB}"),
-            ],
+            persisted=steps if persisted else [*steps, _line_of_tmp(mount)],
         ),
         why="It is part of another file system."
         if not is_separate
@@ -299,6 +292,25 @@ def tmp(facts: Facts, _policy: Policy) -> Verdict:
         desired="a mount point",
         evidence=EVIDENCE,
     )
+
+
+def _tmp_at_boot(facts: Facts, path: str, options: Sequence[str]) -> Layer:
+    """``options`` are those of its line in fstab."""
+    name = systemd_unit.unit_name(path)
+    if _is_masked(facts, path):
+        return Layer(f"{name} is masked", WARN)
+    mounted_by: Answer[str] = ",".join(options)
+    if path in facts.units:
+        mounted_by = attempt(lambda: ", ".join(known(facts.units[path])))
+    if mounted_by:
+        return Layer(mounted_by)
+    return Layer(f"{'noauto in' if options else 'no line of'} {FSTAB}, no enabled {name}", WARN)
+
+
+def _line_of_tmp(mount: Optional[Mount]) -> Step:
+    if mount and mount.fstype == "tmpfs":
+        return Edit(FSTAB, f"tmpfs {_TMP} tmpfs rw,nosuid,nodev,size=2g 0 0")
+    return Ask(f"add the file system of {_TMP} to {FSTAB}")
 
 
 @rules.check(
@@ -315,7 +327,7 @@ def hidepid(facts: Facts, _policy: Policy) -> Verdict:
     mount = _mounted(facts, _PROC)
     if mount is None:
         raise Skip("No file system is mounted at /proc.")
-    running = _hides(mount.options.split(",") + mount.super_options.split(","))
+    running = _hides(_options(mount))
     persisted = _hides(at_boot(facts, _PROC))
     exempt = "gid=" in f"{mount.options},{mount.super_options}"
     why = f"Now: {running or 'all are shown'}. {FSTAB}: {persisted or 'nothing'}."
