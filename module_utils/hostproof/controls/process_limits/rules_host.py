@@ -48,16 +48,16 @@ def remove_ipc(facts: Facts, policy: Policy) -> Verdict:
         raise Skip("busctl was not found, or shows no logind.")
     now = known(facts.remove_ipc)
     setting = systemd_unit.last(known(facts.logind), "Login", "RemoveIPC")
-    coming = None if setting is None else _boolean(setting.value)
     at_risk = [account.name for account in accounts_of(facts, policy) if account.uid > _SYSTEM]
     built = _built_in(facts)
+    coming = built if setting is None else _boolean(setting.value)
     wrong = [f"logind has {now}"] if now == "yes" else []
-    if coming == "yes" or (coming is None and built == "yes"):
+    if coming == "yes":
         wrong.append("a reboot sets yes")
     status = PASS
     if wrong:
         status = FAIL if at_risk else WARN
-    elif coming is None and built is None:
+    elif coming is None:
         status = WARN
         wrong.append("no file sets it, so a reboot has what systemd was built with")
     return Verdict(

@@ -102,8 +102,9 @@ def units(service: Service, facts: Facts, policy: Policy) -> Verdict:
         )
     _skip_if_clusterware_starts(service)
     starter = service.unit.starter
+    starts = () if starter is None else starter.starts
     required = demands(facts, policy)
-    if starter is not None and starter.starts == (starters.LISTENER,):
+    if starts == (starters.LISTENER,):
         # Only the process that makes an SGA locks memory.
         required = [demand for demand in required if demand.row.item != "memlock"]
     now = [attempt(_now, service, demand) for demand in required]
@@ -111,9 +112,8 @@ def units(service: Service, facts: Facts, policy: Policy) -> Verdict:
     grades_now = _grades(required, now, "now ")
     grades_later = _grades(required, coming, "at boot ")
     _, wrong = worst(grades_now + grades_later)
-    is_clusterware = starter is not None and starters.CLUSTERWARE in starter.starts
     most = FAIL
-    if is_clusterware or service.name in OF_CLUSTERWARE:
+    if starters.CLUSTERWARE in starts or service.name in OF_CLUSTERWARE:
         most = WARN
         wrong += "; Clusterware may set others for what it starts, which in_force shows"
     return layered(
@@ -310,7 +310,7 @@ def tasks(service: Service, facts: Facts, policy: Policy) -> Verdict:
         why=f"Fewer than the {least} processes that an account must have: {', '.join(low)}.",
         advice=Advice([_tasks_step(service, place)]),
         desired=f"infinity, or at least {least}",
-        persisted="systemd's default" if place is None else f"{place.value} ({place.path})",
+        persisted=_text_of(place),
         running=loaded,
         values={"wanted": least, "running": None if now >= UNLIMITED else now},
         failing_layer=failing(running=now < least, persisted=bool(low)),
@@ -365,7 +365,7 @@ def default_tasks(facts: Facts, policy: Policy) -> Verdict:
         ),
         wrong=frozenset(["running"] * (now < least) + ["persisted"] * (is_low_later or not place)),
         desired=f"infinity, or at least {least}",
-        persisted="systemd's default" if place is None else f"{place.value} ({place.path})",
+        persisted=_text_of(place),
         running=loaded,
         values={"wanted": least, "running": None if now >= UNLIMITED else now},
         evidence=["command:systemctl show " + SHOW_MANAGER, "file:/etc/systemd/system.conf"],
@@ -383,6 +383,10 @@ def _tasks_at_boot(service: Service, facts: Facts) -> Optional[systemd_unit.Assi
     return systemd_unit.last(known(service.unit.files), "Service", "TasksMax") or systemd_unit.last(
         known(facts.system), "Manager", "DefaultTasksMax"
     )
+
+
+def _text_of(place: Optional[systemd_unit.Assignment]) -> str:
+    return "systemd's default" if place is None else f"{place.value} ({place.path})"
 
 
 def _number_of(place: Optional[systemd_unit.Assignment]) -> Optional[int]:

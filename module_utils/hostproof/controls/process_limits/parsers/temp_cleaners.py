@@ -7,7 +7,7 @@ Sources: tmpwatch(8); tmpreaper(8); find(1), EXPRESSION; rm(1); MOS 370605.1.
 
 import re
 from functools import lru_cache
-from typing import Iterable, List, Optional
+from typing import Iterable, List, Optional, Tuple
 
 from ....parsers import glob_pattern, kept_lines
 from ....parsers.shell import shell_words
@@ -170,22 +170,37 @@ def _removes(path: str, directory: str, recursive: bool) -> Optional[bool]:
 
 
 def _of_tmpwatch(words: List[str], directory: str) -> Optional[bool]:
+    if _is_excluded(words, directory):
+        return False
     places: List[str] = []
-    waiting = ""
-    for word in words:
-        name, equals, value = word.partition("=")
-        value = word if waiting in _EXCLUDES else value
-        if (name in _EXCLUDES or waiting in _EXCLUDES) and _keeps(value, directory):
-            return False
-        if not waiting and re.match(r"\d+[smhd]?$", word):
+    for word in [word for word, option in _with_option(words) if not option]:
+        if re.match(r"\d+[smhd]?$", word):
             # A variable before the age holds options.
             places = [place for place in places if place.startswith("/")]
-        elif not waiting and (word.startswith("/") or _is_variable(word)):
+        elif word.startswith("/") or _is_variable(word):
             places.append(word)
-        waiting = name if name in _WITH_VALUE and not equals and not waiting else ""
     if any(_reaches(place, directory) for place in places):
         return True
     return None if any(_is_variable(place) for place in places) else False
+
+
+def _with_option(words: List[str]) -> List[Tuple[str, str]]:
+    """Each word with the option whose value it is; "" for the others."""
+    pairs: List[Tuple[str, str]] = []
+    option = ""
+    for word in words:
+        pairs.append((word, option))
+        option = word if word in _WITH_VALUE and not option else ""
+    return pairs
+
+
+def _is_excluded(words: List[str], directory: str) -> bool:
+    for word, option in _with_option(words):
+        name, _equals, value = word.partition("=")
+        pattern = word if option in _EXCLUDES else value if name in _EXCLUDES else ""
+        if _keeps(pattern, directory):
+            return True
+    return False
 
 
 def _keeps(pattern: str, directory: str) -> bool:
@@ -289,7 +304,7 @@ class _Expression:
         elif word == "-prune":
             # It has no effect with -depth, which -delete implies; GNU find then rejects both.
             self.prunes = self.prunes or (runs is True and "-depth" not in self.words)
-        elif word not in _ALWAYS and word not in ("-a", "-and"):
+        elif word not in (*_ALWAYS, "-a", "-and"):
             return self.test(word)
         return True
 
@@ -301,6 +316,9 @@ class _Expression:
         value = self.next()
         if _OPEN.match(word) or _is_variable(value):
             return None
+        return self.compared(word, value)
+
+    def compared(self, word: str, value: str) -> Optional[bool]:
         if word == "-type":
             return self.kind in value.split(",")
         if word in ("-maxdepth", "-mindepth"):
@@ -311,11 +329,14 @@ class _Expression:
         if word in ("-user", "-uid"):
             return value in _OWNERS and None
         if word in ("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"):
-            text = self.path if "name" not in word or "whole" in word else _program(self.path)
-            if word.startswith("-i"):
-                text, value = text.lower(), value.lower()
-            return glob_pattern.fits(text, value)
+            return self.is_named(word, value)
         return None
+
+    def is_named(self, word: str, pattern: str) -> bool:
+        text = self.path if "name" not in word or "whole" in word else _program(self.path)
+        if word.startswith("-i"):
+            text, pattern = text.lower(), pattern.lower()
+        return glob_pattern.fits(text, pattern)
 
     def next(self) -> str:
         self.at += 1
