@@ -111,44 +111,54 @@ def _by_device(attributes: Dict[str, str]) -> Verdict:
 def aix_cio(aix: Aix, facts: Facts, policy: Policy) -> Verdict:
     around = _around(known(aix.mounts))
     subjects: List[Subject] = known(facts.subjects)
-    homes = [
-        f"the home of {subject.sid} is in {path} ({option})"
-        for subject in subjects
-        for path, option in around
-        if _lies_in(if_known(subject.database.home, ""), path)
-    ]
+    homes = _homes_within(around, subjects)
     answers = {subject.sid: attempt(_persisted, subject) for subject in subjects}
     direct = [sid for sid, value in answers.items() if value in ("setall", "directio")]
-    reason = f"and {', '.join(direct)} opens its files so by {OPTIONS}"
-    if not direct:
-        reason = "which forces it on every program"
-    double = [f"{path} is mounted with {option}, {reason}" for path, option in around]
     values = {value for value in answers.values() if isinstance(value, str)}
     mixed = [f"{OPTIONS} differs: " + _listed(answers)] if len(values) > 1 else []
-    problems = homes + double + mixed
+    problems = homes + _problems_of_mounts(around, direct) + mixed
     if not problems:
         for value in answers.values():
             known(value)
     return Verdict(
         FAIL if homes else WARN if problems else PASS,
         why="; ".join(problems) + ".",
-        advice=Advice(
-            [
-                *([_SET_ALL] if mixed or (around and not direct) else []),
-                *(
-                    Ask(
-                        f"take {option} out of the options of {path}, stop what uses it, and mount "
-                        "it again"
-                    )
-                    for path, option in around
-                ),
-            ]
-        ),
+        advice=_advice_of_cio(around, bool(mixed or (around and not direct))),
         desired=f"no cio or dio in the mounts, one {OPTIONS} for all instances",
         persisted=_listed(answers) or None,
         running=", ".join(f"{path} {option}" for path, option in around)
         or "no mount with cio or dio",
         evidence=["command:" + " ".join(MOUNT)],
+    )
+
+
+def _homes_within(around: List[Tuple[str, str]], subjects: List[Subject]) -> List[str]:
+    return [
+        f"the home of {subject.sid} is in {path} ({option})"
+        for subject in subjects
+        for path, option in around
+        if _lies_in(if_known(subject.database.home, ""), path)
+    ]
+
+
+def _problems_of_mounts(around: List[Tuple[str, str]], direct: List[str]) -> List[str]:
+    """``direct`` are the instances that open their files so by themselves."""
+    reason = f"and {', '.join(direct)} opens its files so by {OPTIONS}"
+    if not direct:
+        reason = "which forces it on every program"
+    return [f"{path} is mounted with {option}, {reason}" for path, option in around]
+
+
+def _advice_of_cio(around: List[Tuple[str, str]], sets_all: bool) -> Advice:
+    again = "stop what uses it, and mount it again"
+    return Advice(
+        [
+            *([_SET_ALL] if sets_all else []),
+            *(
+                Ask(f"take {option} out of the options of {path}, {again}")
+                for path, option in around
+            ),
+        ]
     )
 
 

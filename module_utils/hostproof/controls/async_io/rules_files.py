@@ -96,7 +96,7 @@ def direct_files(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         kind: [open_file for open_file in some if not open_file.flags.direct]
         for kind, some in held.items()
     }
-    some = [open_file for kind in _KINDS for open_file in buffered.get(kind, [])]
+    some = _all_of(buffered)
     cache = page_cache(linux) if some else 0
     return Verdict(
         (FAIL if direct else WARN) if some else PASS,
@@ -139,7 +139,7 @@ def durable_files(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         kind: [open_file for open_file in some if not open_file.flags.sync]
         for kind, some in counted.items()
     }
-    some = [open_file for kind in _KINDS for open_file in loose.get(kind, [])]
+    some = _all_of(loose)
     cached = [open_file for open_file in some if not open_file.flags.direct]
     return Verdict(
         FAIL if cached else WARN if some else PASS,
@@ -164,6 +164,11 @@ def _in_file_systems(subject: Subject, linux: Linux) -> Dict[str, List[OpenFile]
     if DRIVER in where:
         raise Skip(f"It uses files through {DRIVER}: descriptors do not show the mode of writes.")
     raise Skip(f"Its files are on {' and '.join(where)}, not in a file system.")
+
+
+def _all_of(by_kind: Dict[str, List[OpenFile]]) -> List[OpenFile]:
+    """In the order of the report."""
+    return [open_file for kind in _KINDS for open_file in by_kind.get(kind, [])]
 
 
 def _counted(by_kind: Dict[str, List[OpenFile]]) -> str:

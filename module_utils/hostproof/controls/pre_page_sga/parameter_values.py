@@ -132,6 +132,12 @@ def wholly_huge(pages: SgaPages) -> bool:
     return pages.huge > 0 and not pages.small
 
 
+def all_huge(subject: Subject, facts: Facts) -> bool:
+    """Whether the instance runs with its whole SGA in huge pages. Raises if that is unknown."""
+    pages = pages_now(subject, facts)
+    return pages is not None and wholly_huge(pages)
+
+
 def pages_text(pages: SgaPages, page: int) -> str:
     if not pages.huge + pages.small:
         return "no SysV segment (Automatic Memory Management?)"

@@ -3,7 +3,7 @@
 """Plans pre_page_sga in the spfile of running instances. Instances are not restarted."""
 
 from functools import partial
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
 from ...apply.change import (
     Change,
@@ -15,11 +15,12 @@ from ...apply.change import (
 from ...apply.parameter_change import stored_change
 from ...collect.answer import known
 from ...parsers.oracle import pfile
-from ...probes.oracle.sqlplus import entries_of
+from ...probes.oracle.sqlplus import Entries, entries_of
 from .facts import Facts, Subject
 from .parameter_values import (
     FALSE,
     TRUE,
+    all_huge,
     default,
     has_use_large_pages,
     is_deprecated,
@@ -30,7 +31,6 @@ from .parameter_values import (
     release,
     running_value,
     walks_at_each_login,
-    wholly_huge,
 )
 from .policy import AUTO, UNMANAGED, Policy
 
@@ -92,14 +92,7 @@ def _plan_one(subject: Subject, facts: Facts, policy: Policy) -> Plan:
         return plan
     stored = [(entry.sid, entry.name, entry.value) for entry in answer.stored]
     before = entries_of(stored, _NAME, subject.sid)
-    for_all = dict(before)[pfile.ALL]
-    if required == TRUE and walks_at_each_login(answer.version):
-        # Only the pages of this instance are known, so TRUE is not set for other nodes.
-        after = [before[0], (subject.sid, TRUE)]
-    else:
-        if for_all is not None or default(_NAME, answer.version) != required:
-            for_all = required
-        after = [(pfile.ALL, for_all), (subject.sid, None)]
+    after = _entries_with(required, before, subject.sid, answer.version)
     changes.append(
         stored_change(
             known(subject.database.target), _NAME, before, after, float(policy.sqlplus_timeout)
@@ -108,19 +101,24 @@ def _plan_one(subject: Subject, facts: Facts, policy: Policy) -> Plan:
     return plan
 
 
+def _entries_with(required: str, before: Entries, sid: str, version: Tuple[int, ...]) -> Entries:
+    if required == TRUE and walks_at_each_login(version):
+        # Only the pages of this instance are known, so TRUE is not set for other nodes.
+        return [before[0], (sid, TRUE)]
+    for_all = dict(before)[pfile.ALL]
+    if for_all is not None or default(_NAME, version) != required:
+        for_all = required
+    return [(pfile.ALL, for_all), (sid, None)]
+
+
 def _wanted(subject: Subject, facts: Facts, policy: Policy, coming: str) -> str:
     """The value for the next start. "auto" keeps a value that fits the release and the pages."""
     if policy.value != AUTO:
         return policy.value
     walks = walks_at_each_login(known(subject.version))
-    if walks and coming == TRUE and not _all_huge(subject, facts):
+    if walks and coming == TRUE and not all_huge(subject, facts):
         return FALSE
     return coming
-
-
-def _all_huge(subject: Subject, facts: Facts) -> bool:
-    pages = pages_now(subject, facts)
-    return pages is not None and wholly_huge(pages)
 
 
 def _guard(subject: Subject, facts: Facts, policy: Policy) -> List[Refusal]:
@@ -128,7 +126,7 @@ def _guard(subject: Subject, facts: Facts, policy: Policy) -> List[Refusal]:
     version = known(subject.version)
     if not walks_at_each_login(version):
         return []
-    if not _all_huge(subject, facts):
+    if not all_huge(subject, facts):
         return [Refusal(_reason(subject, facts), None)]
     only = has_use_large_pages(version) and next_value(subject, "use_large_pages") == "ONLY"
     if only or policy.allow_small_pages_at_next_start:

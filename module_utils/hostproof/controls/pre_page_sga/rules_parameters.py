@@ -18,6 +18,7 @@ from .parameter_values import (
     AUTO_ONLY_SINCE,
     FALSE,
     TRUE,
+    all_huge,
     has_use_large_pages,
     is_deprecated,
     is_short,
@@ -225,21 +226,22 @@ def _fix_of_pre_page(subject: Subject, facts: Facts, policy: Policy, at_each_log
     if policy.value == AUTO and not at_each_login:
         # The default needs no entry. Since 19.22 Oracle recommends to set no entry.
         return change_of_parameter(subject.database, "pre_page_sga", None) + restart
-    if policy.value == AUTO and next_value(subject, "pre_page_sga") == TRUE:
-        pages = if_known(attempt(pages_now, subject, facts), None)
-        if pages is not None and wholly_huge(pages):
-            # TRUE with the whole SGA in huge pages was fastest in measurements. ONLY ensures it.
-            if not has_use_large_pages(known(subject.version)):
-                return (
-                    "keep pre_page_sga=TRUE, and the pool as large as the SGA (control hugepages)"
-                )
-            change = _change_of_large_pages(subject, "ONLY")
-            return f"keep pre_page_sga=TRUE; then {_in_order(subject, change)}"
+    is_true = next_value(subject, "pre_page_sga") == TRUE
+    if policy.value == AUTO and is_true and if_known(attempt(all_huge, subject, facts), False):
+        return _fix_that_keeps_true(subject)
     value = policy.value if policy.value != AUTO else FALSE
     owner = subject.sid if at_each_login and value == TRUE else pfile.ALL
     if owner == pfile.ALL:
         return change_of_parameter(subject.database, "pre_page_sga", value) + restart
     return f"as SYSDBA: ALTER SYSTEM SET pre_page_sga={value} SCOPE=SPFILE SID='{owner}'" + restart
+
+
+def _fix_that_keeps_true(subject: Subject) -> str:
+    """TRUE with the whole SGA in huge pages was fastest in measurements. ONLY ensures it."""
+    if not has_use_large_pages(known(subject.version)):
+        return "keep pre_page_sga=TRUE, and the pool as large as the SGA (control hugepages)"
+    change = _change_of_large_pages(subject, "ONLY")
+    return f"keep pre_page_sga=TRUE; then {_in_order(subject, change)}"
 
 
 # -- related parameters ---------------------------------------------------------------------------
@@ -388,7 +390,7 @@ def memory_target(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     names = MEMORY_TARGETS
     running = [running_value(subject, name) for name in names]
     coming = [next_value(subject, name) for name in names]
-    bad = any(value not in (None, "0") for value in running + coming)
+    bad = _is_any_set(running + coming)
     why = None
     if bad and has_use_large_pages(version) and _takes_only_huge_pages(subject):
         why = "memory_target and use_large_pages=ONLY exclude each other: ORA-27138 at the start."
@@ -396,12 +398,8 @@ def memory_target(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         FAIL if bad else PASS,
         why=why,
         fix="; then ".join(
-            step
-            for step, is_needed in (
-                (_end_of_amm(subject), any(value not in (None, "0") for value in coming)),
-                (f"restart {subject.sid}", any(value not in (None, "0") for value in running)),
-            )
-            if is_needed
+            [_end_of_amm(subject)] * _is_any_set(coming)
+            + [f"restart {subject.sid}"] * _is_any_set(running)
         ),
         desired="0",
         persisted=_both(names, coming),
@@ -412,10 +410,12 @@ def memory_target(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
             for name, value in zip(names, sizes)
             if value is not None
         },
-        failing_layer=failing(
-            running=any(value not in (None, "0") for value in running), persisted=bad
-        ),
+        failing_layer=failing(running=_is_any_set(running), persisted=bad),
     )
+
+
+def _is_any_set(sizes: Sequence[Optional[str]]) -> bool:
+    return any(size not in (None, "0") for size in sizes)
 
 
 def _both(names: Tuple[str, ...], values: Sequence[Optional[str]]) -> str:

@@ -11,7 +11,7 @@ from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...parsers.number import clipped
 from ...parsers.oracle import pfile
-from ...parsers.oracle.alert_log_large_pages import PageSize
+from ...parsers.oracle.alert_log_large_pages import PageSize, Start
 from ...parsers.size import human
 from ...probes.oracle.alert_logs import NoStart
 from ...probes.oracle.next_start import SIZES, grows_to, is_rounded, next_sga, running_sga
@@ -19,16 +19,15 @@ from .facts import Facts, Subject
 from .parameter_values import (
     FALSE,
     SMALL_PAGE,
+    all_huge,
     has_use_large_pages,
     is_short,
     next_entries,
     next_place,
     next_value,
-    pages_now,
     release,
     running_value,
     shown,
-    wholly_huge,
 )
 from .policy import NAME, Policy
 from .subjects import INSTANCES, REFERENCE
@@ -57,30 +56,7 @@ _DERIVED = ("memory_max_target", "sga_max_size")
     because_of=("hugepages.pool_covers_sga", "hugepages.shm_group", "hugepages.memlock_in_force"),
 )
 def granted_at_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
-    version = known(subject.version)
-    if not has_use_large_pages(version):
-        reason = f"Release {release(version)} does not write large pages to the alert log."
-        raise Skip(reason)
-    pages = if_known(attempt(pages_now, subject, facts), None)
-    if isinstance(subject.last_start, NoStart) and pages is not None and wholly_huge(pages):
-        reason = "The last start is not in the alert log. The pages of pmon are checked instead."
-        raise Skip(reason)
-    start = known(subject.last_start)
-    path = known(subject.alert_log)
-    if not start.large:
-        if start.use_large_pages == FALSE or _asks_for_none(subject):
-            raise Skip("The last start requested no huge pages.")
-        raise Unanswered(
-            "command:grep -a -n -e ^Starting ORACLE instance " + path,
-            f"{path} has no lines about large pages after the last start",
-        )
-    unclear = [row for row in start.large if row.asked is None]
-    if unclear:
-        raise Unanswered(
-            "command:grep -a -n -e ^Starting ORACLE instance " + path,
-            f"{path} contains the number of granted pages ({unclear[0].granted}), but not of "
-            "requested pages",
-        )
+    start = _start_with_large_pages(subject, facts)
     short = [row for row in start.large if is_short(row)]
     why: Optional[str] = None
     if short:
@@ -103,9 +79,49 @@ def granted_at_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
             "granted": sum(row.granted for row in start.large),
             "unit": "pages",
         },
-        evidence=[
-            "command:grep -a -n -e ^Starting ORACLE instance " + path,
-        ],
+        evidence=[_key(known(subject.alert_log))],
+    )
+
+
+def _start_with_large_pages(subject: Subject, facts: Facts) -> Start:
+    """The last start with the large pages that it requested and got; Skip where there are none."""
+    version = known(subject.version)
+    if not has_use_large_pages(version):
+        raise Skip(f"Release {release(version)} does not write large pages to the alert log.")
+    if isinstance(subject.last_start, NoStart) and if_known(
+        attempt(all_huge, subject, facts), False
+    ):
+        reason = "The last start is not in the alert log. The pages of pmon are checked instead."
+        raise Skip(reason)
+    start = known(subject.last_start)
+    path = known(subject.alert_log)
+    if not start.large:
+        if start.use_large_pages == FALSE or _asks_for_none(subject):
+            raise Skip("The last start requested no huge pages.")
+        why = f"{path} has no lines about large pages after the last start"
+        raise Unanswered(_key(path), why)
+    unclear = [row for row in start.large if row.asked is None]
+    if unclear:
+        raise Unanswered(
+            _key(path),
+            f"{path} contains the number of granted pages ({unclear[0].granted}), but not of "
+            "requested pages",
+        )
+    return start
+
+
+def _key(alert_log: str) -> str:
+    return "command:grep -a -n -e ^Starting ORACLE instance " + alert_log
+
+
+def _lacks_large_pages(subject: Subject, start: Start) -> bool:
+    small = start.ordinary
+    if small is None or start.large:
+        return False
+    # More than it expects are an SGA in ordinary pages: that start got its memory.
+    has_sga = start.has_memory or small.granted > (small.asked or 0)
+    return bool(start.failures) or (
+        not has_sga and _requires_large_pages(subject, start.use_large_pages)
     )
 
 
@@ -163,12 +179,8 @@ def last_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     start = known(subject.last_start)
     path = known(subject.alert_log)
     failures = list(start.failures)
-    small = start.ordinary
-    if small is not None and not start.large:
-        # More than it expects are an SGA in ordinary pages: that start got its memory.
-        has_sga = start.has_memory or small.granted > (small.asked or 0)
-        if failures or (not has_sga and _requires_large_pages(subject, start.use_large_pages)):
-            failures.append("the table of page sizes has 4 KiB pages only")
+    if _lacks_large_pages(subject, start):
+        failures.append("the table of page sizes has 4 KiB pages only")
     return Verdict(
         FAIL if failures else PASS,
         why=f"{path}: {'; '.join(failures)}.",
@@ -177,7 +189,7 @@ def last_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         + subject.sid,
         desired=_NO_FAILURE,
         in_use="; ".join(failures) or "none",
-        evidence=["command:grep -a -n -e ^Starting ORACLE instance " + path],
+        evidence=[_key(path)],
     )
 
 
@@ -247,29 +259,26 @@ def _pending_changes(subject: Subject) -> Tuple[List[str], List[str], List[str]]
     if version[0] >= 11:
         names += ["memory_max_target", "memory_target"]
     names += ["sga_max_size", "sga_target"]
-    changes: List[str] = []
-    now: List[str] = []
-    then: List[str] = []
     if subject.running is None:
-        return changes, now, then
-    for name in names:
-        running, coming = running_value(subject, name), next_value(subject, name)
-        # A parameter that is not set can have been derived from others at the start.
-        derived = (
-            pfile.effective(next_entries(subject.database), name, subject.sid) is None
-            or name == "sga_max_size"
-            and coming == "0"
-        )
-        if derived and (name in _DERIVED or running == "AUTO_ONLY"):
-            continue
-        same = running == coming or (
-            name in SIZES and is_rounded(clipped(running or "0"), clipped(coming or "0"))
-        )
-        if not same:
-            changes.append(name)
-            now.append(f"{name} {shown(name, running)}")
-            then.append(f"{name} {shown(name, coming)}")
+        return [], [], []
+    changes = [name for name in names if _changes(subject, name)]
+    now = [f"{name} {shown(name, running_value(subject, name))}" for name in changes]
+    then = [f"{name} {shown(name, next_value(subject, name))}" for name in changes]
     return changes, now, then
+
+
+def _changes(subject: Subject, name: str) -> bool:
+    """Whether the next start changes the value of a parameter."""
+    running, coming = running_value(subject, name), next_value(subject, name)
+    # A parameter that is not set can have been derived from others at the start.
+    derived = (
+        pfile.effective(next_entries(subject.database), name, subject.sid) is None
+        or name == "sga_max_size"
+        and coming == "0"
+    )
+    if running == coming or (derived and (name in _DERIVED or running == "AUTO_ONLY")):
+        return False
+    return name not in SIZES or not is_rounded(clipped(running or "0"), clipped(coming or "0"))
 
 
 @rules.check(
@@ -287,17 +296,8 @@ def _pending_changes(subject: Subject) -> Tuple[List[str], List[str], List[str]]
 def one_value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     names = _STATIC + ("memory_target", "memory_max_target")
     entries = next_entries(subject.database)
-    several = []
-    for name in names:
-        own = pfile.for_instance(entries, name, subject.sid)
-        others = [
-            entry
-            for entry in entries
-            if entry.name == name and entry.sid not in (pfile.ALL, subject.sid)
-        ]
-        differing = [entry for entry in others if entry.value.upper() != _value_of(own)]
-        if len(own) > 1 or (name in _STATIC and differing):
-            several.append(", ".join(_entry_text(entry) for entry in own + differing))
+    found = [_several(entries, name, subject.sid) for name in names]
+    several = [", ".join(map(_entry_text, some)) for some in found if some]
     wins = [
         pfile.effective(entries, name, subject.sid)
         for name in names
@@ -324,6 +324,16 @@ def one_value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         desired="one entry each, for all instances",
         persisted="; ".join(several) or f"at most one entry each in {next_place(subject.database)}",
     )
+
+
+def _several(entries: List[pfile.Entry], name: str, sid: str) -> List[pfile.Entry]:
+    """The entries of a parameter that contradict each other; [] if none does."""
+    own = pfile.for_instance(entries, name, sid)
+    others = [
+        entry for entry in entries if entry.name == name and entry.sid not in (pfile.ALL, sid)
+    ]
+    differing = [entry for entry in others if entry.value.upper() != _value_of(own)]
+    return own + differing if len(own) > 1 or (name in _STATIC and differing) else []
 
 
 def _value_of(entries: List[pfile.Entry]) -> str:
@@ -353,8 +363,9 @@ def parameter_file(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         return Verdict(PASS, desired="one file", persisted=file.source)
     answer = known(subject.asked)
     used = answer.spfile or "a text file (pfile)"
+    in_asm = (answer.spfile or "").startswith("+")
     if isinstance(subject.file, Absent):
-        if answer.spfile is not None and answer.spfile.startswith("+"):
+        if in_asm:
             why = "Its dbs directory has no file; Clusterware starts it with the registered one."
             return Verdict(SKIP, why=why, running=used)
         return Verdict(
@@ -367,7 +378,6 @@ def parameter_file(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
             persisted="none",
             running=used,
         )
-    in_asm = (answer.spfile or "").startswith("+")
     if in_asm and isinstance(subject.file, Unanswered) and str(answer.spfile) in str(subject.file):
         # The file points to a spfile in ASM, which only the instance can read. It is in use now.
         return Verdict(PASS, persisted=answer.spfile, running=used)
@@ -375,12 +385,12 @@ def parameter_file(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     same = answer.spfile in (file.path, file.source)
     if answer.spfile is None:
         same = not file.source.rpartition("/")[2].startswith("spfile")
+    ignored = f" (ignored: {', '.join(file.unused)})" if file.unused else ""
     return Verdict(
         PASS if same else WARN,
         why=f"It runs with {used}; a plain startup uses {file.source}.",
         fix="remove the wrong file, or run CREATE SPFILE FROM MEMORY and restart",
         desired="the file in use",
-        persisted=file.source
-        + (" (ignored: {0})".format(", ".join(file.unused)) if file.unused else ""),
+        persisted=file.source + ignored,
         running=used,
     )
