@@ -11,7 +11,15 @@ from ...parsers.number import clipped
 from ...parsers.oracle import oracle_net
 from ...parsers.oracle.oracle_net import Edit
 from ...probes.oracle.listeners import Listener, NetFile
-from .endpoints import FALSE, Endpoint, endpoint_of, endpoints, may_be_limited, wanted_rate
+from .endpoints import (
+    FALSE,
+    Endpoint,
+    endpoint_of,
+    endpoints,
+    may_be_limited,
+    missing_ports,
+    wanted_rate,
+)
 from .policy import PROTOCOLS, WantedListener
 
 #: Tolerance in seconds between the start time of a process and the time of a file.
@@ -20,8 +28,7 @@ _CLOCK = 1.0
 
 def is_as_wanted(listener: Listener, required: WantedListener) -> bool:
     ones = endpoints(listener)
-    ports = {endpoint.port for endpoint in ones}
-    if (required.rate or required.queuesize) and not ones or set(required.ports or ()) - ports:
+    if (required.rate or required.queuesize) and not ones or missing_ports(ones, required):
         return False
     return all(
         (required.rate is None or endpoint.rate == wanted_rate(endpoint, required))
@@ -53,7 +60,8 @@ def edited(
     edits: List[Edit] = []
     for endpoint in _endpoints_of(listener, net):
         if may_be_limited(endpoint, required) or endpoint.limit is not None:
-            edits.extend(_endpoint_edits(endpoint, required, net))
+            edits.extend(_rate_edits(endpoint, required, net))
+            edits.extend(_queue_edits(endpoint, required, net))
     if required.rate is not None:
         edits.extend(_global_edits(listener, required, net))
     new = oracle_net.edited(net, edits, what=main.path)
@@ -76,30 +84,35 @@ def _endpoints_of(listener: Listener, net: oracle_net.NetFile) -> List[Endpoint]
     ]
 
 
-def _endpoint_edits(
+def _rate_edits(
     endpoint: Endpoint, required: WantedListener, net: oracle_net.NetFile
 ) -> List[Edit]:
-    """At most one edit of RATE_LIMIT and one of QUEUESIZE. A new QUEUESIZE is added at the end."""
-    edits: List[Edit] = []
+    if required.rate is None:
+        return []
     limits, sizes = endpoint.pair.all("RATE_LIMIT"), endpoint.pair.all("QUEUESIZE")
-    size = required.queuesize if may_be_limited(endpoint, required) else None
-    new_size = size is not None and not sizes
-    if required.rate is not None:
-        rate = wanted_rate(endpoint, required)
-        text = None if rate is None else str(rate) if required.scope == "endpoint" else "yes"
-        if text is None:
-            edits += [oracle_net.remove(net, limit) for limit in limits if _limits(limit)]
-        elif not limits:
-            before = sizes[0] if sizes else None
-            edits.append(oracle_net.add_pair(net, endpoint.pair, "RATE_LIMIT", text, before))
-        elif (limits[0].value or "").lower() != text:
-            edits.append(oracle_net.set_value(limits[0], text))
-            edits += [oracle_net.remove(net, limit) for limit in limits[1:]]
-    if new_size:
-        edits.append(oracle_net.add_pair(net, endpoint.pair, "QUEUESIZE", str(size)))
-    elif size is not None and (endpoint.queuesize or 0) < size:
-        edits.append(oracle_net.set_value(sizes[0], str(size)))
-    return edits
+    rate = wanted_rate(endpoint, required)
+    if rate is None:
+        return [oracle_net.remove(net, limit) for limit in limits if _limits(limit)]
+    text = str(rate) if required.scope == "endpoint" else "yes"
+    if not limits:
+        before = sizes[0] if sizes else None
+        return [oracle_net.add_pair(net, endpoint.pair, "RATE_LIMIT", text, before)]
+    if (limits[0].value or "").lower() == text:
+        return []
+    others = [oracle_net.remove(net, limit) for limit in limits[1:]]
+    return [oracle_net.set_value(limits[0], text), *others]
+
+
+def _queue_edits(
+    endpoint: Endpoint, required: WantedListener, net: oracle_net.NetFile
+) -> List[Edit]:
+    """At most one edit. A new QUEUESIZE is added at the end."""
+    sizes, size = endpoint.pair.all("QUEUESIZE"), required.queuesize
+    if size is None or not may_be_limited(endpoint, required):
+        return []
+    if not sizes:
+        return [oracle_net.add_pair(net, endpoint.pair, "QUEUESIZE", str(size))]
+    return [oracle_net.set_value(sizes[0], str(size))] if (endpoint.queuesize or 0) < size else []
 
 
 def _limits(pair: oracle_net.Pair) -> bool:

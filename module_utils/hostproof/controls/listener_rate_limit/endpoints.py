@@ -143,6 +143,11 @@ def may_be_limited(endpoint: Endpoint, required: WantedListener) -> bool:
     return required.ports is None or endpoint.port in required.ports
 
 
+def missing_ports(ones: List[Endpoint], required: WantedListener) -> List[int]:
+    """The ports that must be limited and that no endpoint has."""
+    return sorted(set(required.ports or ()) - {endpoint.port for endpoint in ones})
+
+
 def wanted_rate(endpoint: Endpoint, required: WantedListener) -> Optional[int]:
     """The required rate, None for no limit. Call it only if the policy manages the rate."""
     return (required.rate or None) if may_be_limited(endpoint, required) else None

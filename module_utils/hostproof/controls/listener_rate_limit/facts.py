@@ -88,11 +88,7 @@ def read(host: Host, policy: Policy) -> Facts:
         for name in sorted({entry.name for entry in policy.listeners or ()})
         if name not in [listener.name for listener in running]
     }
-    stopped = {}
-    for name, paths in definitions.items():
-        homes = [path[: -len(_OF_HOME)] for path in if_known(paths, []) if path.endswith(_OF_HOME)]
-        if len(homes) == 1 and name not in [listener.name for listener in every]:
-            stopped[name] = will_start.read_stopped_listener(host, name, homes[0])
+    stopped = _read_stopped(host, definitions, [listener.name for listener in every])
     every += stopped.values()
     return Facts(
         listeners=listeners,
@@ -111,6 +107,18 @@ def read(host: Host, policy: Policy) -> Facts:
         coming=coming,
         stopped=stopped,
     )
+
+
+def _read_stopped(
+    host: Host, definitions: Dict[str, Answer[List[str]]], others: List[str]
+) -> Dict[str, Listener]:
+    """By name; those that one home alone defines."""
+    stopped = {}
+    for name, paths in definitions.items():
+        homes = [path[: -len(_OF_HOME)] for path in if_known(paths, []) if path.endswith(_OF_HOME)]
+        if len(homes) == 1 and name not in others:
+            stopped[name] = will_start.read_stopped_listener(host, name, homes[0])
+    return stopped
 
 
 def key_of(listener: Listener) -> Tuple[str, str]:

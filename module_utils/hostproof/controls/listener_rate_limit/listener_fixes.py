@@ -8,7 +8,7 @@ from ...collect.answer import if_known
 from ...evaluate.advice import Ask
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle.listeners import Listener
-from .endpoints import drain_seconds, endpoints, inbound_timeout
+from .endpoints import drain_seconds, endpoints, inbound_timeout, missing_ports
 from .facts import Facts, grid_reasons, key_of
 from .policy import Policy, WantedListener
 from .subjects import Subject
@@ -73,7 +73,7 @@ def least_rate(subject: Subject, listener: Listener) -> int:
     times = [pool.timeout_seconds for pool in subject.pools]
     inbound = inbound_timeout(listener)
     shortest = min(times + ([inbound] if inbound else []))
-    return sum(pool.connections for pool in subject.pools) // shortest + 1
+    return subject.burst // shortest + 1
 
 
 def why_refused(
@@ -88,15 +88,23 @@ def why_refused(
         return "resolve the errors of this control, then apply the policy"
     if grid_reasons(listener, clusterware):
         return INSTEAD
-    ports = {endpoint.port for endpoint in endpoints(listener)}
-    if not ports or set(required.ports or ()) - ports:
+    ones = endpoints(listener)
+    if not ones or missing_ports(ones, required):
         return "add the addresses that must be limited to the file, then apply the policy"
     if not required.rate or release is None:
         return None
-    status, why = version_problem(release, clusterware.cluster)
+    of_version = version_problem(release, clusterware.cluster)
+    return _fix_of_risk(required.rate, of_version, subject, listener, policy)
+
+
+def _fix_of_risk(
+    rate: int, of_version: Tuple[str, str], subject: Subject, listener: Listener, policy: Policy
+) -> Optional[str]:
+    """None where the policy accepts every risk that there is."""
+    status, why = of_version
     if status != PASS and not policy.allow_leaking_version:
         return "upgrade, or accept the risk with listener_rate_limit_allow_leaking_version: " + why
-    problems, _drain = drain_problems(required.rate, subject, listener)
+    problems, _drain = drain_problems(rate, subject, listener)
     if problems and not policy.allow_drain_beyond_timeout:
         return "set a rate of at least {0}, or accept the risk with {1}: {2}".format(
             least_rate(subject, listener),

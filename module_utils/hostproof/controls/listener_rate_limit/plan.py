@@ -20,7 +20,7 @@ from ...evaluate.finding import PASS
 from ...parsers.oracle import oracle_net
 from ...probes.oracle.listeners import PROCESSES, Listener
 from .edit import edited, is_as_wanted, is_stale
-from .endpoints import endpoints
+from .endpoints import endpoints, missing_ports
 from .facts import Clusterware, Facts, grid_reasons, start_date_command
 from .listener_fixes import INSTEAD, before_a_start, drain_problems, version_problem
 from .policy import Policy, WantedListener
@@ -141,12 +141,6 @@ def _plan_one(subject: Subject, facts: Facts, policy: Policy, work: _Work) -> No
             return
         work.files[main.path] = current._replace(net=new)
     if changed or is_stale(listener):
-        if grid_reasons(listener, known(facts.clusterware)):
-            work.pending.append(
-                f"{subject.title} was started before its file changed, and Grid Infrastructure "
-                "manages it: run srvctl stop listener and srvctl start listener"
-            )
-            return
         _plan_restart(subject, listener, facts, policy, changed, work)
 
 
@@ -189,16 +183,15 @@ def _file_guards(
                 None,
             )
         ]
-    if not endpoints(listener):
+    ones = endpoints(listener)
+    if not ones:
         return [
             Refusal(
                 f"{main.path} has no TCP address of {subject.title} for a rate limit",
                 None,
             )
         ]
-    missing = sorted(
-        set(required.ports or ()) - {endpoint.port or 0 for endpoint in endpoints(listener)}
-    )
+    missing = missing_ports(ones, required)
     if missing:
         return [
             Refusal(
@@ -235,6 +228,12 @@ def _file_guards(
 def _plan_restart(
     subject: Subject, listener: Listener, facts: Facts, policy: Policy, changed: bool, work: _Work
 ) -> None:
+    if grid_reasons(listener, known(facts.clusterware)):
+        work.pending.append(
+            f"{subject.title} was started before its file changed, and Grid Infrastructure "
+            "manages it: run srvctl stop listener and srvctl start listener"
+        )
+        return
     unit = known(listener.unit)
     waits = f"{subject.title} uses the change after its next start"
     stops = before_a_start(listener, facts)

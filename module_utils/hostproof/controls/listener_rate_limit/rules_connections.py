@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of the nodes that a listener accepts, and of connections that it lost."""
 
-from typing import List
+from typing import List, Tuple
 
 from ...collect.answer import attempt, if_known, unless_absent
 from ...evaluate.advice import Advice, Ask, Edit, Step
@@ -40,28 +40,17 @@ def valid_nodes(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         raise Skip(f"{nodes.path} does not set TCP.VALIDNODE_CHECKING to yes.")
     if not nodes.invited and not nodes.excluded:
         raise Skip(f"{nodes.path} has no list of nodes.")
-    lost = nodes.unresolved()[:_MOST_NAMES]
     accepts = attempt(nodes.invites_own) if nodes.invited else True
-    own = if_known(nodes.own, "") or "this host"
-    problems: List[str] = []
-    steps: List[Step] = []
-    if lost:
-        names = ", ".join(name[:80] for name in lost)
-        problems.append(f"{names} {'does' if len(lost) == 1 else 'do'} not resolve")
-        what = f"correct {names} in the lists of {nodes.path}, or remove it where it is obsolete"
-        steps.append(Edit(nodes.path, what=what))
-    if if_known(accepts, True) is False:
-        problems.append(f"TCP.INVITED_NODES has no entry for {own[:80]}, the host of the listener")
-        steps.append(Edit(nodes.path, what=f"add {own[:80]} to TCP.INVITED_NODES in {nodes.path}"))
+    own = if_known(nodes.own, "")[:80] or "this host"
+    problems, steps = _stops(nodes, if_known(accepts, True), own)
     starts = not problems
     denied_by = attempt(nodes.denied_by)
     if if_known(denied_by, ()):
         names = ", ".join(entry[:80] for entry in if_known(denied_by, ()))
         problems.append(
-            f"TCP.EXCLUDED_NODES has {names}: instances of {own[:80]} cannot register with the "
-            "listener"
+            f"TCP.EXCLUDED_NODES has {names}: instances of {own} cannot register with the listener"
         )
-        what = f"correct {names} in TCP.EXCLUDED_NODES of {nodes.path}, which excludes {own[:80]}"
+        what = f"correct {names} in TCP.EXCLUDED_NODES of {nodes.path}, which excludes {own}"
         steps.append(Edit(nodes.path, what=what))
     next_start = (
         ""
@@ -87,6 +76,22 @@ def valid_nodes(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
             *map("command:getent ahosts {}".format, nodes.found),
         ],
     )
+
+
+def _stops(nodes: Nodes, accepts: bool, own: str) -> Tuple[List[str], List[Step]]:
+    """The problems with which no listener starts, and their corrections. ``own`` is this host."""
+    problems: List[str] = []
+    steps: List[Step] = []
+    lost = nodes.unresolved()[:_MOST_NAMES]
+    if lost:
+        names = ", ".join(name[:80] for name in lost)
+        problems.append(f"{names} {'does' if len(lost) == 1 else 'do'} not resolve")
+        what = f"correct {names} in the lists of {nodes.path}, or remove it where it is obsolete"
+        steps.append(Edit(nodes.path, what=what))
+    if not accepts:
+        problems.append(f"TCP.INVITED_NODES has no entry for {own}, the host of the listener")
+        steps.append(Edit(nodes.path, what=f"add {own} to TCP.INVITED_NODES in {nodes.path}"))
+    return problems, steps
 
 
 @rules.check(

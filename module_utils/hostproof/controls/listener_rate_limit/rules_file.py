@@ -39,19 +39,8 @@ _MOST_NOTES = 3
 def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener, name = subject.listener, subject.name
     starters = if_known(subject.by, [])
-    texts = [
-        f"started at boot time by {one.name}" + (f" ({one.why})" if one.why else "")
-        for one in starters
-    ]
-    if listener is None:
-        places = known(facts.definitions.get(name, []))
-        if places or subject.stopped is None:
-            defined = "defined in " + ", ".join(places)
-            texts.append(defined if places else "not defined in a listener.ora")
     is_by_hand = subject.by == []
-    persisted: Answer[str] = "; ".join(texts) or "nothing starts it at boot time"
-    if isinstance(subject.by, HostproofError) and not texts:
-        persisted = subject.by
+    persisted = _starts_at_boot(subject, facts)
     start = Ask(
         f"start the listener {name} with srvctl if Grid Infrastructure manages it, otherwise with "
         "lsnrctl of its home as its owner; or "
@@ -71,17 +60,35 @@ def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         persisted=None
         if isinstance(persisted, Absent)
         else Layer(persisted, WARN if is_by_hand else PASS, "what starts it at boot time"),
-        running=Layer(
-            "not running"
-            if listener is None
-            else f"pid {listener.pid} of {listener.home or 'an unknown home'}",
-            PASS if listener is not None else FAIL if subject.wanted is not None else WARN,
-        ),
+        running=_process(subject),
         why=_sentence([stopped, _BY_HAND if is_by_hand else ""]),
         advice=Advice(both=[*before, start, enable], persisted=[enable], running=[*before, start]),
         desired=None if subject.wanted is None else f"listener {name}",
         evidence=[probe.PROCESSES, *(key for one in starters for key in one.evidence)],
     )
+
+
+def _starts_at_boot(subject: Subject, facts: Facts) -> Answer[str]:
+    """What starts it at boot time, and where it is defined if it does not run."""
+    texts = [
+        f"started at boot time by {one.name}" + (f" ({one.why})" if one.why else "")
+        for one in if_known(subject.by, [])
+    ]
+    if subject.listener is None:
+        places = known(facts.definitions.get(subject.name, []))
+        if places or subject.stopped is None:
+            defined = "defined in " + ", ".join(places)
+            texts.append(defined if places else "not defined in a listener.ora")
+    if isinstance(subject.by, HostproofError) and not texts:
+        return subject.by
+    return "; ".join(texts) or "nothing starts it at boot time"
+
+
+def _process(subject: Subject) -> Layer:
+    listener = subject.listener
+    if listener is None:
+        return Layer("not running", WARN if subject.wanted is None else FAIL)
+    return Layer(f"pid {listener.pid} of {listener.home or 'an unknown home'}", PASS)
 
 
 #: What is known of a listener that only a person starts.

@@ -34,25 +34,18 @@ DEFAULT_PORT = 1521
     because_of=("listener_rate_limit.syntax",),
 )
 def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
-    listener, required = with_file(subject), subject.wanted
+    listener = with_file(subject)
     ones = [endpoint for endpoint in endpoints(listener) if endpoint.port is not None]
     if not ones:
         return _queue_of_grid(subject, facts)
-    size = None if required is None else required.queuesize
     most = known(facts.somaxconn)
     sockets = known(facts.sockets) if subject.listener is not None else []
-    in_file = [text for endpoint in ones for text in _differs(endpoint, required)]
+    in_file = _differing(ones, subject.wanted)
     limited = _limited(ones, most)
     lives = [(endpoint, _socket_of(endpoint, sockets)) for endpoint in ones]
     short = _short(lives, most)
-    burst = sum(pool.connections for pool in subject.pools)
-    warnings = _exceeded(lives, burst)
+    warnings = _exceeded(lives, subject.burst)
     before = before_a_start(listener, facts)
-    advice = _queue_advice(subject, ones, size, burst, bool(limited), bool(short), before)
-    if subject.listener is None:
-        start = Ask(f"start the listener {subject.name}, then apply the policy")
-        now = [step for step in advice.running if not isinstance(step, Wait)]
-        advice = Advice([*before, start], running=now)
     return layered(
         persisted=Layer(
             ", ".join(
@@ -68,8 +61,8 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
             FAIL if limited or short else WARN if warnings else PASS,
         ),
         why="; ".join(in_file + limited + short + warnings) + ".",
-        advice=advice,
-        desired=None if size is None else str(size),
+        advice=_queue_advice(subject, ones, bool(limited), bool(short), before),
+        desired=_desired(subject),
         values=_queue_values(lives, most),
         evidence=file_keys(listener) + [SOCKETS, "file:" + SOMAXCONN],
     )
@@ -114,31 +107,33 @@ def _queue_values(lives: List[_Live], most: int) -> Dict[str, Optional[int]]:
     return values
 
 
+def _desired(subject: Subject) -> Optional[str]:
+    return None if subject.queuesize is None else str(subject.queuesize)
+
+
 def _queue_advice(
-    subject: Subject,
-    ones: List[Endpoint],
-    size: Optional[int],
-    burst: int,
-    is_limited: bool,
-    is_short: bool,
-    before: List[Ask],
+    subject: Subject, ones: List[Endpoint], is_limited: bool, is_short: bool, before: List[Ask]
 ) -> Advice:
     """The steps for the file, for net.core.somaxconn, and for a listener that was not restarted."""
-    needed = max([endpoint.queuesize or 0 for endpoint in ones] + [size or 0])
+    needed = max([endpoint.queuesize or 0 for endpoint in ones] + [subject.queuesize or 0])
     raise_limit = Ask(
         f"set net.core.somaxconn to at least {needed}, now (sysctl -w) and in /etc/sysctl.d"
     )
+    longer = Ask(
+        f"set a queuesize of at least {subject.burst} in listener_rate_limit_listeners and the "
+        "same net.core.somaxconn, or let the pools connect one after the other"
+    )
     restart = Wait("listener_restart", f"the listener {subject.name} in a maintenance window")
     again = [*before, restart]
+    now = [raise_limit, *again] if is_limited else again if is_short else [longer]
+    if subject.listener is None:
+        start = Ask(f"start the listener {subject.name}, then apply the policy")
+        return Advice([*before, start], running=[step for step in now if step is not restart])
     change = Apply(NAME, subject.title)
-    longer = Ask(
-        f"set a queuesize of at least {burst} in listener_rate_limit_listeners and the same "
-        "net.core.somaxconn, or let the pools connect one after the other"
-    )
     return Advice(
         both=[*before, *([raise_limit] if is_limited else []), change, restart],
         persisted=[change],
-        running=[raise_limit, *again] if is_limited else again if is_short else [longer],
+        running=now,
     )
 
 
@@ -153,33 +148,37 @@ def _queue_of_grid(subject: Subject, facts: Facts) -> Verdict:
     if not ours:
         raise Skip(f"The agent adds the addresses of this listener, and not one has port {names}.")
     shortest = min(socket.backlog for socket in ours)
-    size = required.queuesize if required is not None else None
-    burst = sum(pool.connections for pool in subject.pools)
+    size, burst = subject.queuesize, subject.burst
     is_short = size is not None and shortest < size
     why = f"{burst} clients can connect at the same time, and the queue of port {names} is "
+    why += f"{shortest}."
     if is_short:
-        why = f"port {names} listens with a queue of {shortest}, not {size}, "
+        why = f"port {names} listens with a queue of {shortest}, not {size}, and the agent of "
+        why += "Clusterware sets it."
     return layered(
         running=Layer(
             f"port {names} {shortest}; net.core.somaxconn {if_known(facts.somaxconn, 'unknown')}",
             FAIL if is_short else WARN if burst > shortest + 1 else PASS,
         ),
-        why=f"{why}{shortest}." if not is_short else f"{why}and the agent of Clusterware sets it.",
-        desired=None if size is None else str(size),
+        why=why,
+        desired=_desired(subject),
         values={f"port {names} backlog": shortest},
         advice=Advice([Ask(INSTEAD)]),
         evidence=[*file_keys(listener), SOCKETS],
     )
 
 
-def _differs(endpoint: Endpoint, required: Optional[WantedListener]) -> List[str]:
-    """The difference of the queue in the file from the policy."""
-    if required is None or not may_be_limited(endpoint, required):
+def _differing(ones: List[Endpoint], required: Optional[WantedListener]) -> List[str]:
+    """The differences of the queues in the file from the policy."""
+    if required is None or required.queuesize is None:
         return []
-    if required.queuesize is None or (endpoint.queuesize or 0) >= required.queuesize:
-        return []
-    set_to = endpoint.queuesize or "not set"
-    return [f"{endpoint.name()} has QUEUESIZE {set_to}, not {required.queuesize}"]
+    return [
+        "{0} has QUEUESIZE {1}, not {2}".format(
+            endpoint.name(), endpoint.queuesize or "not set", required.queuesize
+        )
+        for endpoint in ones
+        if may_be_limited(endpoint, required) and (endpoint.queuesize or 0) < required.queuesize
+    ]
 
 
 def _socket_of(endpoint: Endpoint, sockets: List[Listening]) -> Optional[Listening]:

@@ -9,7 +9,15 @@ from ...evaluate.advice import Advice, Apply, Ask, Edit, Step
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...probes.oracle.listeners import Listener
-from .endpoints import FALSE, Endpoint, endpoints, global_rate, inbound_timeout, wanted_rate
+from .endpoints import (
+    FALSE,
+    Endpoint,
+    endpoints,
+    global_rate,
+    inbound_timeout,
+    missing_ports,
+    wanted_rate,
+)
 from .facts import Facts, grid_reasons
 from .listener_fixes import (
     INSTEAD,
@@ -49,17 +57,13 @@ def rate(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         raise Skip("The policy requires no rate for this listener.")
     ones = endpoints(listener)
     wrong = [endpoint for endpoint in ones if endpoint.rate != wanted_rate(endpoint, required)]
-    missing = sorted(
-        set(required.ports or ())
-        - {endpoint.port for endpoint in ones if endpoint.port is not None}
-    )
     why = "; ".join(
         [
             f"{endpoint.name()} has {_rate_text(endpoint.rate)}, not "
             f"{_rate_text(wanted_rate(endpoint, required))}"
             for endpoint in wrong
         ]
-        + [f"no address has port {port}" for port in missing]
+        + [f"no address has port {port}" for port in missing_ports(ones, required)]
         + ([] if ones else ["the file has no TCP address to limit"])
     )
     refusal = why_refused(subject, listener, required, facts, policy) if why else None
@@ -109,23 +113,26 @@ def rate_enabled(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     ones = endpoints(listener)
     total = global_rate(listener)
     unbound = [
-        endpoint for endpoint in ones if endpoint.limit is not None and endpoint.rate is None
+        endpoint
+        for endpoint in ones
+        if endpoint.rate is None
+        and endpoint.limit is not None
+        and endpoint.limit.lower() not in FALSE
     ]
-    unbound = [endpoint for endpoint in unbound if (endpoint.limit or "").lower() not in FALSE]
-    limited = [endpoint for endpoint in ones if endpoint.rate is not None]
+    rates = [endpoint.rate for endpoint in ones if endpoint.rate is not None]
     why = _why_no_effect(listener, ones, total, unbound)
     strays = _strays(listener, facts)
     status = FAIL if why else WARN if strays else PASS
     if strays:
         why = f"{why or ''} {', '.join(strays)} belongs to no listener: it limits nothing.".lstrip()
-    elif why is None and not limited:
+    elif why is None and not rates:
         return Verdict(SKIP, "The file has no rate.", values={"rate_per_second": 0})
     return Verdict(
         status,
         persisted=_written_text(ones, total, listener),
-        values={"rate_per_second": min([endpoint.rate or 0 for endpoint in limited] or [0])},
+        values={"rate_per_second": min(rates, default=0)},
         why=why,
-        advice=Advice(_enable_steps(subject, listener, total, limited, unbound, strays)),
+        advice=Advice(_enable_steps(subject, listener, total, rates, unbound, strays)),
         evidence=file_keys(listener),
     )
 
@@ -157,7 +164,7 @@ def _enable_steps(
     subject: Subject,
     listener: Listener,
     total: Optional[int],
-    limited: List[Endpoint],
+    rates: List[int],
     unbound: List[Endpoint],
     strays: List[str],
 ) -> List[Step]:
@@ -166,7 +173,7 @@ def _enable_steps(
         Edit(path, what=f"remove {name} from {path}, or correct the name of its listener")
         for name in strays
     ]
-    if limited:
+    if rates:
         return steps
     if total is not None:
         if drain_problems(total, subject, listener)[0]:

@@ -33,6 +33,15 @@ class Subject(NamedTuple):
     def pools(self) -> Tuple[Pool, ...]:
         return () if self.wanted is None else self.wanted.pools
 
+    @property
+    def burst(self) -> int:
+        """The clients that can connect at the same time."""
+        return sum(pool.connections for pool in self.pools)
+
+    @property
+    def queuesize(self) -> Optional[int]:
+        return None if self.wanted is None else self.wanted.queuesize
+
 
 def subjects(facts: Facts, policy: Policy) -> List[Subject]:
     """Listeners of the policy; with "auto" those that run or start at boot time. Raises if

@@ -96,13 +96,9 @@ def read(host: Host, listener: Listener) -> Nodes:
         invited=_entries(settings.get(oracle_net.INVITED)),
         excluded=_entries(settings.get(oracle_net.EXCLUDED)),
     )
-    names = [
-        entry
-        for entry in dict.fromkeys((*nodes.invited, *nodes.excluded))
-        if not is_address(entry) and host_names.is_name(entry) and not _is_digits(entry)
-    ]
     if not nodes.is_on or not (nodes.invited or nodes.excluded):
         return nodes
+    names = _names((*nodes.invited, *nodes.excluded))
     if len(names) > _MOST:
         raise ParseError(nodes.path, f"more than {_MOST} names of nodes")
     return nodes._replace(
@@ -112,6 +108,14 @@ def read(host: Host, listener: Listener) -> Nodes:
         ),
         found=host_names.look_up(host, names),
     )
+
+
+def _names(entries: Tuple[str, ...]) -> List[str]:
+    return [
+        entry
+        for entry in dict.fromkeys(entries)
+        if not is_address(entry) and host_names.is_name(entry) and not _is_digits(entry)
+    ]
 
 
 def is_address(entry: str) -> bool:
