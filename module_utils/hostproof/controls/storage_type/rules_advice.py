@@ -41,16 +41,16 @@ def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     unlike: List[str] = []
     paths: List[str] = []
     small: List[int] = []
-    unknown = [
-        mount.settings for mount in server.mounts if isinstance(mount.settings, HostproofError)
-    ]
+    unknown: List[HostproofError] = []
     for mount in server.mounts:
-        if not isinstance(mount.settings, HostproofError):
-            other = storage_advice.contradictions(advice, mount.settings)
-            if other:
-                unlike.append("{0}: {1}".format(mount.path, ", ".join(other)))
-                paths.append(mount.path)
-            small += storage_advice.small_transfers(advice, mount.settings)
+        if isinstance(mount.settings, HostproofError):
+            unknown.append(mount.settings)
+            continue
+        other = storage_advice.contradictions(advice, mount.settings)
+        if other:
+            unlike.append("{0}: {1}".format(mount.path, ", ".join(other)))
+            paths.append(mount.path)
+        small += storage_advice.small_transfers(advice, mount.settings)
     if unknown and not unlike:
         raise unknown[0]
     best = max(requirement.least for requirement in advice.requirements)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of read-ahead and aggregate space, from saved output of a filer."""
 
-from typing import Iterable, List
+from typing import Dict, List, Optional
 
 from ...collect.answer import if_known, known
 from ...errors import Unanswered
@@ -43,11 +43,9 @@ def read_ahead(output: Output, facts: Facts, policy: Policy) -> Verdict:
     missing = [volume for volume in options if "minra" not in options[volume]]
     minimal = [volume for volume in options if options[volume].get("minra", "off") != "off"]
     media = media_at(entry.address, facts, policy)
-    scattered = [
-        volume
-        for volume in _fragmented(options, entry.address, facts)
-        if media != storage_rules.SSD and options[volume].get("read_realloc") not in _REALLOCATES
-    ]
+    scattered: List[str] = []
+    if media != storage_rules.SSD:
+        scattered = _fragmented(options, entry.address, facts)
     if scattered and not media and not minimal:
         raise Unanswered(
             key,
@@ -56,28 +54,11 @@ def read_ahead(output: Output, facts: Facts, policy: Policy) -> Verdict:
         )
     if missing and not minimal and not scattered:
         raise Unanswered(key, "vol options does not print minra for " + ", ".join(missing[:5]))
-    reasons = []
-    if minimal:
-        reasons.append("minra is on for {0}.".format(", ".join(minimal[:5])))
-    if scattered:
-        reasons.append(
-            "The filer measured fragmentation (storage_type.layout), and read_realloc is off for "
-            "{0}.".format(", ".join(scattered[:5]))
-        )
+    why = _why_slow(minimal, scattered)
     return Verdict(
-        WARN if reasons else PASS,
-        why=" ".join(reasons) or None,
-        advice=Advice(
-            [
-                Ask(
-                    "on the filer: "
-                    + "; ".join(
-                        [f"vol options {volume} minra off" for volume in minimal[:5]]
-                        + [f"vol options {volume} read_realloc on" for volume in scattered[:5]]
-                    )
-                )
-            ]
-        ),
+        WARN if why else PASS,
+        why=why,
+        advice=_advice(minimal, scattered),
         desired="minra=off; read_realloc=on where the filer measured fragmentation",
         running=", ".join(
             "{0}: minra={1}, read_realloc={2}".format(
@@ -90,8 +71,26 @@ def read_ahead(output: Output, facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _fragmented(volumes: Iterable[str], address: str, facts: Facts) -> List[str]:
-    """The volumes in which the filer measured fragmentation."""
+def _why_slow(minimal: List[str], scattered: List[str]) -> Optional[str]:
+    reasons = []
+    if minimal:
+        reasons.append("minra is on for {0}.".format(", ".join(minimal[:5])))
+    if scattered:
+        reasons.append(
+            "The filer measured fragmentation (storage_type.layout), and read_realloc is off for "
+            "{0}.".format(", ".join(scattered[:5]))
+        )
+    return " ".join(reasons) or None
+
+
+def _advice(minimal: List[str], scattered: List[str]) -> Advice:
+    commands = [f"vol options {volume} minra off" for volume in minimal[:5]]
+    commands += [f"vol options {volume} read_realloc on" for volume in scattered[:5]]
+    return Advice([Ask("on the filer: " + "; ".join(commands))])
+
+
+def _fragmented(options: Dict[str, Dict[str, str]], address: str, facts: Facts) -> List[str]:
+    """The volumes in which the filer measured fragmentation, and reads do not remove it."""
     paths = [
         layout.path + "/"
         for log, layouts in facts.layouts
@@ -100,7 +99,10 @@ def _fragmented(volumes: Iterable[str], address: str, facts: Facts) -> List[str]
         if is_fragmented(layout)
     ]
     return [
-        volume for volume in volumes if any(path.startswith(f"/vol/{volume}/") for path in paths)
+        volume
+        for volume in options
+        if options[volume].get("read_realloc") not in _REALLOCATES
+        and any(path.startswith(f"/vol/{volume}/") for path in paths)
     ]
 
 

@@ -4,7 +4,7 @@
 
 from typing import List, Optional, Tuple
 
-from ...collect.answer import known
+from ...collect.answer import Answer, known
 from ...errors import Absent, HostproofError
 from ...evaluate.advice import Advice, Ask, Run, Step, Wait
 from ...evaluate.checking import Rules, Skip, Verdict
@@ -101,14 +101,10 @@ def snmp_trace(facts: Facts, policy: Policy) -> List[Verdict]:
     trace = known(facts.trace)
     if not trace:
         return [Verdict(PASS, running="no SNMP errors", evidence=evidence)]
-    loads = isinstance(facts.library, database_snmp.Library) and facts.library.path is not None
     verdicts = []
     setup = [line for line in trace if not line.server]
     if setup:
-        now = "It is not known whether the library is found now."
-        if not isinstance(facts.library, HostproofError):
-            now = f"The library is {'now' if loads else 'still not'} found."
-        verdicts.append(_judge_setup(setup, loads, now, evidence))
+        verdicts.append(_judge_setup(setup, facts.library, evidence))
     answers = {snmp_targets.bare_address(server.target): server.storage for server in facts.servers}
     for server in sorted({line.server for line in trace if line.server}):
         lines = [line for line in trace if line.server == server]
@@ -117,8 +113,14 @@ def snmp_trace(facts: Facts, policy: Policy) -> List[Verdict]:
 
 
 def _judge_setup(
-    lines: List[database_snmp.Line], loads: bool, now: str, evidence: List[str]
+    lines: List[database_snmp.Line],
+    library: Answer[database_snmp.Library],
+    evidence: List[str],
 ) -> Verdict:
+    loads, now = False, "It is not known whether the library is found now."
+    if not isinstance(library, HostproofError):
+        loads = library.path is not None
+        now = f"The library is {'now' if loads else 'still not'} found."
     return Verdict(
         WARN if loads else FAIL,
         why="A database writer could not load libnetsnmp.so (skgnfs_setup_snmp) when its instance "

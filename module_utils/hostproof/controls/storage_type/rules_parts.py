@@ -121,12 +121,9 @@ def _judge(part: str, server: Server, most: int = 0, limit: str = "") -> Verdict
     states, unknown = _states(part, objects, most)
     evidence = list(dict.fromkeys(record.evidence for record in objects))
     bad, worn = states.get(definitions.BAD, []), states.get(definitions.WORN, [])
-    if unknown and not bad and not worn:
-        raise unknown[0]
     good = states.get(definitions.GOOD, [])
-    if not bad and not worn and not good:
-        reported = ", ".join(dict.fromkeys(states.get(definitions.MISSING, []))) or "no state"
-        raise Skip(f"Not available: the agent reports {reported[:200]}.", evidence)
+    if not bad + worn:
+        _require_good(states, unknown, evidence)
     is_counted = any(record.part.counts for record in objects)
     why = f"{len(bad)} bad and {len(worn)} degraded, of {len(bad + worn + good)} reported."
     if unknown:
@@ -151,6 +148,17 @@ def _judge(part: str, server: Server, most: int = 0, limit: str = "") -> Verdict
         evidence=evidence,
         reference="; ".join(dict.fromkeys(record.part.source for record in objects)),
     )
+
+
+def _require_good(
+    states: Dict[str, List[str]], unknown: List[HostproofError], evidence: List[str]
+) -> None:
+    """Raise what is unknown, or Skip where no object has a state."""
+    if unknown:
+        raise unknown[0]
+    if not states.get(definitions.GOOD):
+        reported = ", ".join(dict.fromkeys(states.get(definitions.MISSING, []))) or "no state"
+        raise Skip(f"Not available: the agent reports {reported[:200]}.", evidence)
 
 
 def _states(

@@ -3,13 +3,13 @@
 """Check of the free space of the storage. The limits depend on the media."""
 
 import re
-from typing import List, NamedTuple, Optional, Tuple, Union
+from typing import List, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 from ...collect.answer import known
 from ...errors import Unanswered
 from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN, worst
 from ...parsers.size import human
 from .facts import Facts, Server
 from .parsers.ontap_console import Filled
@@ -85,9 +85,12 @@ _SYSTEM_SIZE = 10 << 30
 )
 def space(subject: Union[Server, Output], facts: Facts, policy: Policy) -> Verdict:
     """By the agent of a server, or by the saved output of a filer."""
-    if not isinstance(subject, Server):
-        return _space_of_output(subject, facts, policy)
-    server = subject
+    if isinstance(subject, Server):
+        return _space_of_server(subject, policy)
+    return _space_of_output(subject, facts, policy)
+
+
+def _space_of_server(server: Server, policy: Policy) -> Verdict:
     volumes = known_or_skip(health_of(server).volumes)
     shown = sorted(_of_interest(volumes, server), key=lambda volume: -volume.percent)
     unreported = [name for name in volumes.untold if _counts(name, volumes, server)]
@@ -98,37 +101,43 @@ def space(subject: Union[Server, Output], facts: Facts, policy: Policy) -> Verdi
     pools = [volume for volume in shown if volume.kind != storage_rules.FLEXIBLE]
     carved = [volume for volume in shown if volume.kind == storage_rules.FLEXIBLE]
     status, reasons = _judge_pools(pools, carved, limits, server)
-    steps = [Ask("add disks to the aggregate or pool, or move data away from it")] * bool(reasons)
     volume_limit = policy.space_warn_percent or _NO_ROOM
     volume_reasons = _judge_volumes(carved, media, server, volume_limit)
     if volume_reasons:
-        status = WARN if status == PASS else status
-        reasons += volume_reasons
-        text = "enlarge the volume, if its aggregate or pool has space, or move data away from it"
-        if carved and media == storage_rules.HDD:
-            text += _FRAGMENTS
-        steps.append(Ask(text))
-    if status == PASS and unreported:
-        raise Unanswered(
-            volumes.evidence[0],
-            "the agent does not report the use of {0}".format(", ".join(unreported[:5])),
-        )
+        status = worst([status, WARN])
     running = ", ".join(_volume_text(volume) for volume in shown[:5])
-    if status == PASS and not pools:
-        raise Skip(
-            f"The agent reports the use of volumes ({running}), but not of their aggregates.",
-            volumes.evidence,
-        )
+    if status == PASS:
+        _require_use(bool(pools), unreported, running, volumes.evidence)
     return Verdict(
         status,
-        why=" ".join(reasons),
-        advice=Advice(steps),
+        why=" ".join(reasons + volume_reasons),
+        advice=_advice(bool(reasons), bool(volume_reasons), media),
         desired="below {0} percent, {1} at most ({2})".format(*limits)
         + (f"; volumes below {volume_limit} percent" if carved else ""),
         running=running,
         values={"fullest": shown[0].percent if shown else None, "unit": "percent"},
         evidence=volumes.evidence,
     )
+
+
+def _require_use(
+    has_pools: bool, unreported: List[str], running: str, evidence: Tuple[str, ...]
+) -> None:
+    """Raise Unanswered or Skip where the agent does not report all that a pass needs."""
+    if unreported:
+        names = ", ".join(unreported[:5])
+        raise Unanswered(evidence[0], f"the agent does not report the use of {names}")
+    if not has_pools:
+        why = f"The agent reports the use of volumes ({running}), but not of their aggregates."
+        raise Skip(why, evidence)
+
+
+def _advice(of_pools: bool, of_volumes: bool, media: str) -> Advice:
+    steps = [Ask("add disks to the aggregate or pool, or move data away from it")] * of_pools
+    if of_volumes:
+        text = "enlarge the volume, if its aggregate or pool has space, or move data away from it"
+        steps.append(Ask(text + (_FRAGMENTS if media == storage_rules.HDD else "")))
+    return Advice(steps)
 
 
 def _space_of_output(output: Output, facts: Facts, policy: Policy) -> Verdict:
@@ -144,27 +153,9 @@ def _space_of_output(output: Output, facts: Facts, policy: Policy) -> Verdict:
     )
     fullest = sorted(volumes, key=lambda volume: -volume.percent)
     full = [volume for volume in fullest if volume.percent >= limit]
-    no_room = [volume for volume in full if volume.percent >= _NO_ROOM]
-    reasons = []
-    if full:
-        reasons.append(
-            "{0} at {1} percent or more.".format(
-                ", ".join(volume.name for volume in full[:5])
-                + (f" and {len(full) - 5} more" if len(full) > 5 else ""),
-                limit,
-            )
-        )
-    if full and media != storage_rules.SSD:
-        on = "on disks" if media else "on disks (media unknown: set storage_type_media)"
-        reasons.append(
-            f"Sequential reads of a FlexVol {on} became slower above {_SANE_ON_DISKS} percent, and "
-            "took more than twice as long near 100."
-        )
-    if no_room:
-        reasons.append("A full volume accepts no new data.")
     return Verdict(
         WARN if full else PASS,
-        why=" ".join(reasons) or None,
+        why=_why_full(full, limit, media) if full else None,
         advice=Advice(
             [
                 Ask(
@@ -181,6 +172,17 @@ def _space_of_output(output: Output, facts: Facts, policy: Policy) -> Verdict:
         values={"fullest": fullest[0].percent, "unit": "percent"},
         evidence=[key],
     )
+
+
+def _why_full(full: List[Filled], limit: int, media: str) -> str:
+    why = f"{_names(full)} at {limit} percent or more."
+    if media != storage_rules.SSD:
+        on = "on disks" if media else "on disks (media unknown: set storage_type_media)"
+        why += f" Sequential reads of a FlexVol {on} became slower above {_SANE_ON_DISKS} percent,"
+        why += " and took more than twice as long near 100."
+    if any(volume.percent >= _NO_ROOM for volume in full):
+        why += " A full volume accepts no new data."
+    return why
 
 
 def use_text(filled: Filled) -> str:
@@ -245,20 +247,21 @@ def _judge_pools(
     critical = [pool for pool in full if pool.percent >= limits.critical]
     # Unused space in volumes is also free, but only the filer knows the aggregate it belongs to.
     unused = sum(volume.size * (1 - volume.percent / 100.0) for volume in carved if volume.size)
-    certain = []
-    for pool in critical:
-        if pool.kind == storage_rules.AGGREGATE:
-            free = unused + (pool.size or 0) * (1 - pool.percent / 100.0)
-            if pool.size and free <= pool.size * (1 - limits.critical / 100.0):
-                certain.append(pool)
-        elif _is_mounted(pool.name, server):
-            certain.append(pool)
-    if certain:
+    if any(_is_certain(pool, unused, limits, server) for pool in critical):
         return FAIL, [why]
     if any(pool.kind == storage_rules.AGGREGATE for pool in full):
         why += " Thick volumes and LUNs reserve space that they do not use yet, so the aggregate "
         why += "may have free space: check the filer (storage aggregate show-space)."
     return WARN, [why]
+
+
+def _is_certain(pool: Volume, unused: float, limits: Limits, server: Server) -> bool:
+    """Whether a pool that is shown as too full is, even with the unused space of its volumes."""
+    if pool.kind != storage_rules.AGGREGATE:
+        return _is_mounted(pool.name, server)
+    size = pool.size or 0
+    free = unused + size * (1 - pool.percent / 100.0)
+    return size != 0 and free <= size * (1 - limits.critical / 100.0)
 
 
 def _judge_volumes(volumes: List[Volume], media: str, server: Server, limit: int) -> List[str]:
@@ -292,7 +295,7 @@ def _judge_volumes(volumes: List[Volume], media: str, server: Server, limit: int
     return reasons
 
 
-def _names(volumes: List[Volume]) -> str:
+def _names(volumes: Sequence[Union[Volume, Filled]]) -> str:
     more = len(volumes) - 5
     return ", ".join(volume.name for volume in volumes[:5]) + (
         f" and {more} more" if more > 0 else ""
@@ -320,14 +323,20 @@ def _of_interest(volumes: storage_health.Volumes, server: Server) -> List[Volume
         kept += pools  # a small filer has one aggregate for its root and its data
     if not volumes.generic:
         return kept
-    holding = set()
-    for export in server.exports:
-        above = [volume.name for volume in kept if _holds(volume.name, export)]
-        if above:
-            holding.add(max(above, key=len))
+    holding = _holding(kept, server)
     if server.storage.role != storage_rules.SERVER and not holding - {"/"}:
         return [volume for volume in kept if volume.size is None or volume.size >= _SYSTEM_SIZE]
     return [volume for volume in kept if volume.name in holding]
+
+
+def _holding(volumes: List[Volume], server: Server) -> Set[str]:
+    """The names of the volumes that have the directories which this host mounts."""
+    holding = set()
+    for export in server.exports:
+        above = [volume.name for volume in volumes if _holds(volume.name, export)]
+        if above:
+            holding.add(max(above, key=len))
+    return holding
 
 
 def _counts(name: str, volumes: storage_health.Volumes, server: Server) -> bool:

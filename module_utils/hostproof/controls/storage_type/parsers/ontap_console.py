@@ -149,20 +149,24 @@ def _blocks(text: str) -> List[_Block]:
             current = _of_command(" ".join(command.group(1).split()), number)
             blocks += [current] if current else []
             continue
-        is_rule = set(line) <= set("- ")
-        if is_rule or _NO_COMMAND.match(line[:500]) or line.startswith(_PAGER):
+        if _is_left_out(line):
             continue
         kind = _HEADERS.get(" ".join(line.split()))
-        if kind is not None and (current is None or current.kind != kind or current.lines):
-            current = _Block(kind, number, "", {}, [])
-            blocks.append(current)
-        if kind is not None and current is not None:
+        if kind is not None:
+            if current is None or current.kind != kind or current.lines:
+                current = _Block(kind, number, "", {}, [])
+                blocks.append(current)
             current.header.append(number)
         elif current is not None and (current.command or _is_row(line, current)):
             current.lines[number] = line
-        elif kind is None:
+        else:
             current = None
     return blocks
+
+
+def _is_left_out(line: str) -> bool:
+    is_rule = set(line) <= set("- ")
+    return is_rule or bool(_NO_COMMAND.match(line[:500])) or line.startswith(_PAGER)
 
 
 def _of_command(command: str, number: int) -> Optional[_Block]:

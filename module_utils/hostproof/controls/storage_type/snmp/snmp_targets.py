@@ -79,17 +79,20 @@ def address_of(item: Any, names: Sequence[str]) -> Address:
     name = str(entry.get("credentials") or DEFAULT)
     if name not in names:
         raise ValueError(f"{text}: the named credentials do not exist or cannot be used")
-    written = _WITH_PORT.match(text)
-    bare, port = text, entry.get("port")
-    if written is not None:
-        if port is not None:
-            raise ValueError(f"{text}: the port is set twice")
-        bare, port = written.group(1) or written.group(2), written.group(3)
-    elif text.startswith("[") and text.endswith("]"):
-        bare = text[1:-1]
+    bare, port = _split(text, entry.get("port"))
     if port is not None and not (is_whole(port) and 0 < int(port) < 65536):
         raise ValueError(f"{text}: port must be 1 to 65535")
     return Address(snmp.check_address(bare), None if port is None else int(port), name)
+
+
+def _split(text: str, port: Any) -> Tuple[str, Any]:
+    """The address in the text, and the port in it or next to it."""
+    written = _WITH_PORT.match(text)
+    if written is None:
+        return (text[1:-1] if text.startswith("[") and text.endswith("]") else text), port
+    if port is not None:
+        raise ValueError(f"{text}: the port is set twice")
+    return written.group(1) or written.group(2), written.group(3)
 
 
 def target_of(

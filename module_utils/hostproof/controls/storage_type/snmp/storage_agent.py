@@ -115,15 +115,9 @@ def identify_agent(
         # This request is last, because some agents stop answering after it.
         looked = agent.following("further", catalogue.further) is not None
     others = match.contradictions(values, catalogue, rule)
-    if others:
-        why = "the agent contradicts itself: it is {0}, and {1}".format(
-            f"{rule.vendor} {rule.product}", " and ".join(others)
-        )
-        features = features._replace(hcc=UNKNOWN, hcc_why=why, oisp=UNKNOWN)
-        way = way._replace(sure=rules.WEAK)
-    elif not looked and features.hcc == ELIGIBLE:
-        why = "the agent did not answer the second request for its product"
-        features = features._replace(hcc=UNKNOWN, hcc_why=why, oisp=UNKNOWN)
+    doubt = _doubt(rule, others, features, looked)
+    if doubt:
+        features = features._replace(hcc=UNKNOWN, hcc_why=doubt, oisp=UNKNOWN)
     return Storage(
         address=target.name,
         outcome=RECOGNISED if rule.role in rules.STORAGE_ROLES else OTHER,
@@ -133,7 +127,7 @@ def identify_agent(
         model=known.model,
         version=known.version,
         serial=known.serial,
-        sure=way.sure,
+        sure=rules.WEAK if others else way.sure,
         why=tuple(_say(clue, values) for clue in way.clues)
         + tuple("and " + other for other in others)
         + ("known from: " + rule.source,),
@@ -142,6 +136,17 @@ def identify_agent(
         evidence=tuple(agent.evidence),
         contradictions=others,
     )
+
+
+def _doubt(rule: Rule, others: Tuple[str, ...], features: Features, looked: bool) -> str:
+    """Why it is not known whether the database accepts the product; "" where nothing is open."""
+    if others:
+        return "the agent contradicts itself: it is {0}, and {1}".format(
+            f"{rule.vendor} {rule.product}", " and ".join(others)
+        )
+    if not looked and features.hcc == ELIGIBLE:
+        return "the agent did not answer the second request for its product"
+    return ""
 
 
 def _look_further(agent: Agent, catalogue: Catalogue) -> bool:
@@ -173,7 +178,7 @@ def _other(agent: Agent, looked: bool) -> Storage:
     maker = _maker(values)
     role, product, sure = _classify(values, maker)
     why = tuple(_say_value(oid, values) for oid in _SAID if match.value_at(oid, values) is not None)
-    if role == UNKNOWN or (role not in (SERVER, NOT_STORAGE) and not product):
+    if _is_open(role, product):
         why = (_whose(maker),) + why + _own_subtree(agent, maker)
     if any(_serves_nfs(oid) for oid in values):
         product = f"{product}, serves NFS" if product else "NFS server"
@@ -197,6 +202,10 @@ def _other(agent: Agent, looked: bool) -> Storage:
         features=_features_of_other(role, values),
         evidence=tuple(agent.evidence),
     )
+
+
+def _is_open(role: str, product: Optional[str]) -> bool:
+    return role == UNKNOWN or (role not in (SERVER, NOT_STORAGE) and not product)
 
 
 #: Objects that are shown for an agent without a matching rule, as input for a new definition.
@@ -279,12 +288,17 @@ def _classify(values: Values, maker: enterprises.Maker) -> Tuple[str, Optional[s
     for root, product in rules.OTHER_PRODUCTS:
         if _is_below(oid, root):
             return NOT_STORAGE, printable(text)[:60] or product, rules.LIKELY
-    role = maker.role
-    if role in rules.STORAGE_ROLES:
-        return role, None, rules.WEAK
-    if role == NOT_STORAGE:
-        return role, printable(text)[:60] or maker.kind, rules.LIKELY
-    return UNKNOWN, printable(text)[:60] or None, None
+    return _classify_by_maker(maker, printable(text)[:60])
+
+
+def _classify_by_maker(
+    maker: enterprises.Maker, text: str
+) -> Tuple[str, Optional[str], Optional[str]]:
+    if maker.role in rules.STORAGE_ROLES:
+        return maker.role, None, rules.WEAK
+    if maker.role == NOT_STORAGE:
+        return NOT_STORAGE, text or maker.kind, rules.LIKELY
+    return UNKNOWN, text or None, None
 
 
 def _is_below(oid: str, root: str) -> bool:

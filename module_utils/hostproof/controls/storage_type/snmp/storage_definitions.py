@@ -11,7 +11,7 @@ is the run time of their patterns (``_checked_pattern``).
 """
 
 import re
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
 from .storage_rules import (
     CERTAIN,
@@ -241,15 +241,7 @@ def _part(value: object) -> Part:
     part = fields["part"]
     if part not in PARTS:
         raise ValueError("part must be one of {0}".format(", ".join(PARTS)))
-    means: Dict[str, Tuple[str, str]] = {}
-    for state in STATES:
-        words = fields.get(state, {})
-        if not isinstance(words, dict) or len(words) > MOST_NAMES:
-            raise ValueError(f"{state} must be a dictionary of {MOST_NAMES} at most")
-        for key, word in words.items():
-            if _text(key, state) in means:
-                raise ValueError(f"{state} has {key!r}, which another state has already")
-            means[key] = (state, _text(word, state))
+    means = _means(fields)
     if "counts" in fields and (means or part not in COUNTED):
         raise ValueError("counts is for {0}, without good or bad".format(" or ".join(COUNTED)))
     states = {state for state, _word in means.values()}
@@ -259,6 +251,20 @@ def _part(value: object) -> Part:
     counts = _text(fields["counts"], "counts") if "counts" in fields else ""
     unless = _unless(fields["unless"], oid) if "unless" in fields else ("", ())
     return Part(part, oid, means, counts, _text(fields["source"], "source"), unless)
+
+
+def _means(fields: Dict[str, Any]) -> Dict[str, Tuple[str, str]]:
+    """The state and the word of each value."""
+    means: Dict[str, Tuple[str, str]] = {}
+    for state in STATES:
+        words = fields.get(state, {})
+        if not isinstance(words, dict) or len(words) > MOST_NAMES:
+            raise ValueError(f"{state} must be a dictionary of {MOST_NAMES} at most")
+        for key, word in words.items():
+            if _text(key, state) in means:
+                raise ValueError(f"{state} has {key!r}, which another state has already")
+            means[key] = (state, _text(word, state))
+    return means
 
 
 def _unless(value: object, oid: str) -> Tuple[str, Tuple[str, ...]]:
@@ -329,25 +335,9 @@ def _checked_pattern(pattern: object, starts: bool = True) -> str:
 def _bits_of(pattern: str) -> List[int]:
     """The backtracking of each part of the pattern, as a power of 2."""
     bits: List[int] = []
-    before, at, depth = "", 0, 0
-    while at < len(pattern):
-        sign, step = pattern[at], 1
-        if sign == "\\":
-            follows = pattern[at + 1 : at + 2]
-            if not follows or (follows.isalnum() and follows not in _ESCAPES):
-                raise ValueError(f"the pattern {pattern!r} may not use \\{follows}")
-            sign, step = "", 2
-        elif sign == "[":
-            # A character class matches one character.
-            match = _CLASS.match(pattern, at)
-            if match is None:
-                raise ValueError(f"the pattern {pattern!r} has unclosed brackets, or [ in brackets")
-            sign, step = "", match.end() - at
-        elif sign == "(" and pattern[at + 1 : at + 2] == "?":
-            if pattern[at + 2 : at + 3] != ":":
-                raise ValueError(f"the pattern {pattern!r} may use only (?: of the (? groups")
-            step = 3
-        elif sign in "*+{":
+    before, depth = "", 0
+    for sign in _signs(pattern):
+        if sign in ("*", "+", "{"):
             if before == ")" or sign == "{":
                 raise ValueError(f"the pattern {pattern!r} may not repeat a group or use {{}}")
             bits.append(8)
@@ -357,8 +347,31 @@ def _bits_of(pattern: str) -> List[int]:
             bits.append(1)
         depth += {"(": 1, ")": -1}.get(sign, 0)
         before = sign
-        at += step
     return bits
+
+
+def _signs(pattern: str) -> Iterator[str]:
+    """The characters of a pattern; "(" also for "(?:", and "" for an escape or a class."""
+    at = 0
+    while at < len(pattern):
+        sign, end = pattern[at], at + 1
+        if sign == "\\":
+            follows = pattern[at + 1 : at + 2]
+            if not follows or (follows.isalnum() and follows not in _ESCAPES):
+                raise ValueError(f"the pattern {pattern!r} may not use \\{follows}")
+            sign, end = "", at + 2
+        elif sign == "[":
+            # A character class matches one character.
+            match = _CLASS.match(pattern, at)
+            if match is None:
+                raise ValueError(f"the pattern {pattern!r} has unclosed brackets, or [ in brackets")
+            sign, end = "", match.end()
+        elif sign == "(" and pattern[at + 1 : at + 2] == "?":
+            if pattern[at + 2 : at + 3] != ":":
+                raise ValueError(f"the pattern {pattern!r} may use only (?: of the (? groups")
+            end = at + 3
+        yield sign
+        at = end
 
 
 # -- bounded values -------------------------------------------------------------------------------

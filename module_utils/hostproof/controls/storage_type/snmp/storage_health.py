@@ -84,28 +84,39 @@ def read_volumes(host: Host, target: Target, product: str) -> Volumes:
     for number, table in rules.VOLUMES_IN_TURN:
         if table.product not in ("", product):
             continue
-        question = f"volumes {number}"
-        names = snmp.walk(host, target, question + " name", table.name)
-        if not names:
-            continue
-        amount = table.used or table.free
-        columns = [table.size, amount, table.units, table.percent, table.kind, table.form]
-        rows = [oid[len(table.name) :] for oid in names]
-        oids = [oid for oid in dict.fromkeys(columns) if oid and oid != table.name]
-        values: Values = dict(names)
-        for oid in oids:
-            part = "{0} {1}".format(question, oid.rpartition(".")[2])
-            values.update(snmp.walk(host, target, part, oid, rows))
-        if table.units and all(_is_text(values.get(table.units + row)) for row in rows):
-            # Another MIB uses the same OID: TRUENAS-MIB has the health of pools there.
-            continue
-        volumes = [volume for volume in (_volume(table, name, values) for name in names) if volume]
-        untold = tuple(_text(values[name]) for name in names if _is_untold(table, name, values))
-        if volumes or untold:
-            parts = ["name"] + [oid.rpartition(".")[2] for oid in oids]
-            evidence = tuple(snmp.key_of(target, f"{question} {part}") for part in parts)
-            return Volumes(volumes, table.source, not table.product, evidence, untold)
+        volumes = _read_table(host, target, f"volumes {number}", table)
+        if volumes is not None:
+            return volumes
     raise Absent(key, f"{target.name} does not report its volumes")
+
+
+def _read_table(
+    host: Host, target: Target, question: str, table: rules.Volumes
+) -> Optional[Volumes]:
+    """None where the agent does not have the table, or has no volume in it."""
+    names = snmp.walk(host, target, question + " name", table.name)
+    if not names:
+        return None
+    rows = [oid[len(table.name) :] for oid in names]
+    parts = {oid: "{0} {1}".format(question, oid.rpartition(".")[2]) for oid in _columns(table)}
+    values: Values = dict(names)
+    for oid, part in parts.items():
+        values.update(snmp.walk(host, target, part, oid, rows))
+    if table.units and all(_is_text(values.get(table.units + row)) for row in rows):
+        # Another MIB uses the same OID: TRUENAS-MIB has the health of pools there.
+        return None
+    volumes = [volume for volume in (_volume(table, name, values) for name in names) if volume]
+    untold = tuple(_text(values[name]) for name in names if _is_untold(table, name, values))
+    if not volumes and not untold:
+        return None
+    evidence = tuple(snmp.key_of(target, part) for part in (question + " name", *parts.values()))
+    return Volumes(volumes, table.source, not table.product, evidence, untold)
+
+
+def _columns(table: rules.Volumes) -> List[str]:
+    amount = table.used or table.free
+    columns = [table.size, amount, table.units, table.percent, table.kind, table.form]
+    return [oid for oid in dict.fromkeys(columns) if oid and oid != table.name]
 
 
 def _volume(table: rules.Volumes, oid: str, values: Values) -> Optional[Volume]:
@@ -117,6 +128,12 @@ def _volume(table: rules.Volumes, oid: str, values: Values) -> Optional[Volume]:
     if table.percent:
         percent = _number(values.get(table.percent + row))
         return None if percent is None or percent < 0 else Volume(name, percent, None, kind)
+    return _by_sizes(table, name, kind, row, values)
+
+
+def _by_sizes(
+    table: rules.Volumes, name: str, kind: str, row: str, values: Values
+) -> Optional[Volume]:
     size = _number(values.get(table.size + row))
     amount = _number(values.get((table.used or table.free) + row))
     unit = _number(values.get(table.units + row)) if table.units else table.unit
@@ -126,7 +143,7 @@ def _volume(table: rules.Volumes, oid: str, values: Values) -> Optional[Volume]:
         # A 32-bit agent shows a size of more than 2^31 units as a negative number (RFC 2790).
         size, amount = (number % _COUNTER32 if number < 0 else number for number in (size, amount))
     used = amount if table.used else size - amount
-    if size < 0 or amount < 0 or used < 0:
+    if min(size, amount, used) < 0:
         return None
     return Volume(name, 100.0 * used / size, size * unit, kind)
 
@@ -166,27 +183,35 @@ def read_counters(host: Host, target: Target, product: str, question: str) -> Co
         rows = [oid[len(columns[0]) :] for oid in names]
         received = snmp.walk(host, target, keys[1], columns[1], rows) if names else {}
         sent = snmp.walk(host, target, keys[2], columns[2], rows) if received else {}
-        discards = {}
-        for oid, name in names.items():
-            row = oid[len(columns[0]) :]
-            both = _number(received.get(columns[1] + row)), _number(sent.get(columns[2] + row))
-            if both[0] is not None and both[1] is not None:
-                shown = _text(name) or row.lstrip(".")
-                if shown in discards:
-                    shown = "{0} ({1})".format(shown, row.lstrip("."))
-                discards[shown] = (both[0], both[1])
-        if discards and uptime is None:
+        discards = _discards(columns, names, received, sent)
+        if not discards:
+            continue
+        if uptime is None:
             raise Unanswered(
                 snmp.key_of(target, question + " clock"),
                 f"{target.name} has no sysUpTime, so the rate of its counters is unknown",
             )
-        if discards and uptime is not None:
-            evidence = tuple(snmp.key_of(target, key) for key in keys[1:])
-            return Counters(discards, uptime, evidence)
+        return Counters(discards, uptime, tuple(snmp.key_of(target, key) for key in keys[1:]))
     raise Absent(
         snmp.key_of(target, question + " clock"),
         f"{target.name} does not report discarded packets",
     )
+
+
+def _discards(
+    columns: Tuple[str, str, str], names: Values, received: Values, sent: Values
+) -> Dict[str, Tuple[int, int]]:
+    """By the name of the interface, with its row where several have the name."""
+    discards: Dict[str, Tuple[int, int]] = {}
+    for oid, name in names.items():
+        row = oid[len(columns[0]) :]
+        both = _number(received.get(columns[1] + row)), _number(sent.get(columns[2] + row))
+        if both[0] is not None and both[1] is not None:
+            shown = _text(name) or row.lstrip(".")
+            if shown in discards:
+                shown = "{0} ({1})".format(shown, row.lstrip("."))
+            discards[shown] = (both[0], both[1])
+    return discards
 
 
 def losses(before: Counters, after: Counters) -> List[Loss]:

@@ -102,15 +102,19 @@ def recognise(values: Values, catalogue: Catalogue) -> Optional[Tuple[Rule, Valu
     return best
 
 
+def _roots(values: Values) -> Set[str]:
+    claimed = values.get(rules.OBJECT)
+    arcs = ("" if claimed is None else claimed.text.lstrip(".")).split(".")
+    return {".".join(arcs[:count]) for count in range(1, min(len(arcs), _MOST_ARCS) + 1)}
+
+
 def _holding(values: Values, catalogue: Catalogue) -> Iterable[Tuple[Rule, ValueSource]]:
     """The matching ways, in their order.
 
     This runs for every agent of a fleet. A set lookup therefore skips each way whose first clue has
     no value. If sysObjectID is not an OID, the match is only a guess.
     """
-    claimed = values.get(rules.OBJECT)
-    arcs = ("" if claimed is None else claimed.text.lstrip(".")).split(".")
-    roots = {".".join(arcs[:count]) for count in range(1, min(len(arcs), _MOST_ARCS) + 1)}
+    roots = _roots(values)
     is_oid = bool(object_id(values))
     there = {oid for oid, value in values.items() if value is not None}
     there.update(column for column in catalogue.columns if value_at(column, values) is not None)
