@@ -5,7 +5,7 @@
 from typing import Callable, Dict, List, NamedTuple, Set, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
-from ...collect.host import Host
+from ...collect.host import Host, Sample
 from ...errors import Absent, HostproofError
 from ...parsers.nfs.nfs_options import AIX, LINUX, SOLARIS
 from ...probes.net import network_interfaces
@@ -60,15 +60,7 @@ def read(host: Host, policy: Policy) -> Facts:
     system = attempt(nfs_mounted.read_system, host)
     if isinstance(system, HostproofError):
         return Facts(system, system, {}, {}, {})
-    if system not in _PLATFORMS:
-        problem = Absent(
-            "command:uname -s",
-            "flow control is checked on {0}, and this is {1}".format(
-                ", ".join(sorted(_PLATFORMS)), system
-            ),
-        )
-        return Facts(system, problem, {}, {}, {})
-    platform = attempt(_PLATFORMS[system], host, policy)
+    platform = attempt(_read_platform, host, policy, system)
     if isinstance(platform, HostproofError):
         return Facts(system, platform, {}, {}, {})
     interfaces = platform.interfaces
@@ -83,14 +75,11 @@ def read(host: Host, policy: Policy) -> Facts:
         filers[address] = attempt(_read_filer, host, targets, agent, interfaces, address)
     switches = _read_switches(host, targets, interfaces, nics, filers)
     if nics and policy.window_seconds:
-        if platform.take_sample is None:
-            if filers or switches:
-                host.wait_for_window("flow_control", policy.window_seconds)
-        else:
+        if platform.take_sample is not None:
             sample = attempt(platform.take_sample, sorted(nics), policy.window_seconds)
-            for name, nic in nics.items():
-                traffic = attempt(lambda each: platform.traffic_of(known(sample), each), name)
-                nics[name] = nic._replace(traffic=traffic)
+            nics = {name: _with_traffic(platform, nics[name], name, sample) for name in nics}
+        elif filers or switches:
+            host.wait_for_window("flow_control", policy.window_seconds)
         targets.deadline.put_off(policy.window_seconds)
         for address, agent in agents.items():
             filers[address] = attempt(_filer_again, host, targets, agent, filers[address])
@@ -102,6 +91,18 @@ def read(host: Host, policy: Policy) -> Facts:
             if target.name in switches
         }
     return Facts(system, interfaces, nics, switches, filers, unused, frames)
+
+
+def _read_platform(host: Host, policy: Policy, system: str) -> Platform:
+    if system not in _PLATFORMS:
+        names = ", ".join(sorted(_PLATFORMS))
+        why = f"flow control is checked on {names}, and this is {system}"
+        raise Absent("command:uname -s", why)
+    return _PLATFORMS[system](host, policy)
+
+
+def _with_traffic(platform: Platform, nic: NicFacts, name: str, sample: Answer[Sample]) -> NicFacts:
+    return nic._replace(traffic=attempt(lambda: platform.traffic_of(known(sample), name)))
 
 
 class _Asked:

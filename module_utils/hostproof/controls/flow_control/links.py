@@ -102,23 +102,26 @@ def bundled(sides: List[Side]) -> Side:
     """
     if len(sides) == 1:
         return sides[0]
-    deltas = [side.delta for side in sides]
     seen = [side.seen for side in sides]
     alike = {
         name: _common(sides, name) for name in ("pause", "wanted", "speed", "duplex", "mtu", "up")
     }
     return Side(
         name=" + ".join(side.name for side in sides),
-        delta=Delta(
-            deltas[0].seconds,
-            _sum(delta.in_pause for delta in deltas),
-            _sum(delta.out_pause for delta in deltas),
-            _sum(delta.in_discards for delta in deltas),
-            _sum(delta.out_discards for delta in deltas),
-            next((delta.fault for delta in deltas if delta.fault), ""),
-        ),
+        delta=_total([side.delta for side in sides]),
         seen=(_sum(received for received, _ in seen), _sum(sent for _, sent in seen)),
         **alike,
+    )
+
+
+def _total(deltas: List[Delta]) -> Delta:
+    return Delta(
+        deltas[0].seconds,
+        _sum(delta.in_pause for delta in deltas),
+        _sum(delta.out_pause for delta in deltas),
+        _sum(delta.in_discards for delta in deltas),
+        _sum(delta.out_discards for delta in deltas),
+        next((delta.fault for delta in deltas if delta.fault), ""),
     )
 
 

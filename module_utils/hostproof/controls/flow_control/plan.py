@@ -24,7 +24,7 @@ from .facts import Facts
 from .nics import NicFacts, has_link, link_path, on_off, rule_path, why_left_alone
 from .policy import INTERCONNECT, KEEP, OFF, ON, Policy
 from .probes.nic_pause import NEGOTIATION_OF_LINK, NEVER_NEGOTIATE, OFFER_BOTH, argv_pause
-from .probes.pause_persisted import FIRST_SYSTEMD, LINK, RULE, LinkFile
+from .probes.pause_persisted import FIRST_SYSTEMD, LINK, RULE, LinkFile, Setting
 from .required_settings import Target, Wanted, boot_target_of, target_of, wanted_of
 
 _BOUNCE = "allow_link_down"
@@ -344,11 +344,7 @@ def _contrary(nic: NicFacts, target: Target, required: Wanted) -> List[str]:
         # udev runs rules in the order of their file names, whatever the directory.
         if old and item.kind == RULE and _file_name(item.place) < _file_name(rule):
             continue  # Hostproof's rule runs later
-        wrong = [
-            f"{name} {on_off(bool(value))}"
-            for name, value in (("rx", item.rx), ("tx", item.tx), ("autoneg", item.autoneg))
-            if value is not None and requested.get(name) not in (None, value)
-        ]
+        wrong = _contradicting(item, requested)
         if wrong:
             reasons.append(
                 "{0} {1} sets {2} of {3} at boot, after any .link file: remove that first".format(
@@ -356,6 +352,14 @@ def _contrary(nic: NicFacts, target: Target, required: Wanted) -> List[str]:
                 )
             )
     return reasons
+
+
+def _contradicting(item: Setting, requested: Dict[str, Optional[bool]]) -> List[str]:
+    return [
+        f"{name} {on_off(bool(value))}"
+        for name, value in (("rx", item.rx), ("tx", item.tx), ("autoneg", item.autoneg))
+        if value is not None and requested.get(name) not in (None, value)
+    ]
 
 
 def _file_name(path: str) -> str:

@@ -20,21 +20,23 @@ def ports_of(nic: NicFacts, facts: Facts) -> List[SwitchPort]:
     is the address of another member.
     """
     bond = bond_of(nic, facts)
-    macs = [nic.nic.permanent_mac, nic.nic.mac]
-    if bond is not None and bond.active:
-        if bond.active != nic.name:
-            return []
-        macs = [nic.nic.mac]
     number = None if bond is None else _lacp_port(bond, nic.name)
     for switch in facts.switches.values():
         if isinstance(switch, HostproofError):
             continue
-        for mac in macs:
+        for mac in _macs(nic, bond):
             ports = _of_member(switch.ports.get(mac or "", ()), number)
             its_own = bond is None or bond.active or mac == nic.nic.permanent_mac
             if len(ports) == 1 and (its_own or ports[0].partner):
                 return ports
     return []
+
+
+def _macs(nic: NicFacts, bond: Optional[Bond]) -> List[Optional[str]]:
+    """The addresses that the switch can have learned at this interface."""
+    if bond is None or not bond.active:
+        return [nic.nic.permanent_mac, nic.nic.mac]
+    return [nic.nic.mac] if bond.active == nic.name else []
 
 
 def _lacp_port(bond: Bond, name: str) -> Optional[int]:

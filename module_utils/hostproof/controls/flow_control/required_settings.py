@@ -7,7 +7,7 @@ from typing import List, NamedTuple, Optional, Set, Tuple
 
 from ...collect.answer import if_known, known
 from ...errors import Unanswered
-from ...parsers.net.ethtool_pause import Direction
+from ...parsers.net.ethtool_pause import Direction, PauseSettings
 from ...parsers.nfs.nfs_options import LINUX
 from .facts import Facts
 from .nics import NicFacts, direction_text, on_off
@@ -44,6 +44,13 @@ class Wanted(NamedTuple):
         if self.autoneg in (ON, OFF):
             parts.append(f"autonegotiation {self.autoneg}")
         return ", ".join(parts) or "as it is"
+
+    def over(self, direction: Direction) -> Direction:
+        """The required sides, and those of a mode where any is accepted."""
+        return Direction(
+            direction.rx if self.rx is None else self.rx,
+            direction.tx if self.tx is None else self.tx,
+        )
 
     def met_by(self, direction: Direction) -> bool:
         return self.rx in (None, direction.rx) and self.tx in (None, direction.tx)
@@ -94,14 +101,12 @@ def target_of(nic: NicFacts, required: Wanted) -> Target:
     Raises Unanswered if the driver does not support the setting.
     """
     pause = known(nic.pause)
-    now = if_known(nic.in_force, Direction(pause.rx, pause.tx))
-    rx = now.rx if required.rx is None else required.rx
-    tx = now.tx if required.tx is None else required.tx
+    wanted = required.over(if_known(nic.in_force, Direction(pause.rx, pause.tx)))
     autoneg = pause.autoneg if required.autoneg in (KEEP, AUTO) else required.autoneg == ON
-    if autoneg == pause.autoneg and Direction(rx, tx) == if_known(nic.in_force, None):
+    if autoneg == pause.autoneg and wanted == if_known(nic.in_force, None):
         return Target(pause.autoneg, pause.rx, pause.tx)
     if autoneg:
-        problem = _why_not_negotiated(nic, Direction(rx, tx))
+        problem = _why_not_negotiated(nic, wanted)
         if problem and required.autoneg == AUTO:
             autoneg = False
         elif problem:
@@ -118,15 +123,14 @@ def target_of(nic: NicFacts, required: Wanted) -> Target:
             f"{nic.name}: the driver {nic.nic.driver} takes no change of autoneg with ethtool -A: "
             "set flow control on the switch port, from which it is negotiated",
         )
-    return Target(autoneg, rx, tx)
+    return Target(autoneg, wanted.rx, wanted.tx)
 
 
 def boot_target_of(nic: NicFacts, required: Wanted, target: Target) -> Target:
     """The settings for boot if ``target`` is set now. Every side is as required, also a side that
     is in force now only because of the offer of the other end. Raises Unanswered like target_of.
     """
-    rx = target.rx if required.rx is None else required.rx
-    tx = target.tx if required.tx is None else required.tx
+    rx, tx = required.over(Direction(target.rx, target.tx))
     if not target.autoneg:
         return Target(False, rx, tx)
     if nic.nic.driver in OFFER_BOTH and False in (required.rx, required.tx):
@@ -142,12 +146,8 @@ def boot_target_of(nic: NicFacts, required: Wanted, target: Target) -> Target:
             return Target(True, rx, tx)
     if required.autoneg != AUTO or nic.nic.driver in NEGOTIATION_OF_LINK:
         return Target(True, rx, tx)
-    force = if_known(nic.in_force, Direction(rx, tx))
-    return Target(
-        False,
-        force.rx if required.rx is None else required.rx,
-        force.tx if required.tx is None else required.tx,
-    )
+    force = required.over(if_known(nic.in_force, Direction(rx, tx)))
+    return Target(False, force.rx, force.tx)
 
 
 def given_by_boot(
@@ -162,19 +162,25 @@ def given_by_boot(
     pause = known(nic.pause)
     if nic.nic.driver in NEGOTIATION_OF_LINK and not pause.autoneg:
         return directions
+    results = _negotiated(nic, pause, directions)
+    if results is None or autoneg or pause.autoneg:
+        return results
+    # No negotiation now, and no setting at boot: the driver can negotiate or not.
+    return results | directions
+
+
+def _negotiated(
+    nic: NicFacts, pause: PauseSettings, directions: Set[Direction]
+) -> Optional[Set[Direction]]:
+    """The modes that negotiation gives if one of these is set; None if unknown."""
     offers_both = nic.nic.driver in OFFER_BOTH
     offered = {Direction(True, True)} if offers_both else directions
     settings = if_known(nic.settings, None)
     force = if_known(nic.in_force, None)
     now = Direction(True, True) if offers_both else Direction(pause.rx, pause.tx)
     if settings is not None and settings.partner is not None:
-        results = {resolve(offer_of(direction), settings.partner) for direction in offered}
-    elif pause.autoneg and force is not None and offered == {now}:
-        results = {force}
-    else:
-        return None
-    # No negotiation now, and no setting at boot: the driver can negotiate or not.
-    return results if autoneg or pause.autoneg else results | directions
+        return {resolve(offer_of(direction), settings.partner) for direction in offered}
+    return {force} if pause.autoneg and force is not None and offered == {now} else None
 
 
 def _may_be(value: Optional[bool]) -> Tuple[bool, ...]:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of interface counters within the sampling window."""
 
-from typing import Optional, Tuple
+from typing import List, Optional, Tuple
 
 from ...collect import shell
 from ...errors import Absent, Unanswered
@@ -35,17 +35,7 @@ def pause_frames(nic: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
     traffic = known_or_skip(nic.traffic)
     if traffic.rx_pause is None and traffic.tx_pause is None and not traffic.restarted:
         raise Skip(f"The driver {nic.nic.driver} does not count PAUSE frames.")
-    reasons = []
-    if (traffic.tx_pause or 0) > policy.pause_frames_limit:
-        reasons.append(
-            f"this host sent {traffic.tx_pause} PAUSE frames (tx): it receives too slowly, and the "
-            "switch waits"
-        )
-    if (traffic.rx_pause or 0) > policy.pause_frames_limit:
-        reasons.append(
-            f"this host received {traffic.rx_pause} PAUSE frames (rx): the switch or a device "
-            "behind it is congested"
-        )
+    reasons = _above_limit(traffic, policy.pause_frames_limit)
     text = "{0}, {1} within {2:.1f} s".format(
         _counted("rx", traffic.rx_pause), _counted("tx", traffic.tx_pause), traffic.seconds
     )
@@ -76,6 +66,21 @@ def pause_frames(nic: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
         },
         evidence=traffic.evidence,
     )
+
+
+def _above_limit(traffic: Traffic, limit: int) -> List[str]:
+    reasons = []
+    if (traffic.tx_pause or 0) > limit:
+        reasons.append(
+            f"this host sent {traffic.tx_pause} PAUSE frames (tx): it receives too slowly, and the "
+            "switch waits"
+        )
+    if (traffic.rx_pause or 0) > limit:
+        reasons.append(
+            f"this host received {traffic.rx_pause} PAUSE frames (rx): the switch or a device "
+            "behind it is congested"
+        )
+    return reasons
 
 
 def _counters_restarted(traffic: Traffic, names: Tuple[str, ...]) -> Verdict:

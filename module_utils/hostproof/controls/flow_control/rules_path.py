@@ -45,28 +45,19 @@ def bond_members_alike(name: str, facts: Facts, _policy: Policy) -> Verdict:
         evidence.append("file:" + place)
         commands.append(line("cat", place))
     differing = _differing(members)
-    reasons = []
+    reasons: List[str] = []
+    fixes: List[str] = []
     if differing:
         reasons.append("the members differ in " + " and ".join(differing))
-    if isinstance(bond, Bond):
-        out = [member.name for member in bond.members if not bond.works(member.name)]
-        if out:
-            reasons.append("not in use by the bond: " + ", ".join(out))
-    if len(bond.members if isinstance(bond, Bond) else members) == 1:
-        reasons.append("it has only one member")
-    names = ", ".join(member.name for member in members)
-    fixes = []
-    if differing:
-        fixes.append(
-            f"set {names} to the same {' and '.join(text.partition(' (')[0] for text in differing)}"
-            f": {', '.join(_places_of(name, differing))}"
-        )
-    if len(reasons) > bool(differing):
+        fixes.append(_fix_of_differing(name, members, differing))
+    unused = _unused(bond, members)
+    if unused:
         fixes.append(
             f"find out why a member of {name} is not in use: its link, and LACP of the switch ports"
             if len(members) > 1
             else f"add a second member to {name}"
         )
+    reasons += unused
     return Verdict(
         FAIL if differing else WARN if reasons else PASS,
         why=". ".join(map(capital, reasons)) + ".",
@@ -75,6 +66,21 @@ def bond_members_alike(name: str, facts: Facts, _policy: Policy) -> Verdict:
         running="; ".join(f"{member.name}: {_pause_text(member)}" for member in members),
         evidence=evidence,
     )
+
+
+def _unused(bond: Optional[Bond], members: List[NicFacts]) -> List[str]:
+    """Why a path fails where the bond does not use a member."""
+    if bond is None:
+        return ["it has only one member"] * (len(members) == 1)
+    out = [member.name for member in bond.members if not bond.works(member.name)]
+    reasons = ["not in use by the bond: " + ", ".join(out)] if out else []
+    return reasons + ["it has only one member"] * (len(bond.members) == 1)
+
+
+def _fix_of_differing(name: str, members: List[NicFacts], differing: List[str]) -> str:
+    names = ", ".join(member.name for member in members)
+    settings = " and ".join(text.partition(" (")[0] for text in differing)
+    return f"set {names} to the same {settings}: {', '.join(_places_of(name, differing))}"
 
 
 def _places_of(bond: str, differing: List[str]) -> List[str]:
@@ -257,15 +263,20 @@ def _judge_host(path: Path, mtu: int, facts: Facts, way: _PathMtus) -> None:
         _judge_ports(ports_of(nic, facts), nic.name, mtu, facts, way)
 
 
-def _judge_filer(
-    path: Path, mtu: int, filer: Optional[Filer], facts: Facts, way: _PathMtus
-) -> None:
-    """Add the far end: a router, or the filer and its switch port."""
+def _judge_route(path: Path, mtu: int, way: _PathMtus) -> None:
+    """Add the router, and the MTU that the kernel has learned from it."""
     if path.gateway is not None:
         way.unknown.append(f"the router {path.gateway}")
     if path.learned_mtu is not None and path.learned_mtu < mtu:
         way.hops.append((f"learned for {path.address}", path.learned_mtu))
         way.differing.append(f"the kernel has learned {path.learned_mtu} for {path.address}")
+
+
+def _judge_filer(
+    path: Path, mtu: int, filer: Optional[Filer], facts: Facts, way: _PathMtus
+) -> None:
+    """Add the far end: a router, or the filer and its switch port."""
+    _judge_route(path, mtu, way)
     there = [port.port.mtu for port in _ports(filer) if port.port.mtu]
     for other in there:
         way.hops.append((path.address, other))

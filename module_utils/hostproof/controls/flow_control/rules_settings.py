@@ -25,7 +25,7 @@ from .nics import (
 )
 from .policy import NAME, OFF, ON, Policy
 from .probes.nic_pause import NEGOTIATION_OF_LINK, OFFER_BOTH
-from .probes.pause_persisted import Setting
+from .probes.pause_persisted import LinkFile, Setting
 from .required_settings import Wanted, given_by_boot, wanted_of
 from .subjects import CASE, IEEE_802_3, NICS, NICS_AND_UNKNOWN, NTAP, SYSTEMD_LINK
 
@@ -338,6 +338,16 @@ def _setting_text(item: Setting) -> str:
     )
 
 
+def _link_file_with_both(nic: NicFacts) -> Tuple[LinkFile, Direction]:
+    """The .link file that applies, and what it sets. Skip where it does not set both directions."""
+    winner = known(nic.persisted.winner)
+    flow = {} if winner is None else link_file.flow_control(winner.units)
+    rx, tx = flow.get(link_file.RX), flow.get(link_file.TX)
+    if winner is None or rx is None or tx is None:
+        raise Skip("No .link file sets both directions of this interface.")
+    return winner, Direction(rx, tx)
+
+
 @rules.check(
     "flow_control.link_file_inverted",
     "RxFlowControl and TxFlowControl are not swapped",
@@ -351,18 +361,14 @@ def _setting_text(item: Setting) -> str:
     each=NICS,
 )
 def link_file_inverted(nic: NicFacts, facts: Facts, policy: Policy) -> Verdict:
-    winner = known(nic.persisted.winner)
-    flow = {} if winner is None else link_file.flow_control(winner.units)
-    rx, tx = flow.get(link_file.RX), flow.get(link_file.TX)
-    if winner is None or rx is None or tx is None:
-        raise Skip("No .link file sets both directions of this interface.")
+    winner, shown = _link_file_with_both(nic)
+    rx, tx = shown
     text = "{0}: RxFlowControl={1} TxFlowControl={2}".format(
         winner.path, *("yes" if value else "no" for value in (rx, tx))
     )
     if rx == tx:
         return Verdict(PASS, persisted=text, evidence=winner.evidence)
     required = wanted_of(nic, facts)
-    shown = Direction(rx, tx)
     right = required.sides and required.met_by(shown)
     turned = required.sides and required.met_by(Direction(tx, rx))
     why = (

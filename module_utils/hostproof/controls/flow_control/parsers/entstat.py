@@ -93,6 +93,22 @@ class Statistics(NamedTuple):
 
 def parse(text: str) -> Statistics:
     """The adapter that was queried, and its members. ParseError for any other text."""
+    sections, backup = _sections(text)
+    if not sections:
+        raise ParseError(_WHAT, "there are no statistics")
+    adapters = [_adapter(*section) for section in sections]
+    names = [adapter.name for adapter in adapters]
+    if len(set(names)) != len(names):
+        raise ParseError(_WHAT, "an adapter is listed twice: {0}".format(", ".join(names)))
+    if backup and backup not in names[1:]:
+        raise ParseError(_WHAT, f"the backup adapter {backup} has no statistics")
+    channel = _values(sections[0][2]).get("active channel", "")
+    on_backup = None if not channel else channel.startswith("backup")
+    return Statistics(adapters[0], tuple(adapters[1:]), backup, on_backup)
+
+
+def _sections(text: str) -> Tuple[List[Tuple[str, int, List[str]]], str]:
+    """(name, number of the head line, lines) of each adapter, and the name of the backup."""
     sections: List[Tuple[str, int, List[str]]] = []
     backup = ""
     for number, line in enumerate(text.split("\n"), 1):
@@ -105,17 +121,7 @@ def parse(text: str) -> Statistics:
             backup = waiting.group(1) if waiting is not None else backup
         elif line.strip() and set(line.strip()) != {"-"}:
             raise ParseError(_WHAT, f"no head line before {kind_of(line)}", number)
-    if not sections:
-        raise ParseError(_WHAT, "there are no statistics")
-    adapters = [_adapter(*section) for section in sections]
-    names = [adapter.name for adapter in adapters]
-    if len(set(names)) != len(names):
-        raise ParseError(_WHAT, "an adapter is listed twice: {0}".format(", ".join(names)))
-    if backup and backup not in names[1:]:
-        raise ParseError(_WHAT, f"the backup adapter {backup} has no statistics")
-    channel = _values(sections[0][2]).get("active channel", "")
-    on_backup = None if not channel else channel.startswith("backup")
-    return Statistics(adapters[0], tuple(adapters[1:]), backup, on_backup)
+    return sections, backup
 
 
 def _values(lines: List[str]) -> Dict[str, str]:

@@ -5,7 +5,7 @@
 The file can contain passwords: read only the lines that match LINES. Sources: interfaces(5);
 Debian's package ethtool, README.Debian and /etc/network/if-up.d/ethtool, which sets PAUSE."""
 
-from typing import Dict, List, NamedTuple, Optional
+from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ....errors import ParseError, kind_of
 
@@ -18,6 +18,10 @@ LINES = (
 _PAUSE = "ethernet-pause-"
 _FLAGS = {"on": True, "off": False}
 _BROUGHT_UP = ("auto", "allow-auto", "allow-hotplug")
+#: Words that end the stanza before them.
+_STARTS = ("iface", "mapping", "source", "source-directory", *_BROUGHT_UP)
+#: The values of a stanza under the names of its options.
+_Pause = Dict[str, Optional[bool]]
 
 
 class Stanza(NamedTuple):
@@ -41,40 +45,33 @@ class Interfaces(NamedTuple):
 
 def parse(text: str) -> Interfaces:
     """Parse one file. ParseError if PAUSE is neither on nor off, or is outside of a stanza."""
-    stanzas: List[Stanza] = []
+    stanzas: List[Tuple[str, _Pause]] = []
     at_boot: List[str] = []
     sources: List[str] = []
     folders: List[str] = []
-    now: Optional[Dict[str, Optional[bool]]] = None
-    name = ""
-
-    def close() -> None:
-        if now is not None:
-            stanzas.append(Stanza(name, now["autoneg"], now["rx"], now["tx"]))
-
-    for number, line in enumerate(text.split("\n"), 1):
-        words = line.rstrip("\\").split()
-        if not words or words[0].startswith("#"):
-            continue
+    named = dict.fromkeys(_BROUGHT_UP, at_boot)
+    named.update({"source": sources, "source-directory": folders})
+    now: Optional[_Pause] = None
+    for number, line, words in _lines(text):
         option = words[0].lower().replace("_", "-")
         if option.startswith(_PAUSE):
             what = option[len(_PAUSE) :]
             if now is None or what not in now or len(words) != 2 or words[1] not in _FLAGS:
                 raise ParseError(_WHAT, f"no PAUSE setting: {kind_of(line.strip())}", number)
             now[what] = _FLAGS[words[1]]
-            continue
-        if words[0] in ("iface", "mapping") or words[0] in _BROUGHT_UP or words[0] == "source":
-            close()
+        elif words[0] in _STARTS:
             now = None
         if words[0] == "iface" and len(words) > 1:
-            name, now = words[1], {"autoneg": None, "rx": None, "tx": None}
-        elif words[0] in _BROUGHT_UP:
-            at_boot += words[1:]
-        elif words[0] == "source":
-            sources += words[1:]
-        elif words[0] == "source-directory":
-            close()
-            now = None
-            folders += words[1:]
-    close()
-    return Interfaces(stanzas, at_boot, sources, folders)
+            now = {"autoneg": None, "rx": None, "tx": None}
+            stanzas.append((words[1], now))
+        elif words[0] in named:
+            named[words[0]].extend(words[1:])
+    return Interfaces([Stanza(name, **pause) for name, pause in stanzas], at_boot, sources, folders)
+
+
+def _lines(text: str) -> Iterator[Tuple[int, str, List[str]]]:
+    """(number, line, words) of the lines that are neither empty nor a comment."""
+    for number, line in enumerate(text.split("\n"), 1):
+        words = line.rstrip("\\").split()
+        if words and not words[0].startswith("#"):
+            yield number, line, words

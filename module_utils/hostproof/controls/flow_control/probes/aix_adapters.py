@@ -201,39 +201,43 @@ def _port(
 
 def _bond(statistics: Statistics) -> Bond:
     lacp = statistics.first.type == entstat.LINK_AGGREGATION
-    primary = [member.name for member in statistics.members if member.name != statistics.backup]
-    active = ""
-    if statistics.backup and statistics.on_backup is not None:
-        active = statistics.backup if statistics.on_backup else primary[0]
-        active = active if statistics.on_backup or len(primary) == 1 else ""
     partners = [
         member.lacp.partner for member in statistics.members if member.lacp and member.lacp.partner
     ]
     return Bond(
         mode=LACP if lacp else "EtherChannel",
-        active=active,
+        active=_active(statistics),
         up=statistics.first.up is not False,
         monitored=True,
         aggregator=1 if lacp else None,
         partner=partners[0] if partners else "",
-        members=tuple(
-            Member(
-                name=member.name,
-                up=member.up is not False,
-                speed=member.speed,
-                duplex=member.duplex,
-                failures=None,
-                permanent_mac="",
-                # The backup adapter does not take part in LACP.
-                aggregator=int(
-                    member.name == statistics.backup
-                    or (member.lacp is not None and member.lacp.in_use)
-                ),
-                port=member.lacp.port if member.lacp else None,
-                partner_port=member.lacp.partner_port if member.lacp else None,
-            )
-            for member in statistics.members
-        ),
+        members=tuple(_member(member, statistics.backup) for member in statistics.members),
+    )
+
+
+def _active(statistics: Statistics) -> str:
+    """The only member that carries the traffic; "" if several do, or if it is not known."""
+    if not statistics.backup or statistics.on_backup is None:
+        return ""
+    if statistics.on_backup:
+        return statistics.backup
+    primary = [member.name for member in statistics.members if member.name != statistics.backup]
+    return primary[0] if len(primary) == 1 else ""
+
+
+def _member(adapter: Adapter, backup: str) -> Member:
+    lacp = adapter.lacp
+    return Member(
+        name=adapter.name,
+        up=adapter.up is not False,
+        speed=adapter.speed,
+        duplex=adapter.duplex,
+        failures=None,
+        permanent_mac="",
+        # The backup adapter does not take part in LACP.
+        aggregator=int(adapter.name == backup or (lacp is not None and lacp.in_use)),
+        port=lacp.port if lacp else None,
+        partner_port=lacp.partner_port if lacp else None,
     )
 
 

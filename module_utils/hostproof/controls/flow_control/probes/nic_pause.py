@@ -184,12 +184,8 @@ def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
         names = ethtool_statistics.names_of(driver or "", second)
         rx_pause = _difference(first, second, names.rx_pause, restarted)
         tx_pause = _difference(first, second, names.tx_pause, restarted)
-        for counter in names.drops:
-            counted = _difference(first, second, [counter], restarted_drops)
-            if counted is not None:
-                drops[counter] = counted
-        listed = ethtool_statistics.priority_names(second)
-        priority = any(second[key] for key in listed) if listed else None
+        drops.update(_driver_drops(first, second, names.drops, restarted_drops))
+        priority = _has_priority_frames(second)
     pause = _twice(ethtool_pause.parse, sample, shared)
     if pause is not None:
         before, after = pause
@@ -201,7 +197,7 @@ def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
         raise Unanswered(
             "sample:" + SAMPLE,
             "no counter of {0} could be read twice{1}".format(
-                name, ": they began again meanwhile" if restarted or restarted_drops else ""
+                name, ": they began again meanwhile" if restarted + restarted_drops else ""
             ),
         )
     evidence = ("sample:" + SAMPLE,)
@@ -215,6 +211,19 @@ def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
         tuple(restarted),
         tuple(restarted_drops),
     )
+
+
+def _driver_drops(
+    first: Dict[str, int], second: Dict[str, int], names: Sequence[str], restarted: List[str]
+) -> Dict[str, int]:
+    drops = {name: _difference(first, second, [name], restarted) for name in names}
+    return {name: counted for name, counted in drops.items() if counted is not None}
+
+
+def _has_priority_frames(statistics: Dict[str, int]) -> Optional[bool]:
+    """Whether a counter of PAUSE by priority is above 0; None without such a counter."""
+    names = ethtool_statistics.priority_names(statistics)
+    return any(statistics[name] for name in names) if names else None
 
 
 def _kernel_drops(

@@ -365,7 +365,13 @@ class _Manager(NamedTuple):
     version: Tuple[int, ...]
     profiles: Dict[str, str]
 
+    @property
+    def text(self) -> str:
+        return "NetworkManager " + ".".join(map(str, self.version))
 
+
+#: autoneg, rx and tx of a profile that sets none of them.
+_NO_VALUES = (None, None, None)
 _ACTIVE = ["nmcli", "-t", "-f", "UUID,DEVICE", "connection", "show", "--active"]
 
 
@@ -397,26 +403,27 @@ def _profiles(host: Host, nic: Nic, manager: _Manager) -> List[Tuple[str, Settin
     for path in sorted(texts):
         profile = nm_keyfile.parse(texts[path])
         active = manager.profiles.get(nic.name)
+        values = (profile.autoneg, profile.rx, profile.tx)
         if active is not None:
             fits = profile.uuid == active
         else:
-            fits = profile.interface == nic.name or (
-                profile.interface is None and profile.mac == nic.permanent_mac
-            )
-        values = (profile.autoneg, profile.rx, profile.tx)
-        if not fits or not (values != (None, None, None) or active is not None):
+            fits = values != _NO_VALUES and _is_for(nic, profile.interface, profile.mac)
+        if not fits:
             continue
         ignored = ""
         if not manager.runs:
             ignored = "NetworkManager does not run"
-        elif manager.version < FIRST_NETWORKMANAGER and values != (None, None, None):
-            ignored = "NetworkManager {0} does not know it (since 1.32)".format(
-                ".".join(str(number) for number in manager.version)
-            )
+        elif manager.version < FIRST_NETWORKMANAGER and values != _NO_VALUES:
+            ignored = f"{manager.text} does not know it (since 1.32)"
         setting = Setting(NETWORKMANAGER, path, *values, ignored, (key,))
         # Without autoconnect, a user or its controller (such as a bond) must activate the profile.
         settings.append((profile.name, setting._replace(certain=profile.autoconnect)))
     return settings
+
+
+def _is_for(nic: Nic, device: Optional[str], mac: Optional[str]) -> bool:
+    """Whether a configuration with this device or address is for the interface."""
+    return device == nic.name or (device is None and mac == nic.permanent_mac)
 
 
 def _ifcfg_settings(host: Host, nic: Nic, manager: _Manager) -> List[Setting]:
@@ -432,18 +439,13 @@ def _ifcfg_settings(host: Host, nic: Nic, manager: _Manager) -> List[Setting]:
     settings = []
     for path in sorted(texts):
         config = ifcfg.parse(texts[path])
-        fits = config.device == nic.name or (
-            config.device is None and config.mac == nic.permanent_mac
-        )
-        if not fits:
+        if not _is_for(nic, config.device, config.mac):
             continue
         ignored, certain = "", config.onboot
         if manager.runs and config.nm_controlled:
             active = manager.profiles.get(nic.name)
             if manager.version < FIRST_NETWORKMANAGER:
-                ignored = "NetworkManager {0} takes no -A from ETHTOOL_OPTS (since 1.32)".format(
-                    ".".join(str(number) for number in manager.version)
-                )
+                ignored = f"{manager.text} takes no -A from ETHTOOL_OPTS (since 1.32)"
             # An active profile from this file proves that NetworkManager has the ifcfg plugin.
             certain = certain and active is not None and active == config.uuid
         for command in config.pause:

@@ -9,12 +9,12 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ....collect.answer import Answer, attempt, if_known
 from ....collect.host import Host
-from ....errors import Absent, Unanswered
+from ....errors import Absent, HostproofError, Unanswered
 from ....parsers.net.bonding import Bond
 from ....parsers.nfs.nfs_options import SOLARIS
 from ....probes.net.network_interfaces import Interfaces, Nic, Path
 from ..parsers import dladm
-from .unix_paths import printed, read_routes
+from .unix_paths import Route, printed, read_routes
 
 _LINKS = ["dladm", "show-link"]
 _PHYSICAL = ["dladm", "show-phys"]
@@ -46,44 +46,42 @@ def read_links(
     addresses = if_known(attempt(lambda: dladm.parse_addresses(printed(host, _ADDRESSES))), {})
     paths = []
     for route in routes:
-        device = route.interface.partition(":")[0]
-        below = _below(device, links, physical)
-        if not below:
-            unknown.append(
-                Unanswered(
-                    "command:" + " ".join(_LINKS),
-                    f"{route.interface} is not on a physical link that dladm shows",
-                )
-            )
-            continue
-        paths.append(
-            Path(
-                role=route.role,
-                what=route.what,
-                address=route.address,
-                device=device,
-                gateway=route.gateway,
-                mac=None,
-                mtu=links[device].mtu if device in links else None,
-                learned_mtu=None,
-                nics=below,
-                evidence=route.evidence + ("command:" + " ".join(_LINKS),),
-            )
-        )
+        path = attempt(_path, route, links, physical)
+        if isinstance(path, HostproofError):
+            unknown.append(path)
+        else:
+            paths.append(path)
     names = {name for path in paths for name in path.nics}
     names.update(physical if every else ())
-    bonds: Dict[str, Answer[Bond]] = {}
-    ports = {}
-    for name in sorted(names):
-        over = [
-            link.name for link in links.values() if link.kind == _AGGREGATION and name in link.over
-        ]
-        bond = over[0] if over else None
-        if bond is not None:
-            bonds[bond] = Absent("command:dladm show-aggr", "the state of aggregations is not read")
-        ports[name] = _port(host, physical[name], links.get(name), addresses.get(name), bond)
+    ports = {
+        name: _port(host, physical[name], links, addresses.get(name)) for name in sorted(names)
+    }
+    state = Absent("command:dladm show-aggr", "the state of aggregations is not read")
+    bonds: Dict[str, Answer[Bond]] = {
+        port.nic.bond: state for port in ports.values() if port.nic.bond is not None
+    }
     nics = {name: port.nic for name, port in ports.items()}
     return Interfaces(nics, bonds, paths, unknown, ()), ports
+
+
+def _path(route: Route, links: Dict[str, dladm.Link], physical: Dict[str, dladm.Physical]) -> Path:
+    key = "command:" + " ".join(_LINKS)
+    device = route.interface.partition(":")[0]
+    below = _below(device, links, physical)
+    if not below:
+        raise Unanswered(key, f"{route.interface} is not on a physical link that dladm shows")
+    return Path(
+        role=route.role,
+        what=route.what,
+        address=route.address,
+        device=device,
+        gateway=route.gateway,
+        mac=None,
+        mtu=links[device].mtu if device in links else None,
+        learned_mtu=None,
+        nics=below,
+        evidence=route.evidence + (key,),
+    )
 
 
 def _below(
@@ -108,10 +106,16 @@ def _below(
 def _port(
     host: Host,
     physical: dladm.Physical,
-    link: Optional[dladm.Link],
+    links: Dict[str, dladm.Link],
     mac: Optional[str],
-    bond: Optional[str],
 ) -> Port:
+    link = links.get(physical.name)
+    over = [
+        each.name
+        for each in links.values()
+        if each.kind == _AGGREGATION and physical.name in each.over
+    ]
+    bond = over[0] if over else None
     nic = Nic(
         name=physical.name,
         driver=physical.device.rstrip("0123456789") or None,

@@ -50,18 +50,21 @@ def cables(talk: Talk, number: int, layers: int = _MOST_LAYERS) -> List[Cable]:
     result = [cable for below in lower for cable in cables(talk, below, layers - 1)]
     if not result:
         return [Cable(port, "", None)]
-    if not port.aggregate:
-        return result
+    return _of_aggregate(talk, port, result) if port.aggregate else result
+
+
+def _of_aggregate(talk: Talk, aggregate: Port, ports: List[Cable]) -> List[Cable]:
+    """The ports with the name of their aggregate and their partners."""
     partners = talk.get(
-        f"partners of {number}",
-        [f"{_PARTNER}.{cable.port.number}" for cable in result],
+        f"partners of {aggregate.number}",
+        [f"{_PARTNER}.{cable.port.number}" for cable in ports],
     )
     return [
         cable._replace(
-            aggregate=port.name,
+            aggregate=aggregate.name,
             partner=number_in(partners.get(f"{_PARTNER}.{cable.port.number}")) or None,
         )
-        for cable in result
+        for cable in ports
     ]
 
 

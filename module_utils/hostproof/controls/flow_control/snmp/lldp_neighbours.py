@@ -10,11 +10,13 @@ from typing import List, NamedTuple, Optional, Tuple
 
 from ....parsers.number import clipped
 from ....snmp.snmp_output import Value
+from ....snmp.tools import Values
 from . import ethernet_port
 from .agent_talk import Talk
 from .ethernet_port import Port, text_in
 
-_LOCAL_ID, _LOCAL_DESCRIPTION = "1.0.8802.1.1.2.1.3.7.1.3", "1.0.8802.1.1.2.1.3.7.1.4"
+#: lldpLocPortId and lldpLocPortDesc.
+_LOCAL = ("1.0.8802.1.1.2.1.3.7.1.3", "1.0.8802.1.1.2.1.3.7.1.4")
 _REMOTE = "1.0.8802.1.1.2.1.4.1.1."
 _CHASSIS_SUBTYPE, _CHASSIS, _PORT_SUBTYPE, _PORT = (_REMOTE + column for column in "4567")
 _NAME, _ENABLED = _REMOTE + "9", _REMOTE + "12"
@@ -50,33 +52,29 @@ def read_neighbours(talk: Talk) -> List[Neighbour]:
         values.update(talk.walk("neighbours " + column.rpartition(".")[2], column))
     # Index of a row: time of its last change, number of the local port, and an index.
     rows = sorted(oid[len(_CHASSIS) :] for oid in values if oid.startswith(_CHASSIS + "."))
-    numbers = sorted({row.split(".")[2] for row in rows if row.count(".") == 3})
-    columns = (_LOCAL_ID, _LOCAL_DESCRIPTION)
-    names = talk.get("local ports", [f"{column}.{port}" for port in numbers for column in columns])
-    neighbours = []
-    for row in rows:
-        if row.count(".") != 3:
-            continue
-        number = row.split(".")[2]
-        local = (text_in(names.get(f"{column}.{number}")) for column in columns)
-        addresses = (
-            _address(
-                values.get(_CHASSIS + row), values.get(_CHASSIS_SUBTYPE + row), _CHASSIS_IS_MAC
-            ),
-            _address(values.get(_PORT + row), values.get(_PORT_SUBTYPE + row), _PORT_IS_MAC),
-        )
-        capabilities = values.get(_ENABLED + row)
-        data = capabilities.data if capabilities is not None else b""
-        known = tuple(address for address in addresses if address)
-        neighbours.append(
-            Neighbour(
-                local=tuple(label for label in local if label),
-                name=text_in(values.get(_NAME + row)) or " ".join(known) or "a bridge",
-                addresses=known,
-                bridge=isinstance(data, bytes) and bool(data) and bool(data[0] & _BRIDGE),
-            )
-        )
-    return neighbours
+    rows = [row for row in rows if row.count(".") == 3]
+    numbers = sorted({row.split(".")[2] for row in rows})
+    names = talk.get("local ports", [f"{column}.{port}" for port in numbers for column in _LOCAL])
+    return [_neighbour(row, values, names) for row in rows]
+
+
+def _neighbour(row: str, values: Values, names: Values) -> Neighbour:
+    """``names`` are those of the local ports."""
+    number = row.split(".")[2]
+    local = (text_in(names.get(f"{column}.{number}")) for column in _LOCAL)
+    addresses = (
+        _address(values.get(_CHASSIS + row), values.get(_CHASSIS_SUBTYPE + row), _CHASSIS_IS_MAC),
+        _address(values.get(_PORT + row), values.get(_PORT_SUBTYPE + row), _PORT_IS_MAC),
+    )
+    capabilities = values.get(_ENABLED + row)
+    data = capabilities.data if capabilities is not None else b""
+    known = tuple(address for address in addresses if address)
+    return Neighbour(
+        local=tuple(label for label in local if label),
+        name=text_in(values.get(_NAME + row)) or " ".join(known) or "a bridge",
+        addresses=known,
+        bridge=isinstance(data, bytes) and bool(data) and bool(data[0] & _BRIDGE),
+    )
 
 
 def interface_of(talk: Talk, neighbour: Neighbour) -> Optional[int]:

@@ -87,24 +87,22 @@ def read_switch(host: Host, target: Target, macs: Iterable[str]) -> Switch:
     silent = _problem(talk, before)
     places = forwarding_table.find(talk, addresses, kind)
     for mac in sorted(places.missing):
-        matches = [neighbour for neighbour in neighbours if mac in neighbour.addresses]
-        number = lldp_neighbours.interface_of(talk, matches[0]) if len(matches) == 1 else None
+        number = _interface_by_lldp(talk, mac, neighbours)
         if number is not None:
             places.found[mac] = Place(number, LLDP, 0, "", "")
     ports: Dict[str, Tuple[SwitchPort, ...]] = {}
     missing = {mac: why for mac, why in places.missing.items() if mac not in places.found}
     unknown = set(missing) if talk.problems else set()
-    below: Dict[int, List[Cable]] = {}
-    faults: Dict[int, str] = {}
+    below: Dict[int, Tuple[List[Cable], str]] = {}
     for mac, place in sorted(places.found.items()):
         if place.interface not in below:
             before = len(talk.failures)
-            below[place.interface] = cables(talk, place.interface)
-            faults[place.interface] = _problem(talk, before)
-        uplink, fault = "", faults[place.interface]
-        if below[place.interface] and not fault:
+            below[place.interface] = cables(talk, place.interface), _problem(talk, before)
+        links, fault = below[place.interface]
+        uplink = ""
+        if links and not fault:
             before = len(talk.failures)
-            uplink = _uplink(talk, place, below[place.interface], neighbours, addresses)
+            uplink = _uplink(talk, place, links, neighbours, addresses)
             # Without a neighbor and with an incomplete table, an uplink is possible: unknown.
             fault = "" if uplink else _problem(talk, before) or silent
         if fault:
@@ -113,8 +111,7 @@ def read_switch(host: Host, target: Target, macs: Iterable[str]) -> Switch:
                 f"about that: {fault}"
             )
             unknown.add(mac)
-        elif below[place.interface]:
-            links = below[place.interface]
+        elif links:
             ports[mac] = tuple(
                 SwitchPort(
                     target.name, system, link.port, place.how, link.aggregate, link.partner, uplink
@@ -133,6 +130,11 @@ def read_switch(host: Host, target: Target, macs: Iterable[str]) -> Switch:
         unknown=tuple(sorted(unknown)),
         mtu_by_class=any(_MTU_BY_CLASS.search(text) for text in (kind, described)),
     )
+
+
+def _interface_by_lldp(talk: Talk, mac: str, neighbours: List[Neighbour]) -> Optional[int]:
+    matches = [neighbour for neighbour in neighbours if mac in neighbour.addresses]
+    return lldp_neighbours.interface_of(talk, matches[0]) if len(matches) == 1 else None
 
 
 def _problem(talk: Talk, before: int) -> str:
