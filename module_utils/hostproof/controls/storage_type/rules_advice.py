@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of the storage vendor's recommendations: mount options and flow control of ports."""
 
-from typing import List
+from typing import List, Tuple
 
 from ...collect.answer import known
 from ...errors import Absent, HostproofError
@@ -38,21 +38,7 @@ def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
         raise Skip(
             f"No vendor advice for mounts of {server.storage.title} is known: see nfs_mounts."
         )
-    unlike: List[str] = []
-    paths: List[str] = []
-    small: List[int] = []
-    unknown: List[HostproofError] = []
-    for mount in server.mounts:
-        if isinstance(mount.settings, HostproofError):
-            unknown.append(mount.settings)
-            continue
-        other = storage_advice.contradictions(advice, mount.settings)
-        if other:
-            unlike.append("{0}: {1}".format(mount.path, ", ".join(other)))
-            paths.append(mount.path)
-        small += storage_advice.small_transfers(advice, mount.settings)
-    if unknown and not unlike:
-        raise unknown[0]
+    unlike, paths, small = _differences(advice, server)
     best = max(requirement.least for requirement in advice.requirements)
     transfers = storage_advice.judge_transfers(small, best)
     return Verdict(
@@ -75,6 +61,29 @@ def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
         evidence=server.storage.evidence[:1] + ("file:" + nfs_mounted.MOUNTINFO,),
         reference=advice.source,
     )
+
+
+def _differences(
+    advice: storage_advice.Advice, server: Server
+) -> Tuple[List[str], List[str], List[int]]:
+    """(differences of mounts, their paths, small transfers). Raises what is unknown if no known
+    mount differs."""
+    unlike: List[str] = []
+    paths: List[str] = []
+    small: List[int] = []
+    unknown: List[HostproofError] = []
+    for mount in server.mounts:
+        if isinstance(mount.settings, HostproofError):
+            unknown.append(mount.settings)
+            continue
+        other = storage_advice.contradictions(advice, mount.settings)
+        if other:
+            unlike.append("{0}: {1}".format(mount.path, ", ".join(other)))
+            paths.append(mount.path)
+        small += storage_advice.small_transfers(advice, mount.settings)
+    if unknown and not unlike:
+        raise unknown[0]
+    return unlike, paths, small
 
 
 _ONTAP = "network port modify -node NODE -port PORT -flowcontrol-admin none"

@@ -16,7 +16,7 @@ from . import ethernet_port, forwarding_table, lldp_neighbours
 from .agent_talk import Talk
 from .cables import Cable, cables
 from .ethernet_port import Port, text_in
-from .forwarding_table import Place
+from .forwarding_table import Place, Places
 from .lldp_neighbours import Neighbour
 
 LLDP = "LLDP"
@@ -86,10 +86,7 @@ def read_switch(host: Host, target: Target, macs: Iterable[str]) -> Switch:
     neighbours = lldp_neighbours.read_neighbours(talk)
     silent = _problem(talk, before)
     places = forwarding_table.find(talk, addresses, kind)
-    for mac in sorted(places.missing):
-        number = _interface_by_lldp(talk, mac, neighbours)
-        if number is not None:
-            places.found[mac] = Place(number, LLDP, 0, "", "")
+    _find_by_lldp(talk, neighbours, places)
     ports: Dict[str, Tuple[SwitchPort, ...]] = {}
     missing = {mac: why for mac, why in places.missing.items() if mac not in places.found}
     unknown = set(missing) if talk.problems else set()
@@ -132,9 +129,13 @@ def read_switch(host: Host, target: Target, macs: Iterable[str]) -> Switch:
     )
 
 
-def _interface_by_lldp(talk: Talk, mac: str, neighbours: List[Neighbour]) -> Optional[int]:
-    matches = [neighbour for neighbour in neighbours if mac in neighbour.addresses]
-    return lldp_neighbours.interface_of(talk, matches[0]) if len(matches) == 1 else None
+def _find_by_lldp(talk: Talk, neighbours: List[Neighbour], places: Places) -> None:
+    """Add the places of addresses that the switch has not learned, but that a neighbor has."""
+    for mac in sorted(places.missing):
+        matches = [neighbour for neighbour in neighbours if mac in neighbour.addresses]
+        number = lldp_neighbours.interface_of(talk, matches[0]) if len(matches) == 1 else None
+        if number is not None:
+            places.found[mac] = Place(number, LLDP, 0, "", "")
 
 
 def _problem(talk: Talk, before: int) -> str:
