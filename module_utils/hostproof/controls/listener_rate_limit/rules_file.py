@@ -69,7 +69,7 @@ def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _starts_at_boot(subject: Subject, facts: Facts) -> Answer[str]:
-    """What starts it at boot time, and where it is defined if it does not run."""
+    """The starts of the listener at boot time, and its definitions if it does not run."""
     texts = [
         f"started at boot time by {one.name}" + (f" ({one.why})" if one.why else "")
         for one in if_known(subject.by, [])
