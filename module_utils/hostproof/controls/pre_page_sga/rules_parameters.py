@@ -390,7 +390,7 @@ def memory_target(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     names = MEMORY_TARGETS
     running = [running_value(subject, name) for name in names]
     coming = [next_value(subject, name) for name in names]
-    bad = _is_any_set(running + coming)
+    bad = _is_any_set([*running, *coming])
     why = None
     if bad and has_use_large_pages(version) and _takes_only_huge_pages(subject):
         why = "memory_target and use_large_pages=ONLY exclude each other: ORA-27138 at the start."
