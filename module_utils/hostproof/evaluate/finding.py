@@ -179,6 +179,11 @@ def keep_failed_causes(findings: List[Finding]) -> List[Finding]:
     ]
 
 
+def status_for(faults: object, remarks: object = ()) -> str:
+    """FAIL where there are faults, else WARN where there are remarks, else PASS."""
+    return FAIL if faults else WARN if remarks else PASS
+
+
 def worst(statuses: List[str]) -> str:
     """The worst of some statuses; an empty list was never checked, so it is an error."""
     return min(statuses, key=STATUSES.index) if statuses else ERROR

@@ -3,6 +3,7 @@
 """What the host shows of names: its files, and what it and its name servers answer."""
 
 import re
+from itertools import chain
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect import identity
@@ -106,14 +107,8 @@ def read(host: Host, policy: Policy) -> Facts:
     own_found = lookups.get(if_known(own, ""))
     addresses = own_found.addresses if isinstance(own_found, Found) else ()
     queries = _forms(members.scan, own, own_found, resolver)
-    questions = list(dict.fromkeys(form for forms in queries.values() for form in forms))
-    servers = resolver.servers if isinstance(resolver, resolv_conf.Resolver) else ()
-    replies = name_service.ask_servers(host, servers, questions)
     asked_members = _forms(members.members, own, own_found, resolver) if members.members else {}
-    more = [form for forms in asked_members.values() for form in forms if form not in questions]
-    # A silent server costs seconds for each name, and name_servers reports it.
-    live = [server for server in servers if _answers(replies, server)]
-    replies.update(name_service.ask_servers(host, live, list(dict.fromkeys(more))))
+    replies = _ask_servers(host, resolver, queries, asked_members)
     return Facts(
         wanted=True,
         own=own,
@@ -136,6 +131,23 @@ def read(host: Host, policy: Policy) -> Facts:
         zeroconf=read_zeroconf(host),
         proxyt=read_proxyt(host),
     )
+
+
+def _ask_servers(
+    host: Host,
+    resolver: Answer[resolv_conf.Resolver],
+    queries: Dict[str, Tuple[str, ...]],
+    queries_of_members: Dict[str, Tuple[str, ...]],
+) -> Dict[Tuple[str, str], Answer[Reply]]:
+    servers = resolver.servers if isinstance(resolver, resolv_conf.Resolver) else ()
+    questions = list(dict.fromkeys(chain.from_iterable(queries.values())))
+    replies = name_service.ask_servers(host, servers, questions)
+    more = dict.fromkeys(chain.from_iterable(queries_of_members.values()))
+    # A silent server costs seconds for each name, and name_servers reports it.
+    live = [server for server in servers if _answers(replies, server)]
+    unasked = [form for form in more if form not in questions]
+    replies.update(name_service.ask_servers(host, live, unasked))
+    return replies
 
 
 def _read_own(host: Host) -> str:
@@ -236,12 +248,13 @@ def _forms(
     names = scan or ((canonical,) if "." in canonical else (own,))
     domain = own.partition(".")[2] or canonical.partition(".")[2]
     search = resolver.search[:_SEARCHED] or ((domain,) if domain else ())
-    return {
-        name: (name,)
-        if "." in name or not search
-        else tuple(f"{name}.{suffix.strip('.')}" for suffix in search)
-        for name in names
-    }
+    return {name: _completed(name, search) for name in names}
+
+
+def _completed(name: str, search: Tuple[str, ...]) -> Tuple[str, ...]:
+    if "." in name or not search:
+        return (name,)
+    return tuple(f"{name}.{suffix.strip('.')}" for suffix in search)
 
 
 def _connect(

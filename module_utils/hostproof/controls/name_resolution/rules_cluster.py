@@ -11,7 +11,7 @@ from ...collect.answer import if_known, known
 from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.advice import Advice, Ask, Edit, Step
 from ...evaluate.checking import Rules, Skip, Subjects, Verdict, undetermined
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, status_for
 from ...probes.net import devices
 from ...probes.net.host_names import Found
 from .facts import HOSTS, Facts, of_server
@@ -108,7 +108,7 @@ def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
     remarks = [f"of no network of this host: {listed(outside)}"] if outside else []
     why = "; ".join(problems + remarks)
     return Verdict(
-        FAIL if problems else WARN if remarks else PASS,
+        status_for(problems, remarks),
         f"{why}.",
         advice=Advice(_scan_steps(name, facts, expected, lines, problems)),
         desired=f"{expected} addresses by DNS",
@@ -134,17 +134,13 @@ def _scan_problems(
     """The problems of the replies of the servers, and of the addresses that this host resolves."""
     ipv4 = _ipv4(lookup)
     is_ipv6 = bool(lookup.addresses) and not ipv4
+    without = {server: text for server, text in replies.items() if isinstance(text, str)}
+    answers = {server: set(text) for server, text in replies.items() if server not in without}
     problems = [] if asks_dns(facts) else ["DNS is not asked"]
-    without = [(server, text) for server, text in replies.items() if isinstance(text, str)]
-    problems += [f"{server} {text}" for server, text in without if text != _NO_IPV4 or not is_ipv6]
-    answers = {server: set(text) for server, text in replies.items() if not isinstance(text, str)}
     problems += [
-        f"{server} has {len(those)} of {expected} addresses"
-        for server, those in answers.items()
-        if len(those) != expected
+        f"{server} {text}" for server, text in without.items() if text != _NO_IPV4 or not is_ipv6
     ]
-    if len({tuple(sorted(those)) for those in answers.values()}) > 1:
-        problems.append("the servers do not say the same")
+    problems += _differing(answers, expected)
     if lines:
         problems.append(f"{HOSTS} has it, which hides DNS{places(lines)}")
     elif not lookup.addresses:
@@ -153,6 +149,18 @@ def _scan_problems(
         problems.append("this host resolves other addresses than its name servers return")
     if is_ipv6 and len(lookup.addresses) != expected:
         problems.append(f"this host resolves {len(lookup.addresses)} of {expected} addresses")
+    return problems
+
+
+def _differing(answers: Dict[str, Set[str]], expected: int) -> List[str]:
+    """The servers with another number of addresses, and whether they differ from each other."""
+    problems = [
+        f"{server} has {len(those)} of {expected} addresses"
+        for server, those in answers.items()
+        if len(those) != expected
+    ]
+    if len(set(map(frozenset, answers.values()))) > 1:
+        problems.append("the servers do not say the same")
     return problems
 
 
@@ -247,27 +255,14 @@ def cluster_names(name: str, facts: Facts, _policy: Policy) -> Verdict:
         return undetermined(answer)._replace(values=_values(name, answer))
     lookup: Found = answer
     astray = strays(lookup.addresses)
-    problems = []
-    if not lookup.addresses:
-        problems.append("it does not resolve")
-    if astray:
-        problems.append(f"it leads to {listed(astray)}")
-    shared = [
-        other
-        for other in known(facts.cluster).members
-        if other != name
-        and isinstance(facts.found.get(other), Found)
-        and set(known(facts.found[other]).addresses) & set(lookup.addresses)
-    ]
-    if shared and not astray:
-        problems.append(f"{listed(shared)} has the same address")
+    shared = _sharing(facts, name, lookup)
     replies = _by_server(facts, name)
-    problems += _disagreement(replies)
+    problems = _member_problems(lookup, astray, shared) + _disagreement(replies)
     is_vip = name in known(facts.cluster).vips
     if is_vip and not problems:
         problems = _outside_public(facts, lookup)
     return Verdict(
-        FAIL if problems else PASS,
+        status_for(problems),
         f"{'; '.join(problems)}.",
         advice=Advice(_record_steps(facts, name, [] if astray else shared)),
         desired=f"a separate address{' in the public subnet' if is_vip else ''}, as "
@@ -279,6 +274,25 @@ def cluster_names(name: str, facts: Facts, _policy: Policy) -> Verdict:
         + ([devices.ADDRESSES_KEY] if is_vip or shared else []),
         values=_values(name, lookup),
     )
+
+
+def _member_problems(lookup: Found, astray: List[str], shared: List[str]) -> List[str]:
+    if not lookup.addresses:
+        return ["it does not resolve"]
+    if astray:
+        return [f"it leads to {listed(astray)}"]
+    return [f"{listed(shared)} has the same address"] if shared else []
+
+
+def _sharing(facts: Facts, name: str, lookup: Found) -> List[str]:
+    """The other members with an address of this one."""
+    return [
+        other
+        for other in known(facts.cluster).members
+        if other != name
+        and isinstance(facts.found.get(other), Found)
+        and set(known(facts.found[other]).addresses) & set(lookup.addresses)
+    ]
 
 
 def _record_steps(facts: Facts, name: str, shared: List[str]) -> List[Step]:

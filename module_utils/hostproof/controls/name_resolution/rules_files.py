@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which servers are queried for names, and for how long: nsswitch.conf and resolv.conf."""
 
-from typing import List, Optional
+from typing import Iterator, List, Optional
 
 from ...collect.answer import known
 from ...errors import Absent, Unanswered
 from ...evaluate.advice import Advice, Ask, Edit, Step
 from ...evaluate.checking import Rules, Skip, Verdict
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN, status_for
 from .facts import NSSWITCH, RESOLV_CONF, Facts
 from .parsers.nsswitch import Source
 from .parsers.resolv_conf import SERVERS, Resolver
@@ -60,34 +60,44 @@ def search_order(facts: Facts, policy: Policy) -> Verdict:
             evidence=["file:" + NSSWITCH],
         )
     names = [entry.name for entry in sources]
-    at = {name: names.index(name) for name in reversed(names)}
-    dns = min((at[name] for name in ("dns", "resolve") if name in at), default=len(names))
+    files, dns = _first(names, "files"), _first(names, "dns", "resolve")
     faults, remarks = [], []
-    if "files" not in at or at["files"] > dns:
+    # Where neither is asked, both are the number of names.
+    if files >= dns:
         faults.append("/etc/hosts is not asked before DNS")
     if dns == len(names):
         faults.append("DNS is not asked")
-    for source in sources[:dns]:
-        if source.ends and source.name in _MINIMAL:
-            ending = [name for name in facts.found if name.lower().endswith(".local")]
-            if ending:
-                faults.append(f"{source.name} ends the search for {listed(ending)}")
-        elif source.ends:
-            faults.append(f"what {source.name} does not know is not asked of DNS")
-    if at.get("myhostname", len(names)) < at.get("files", 0):
+    faults += _ends(
+        sources[:dns], [name for name in facts.found if name.lower().endswith(".local")]
+    )
+    if "files" in names and _first(names, "myhostname") < files:
         remarks.append("myhostname is queried before /etc/hosts")
-    if at.get("nis", len(names)) < dns:
+    if _first(names, "nis") < dns:
         remarks.append("nis is queried before DNS, which Clusterware does not support")
     order = " ".join(entry.name + (" [NOTFOUND=return]" if entry.ends else "") for entry in sources)
     why = "; ".join(faults + remarks)
     return Verdict(
-        FAIL if faults else WARN if remarks else PASS,
+        status_for(faults, remarks),
         f"{why}.",
         advice=Advice(_LINE),
         desired=_ORDER,
         persisted=order[:300],
         evidence=["file:" + NSSWITCH],
     )
+
+
+def _first(names: List[str], *wanted: str) -> int:
+    """The index of the first of the names that is wanted; their number if there is none."""
+    return min((names.index(name) for name in wanted if name in names), default=len(names))
+
+
+def _ends(sources: List[Source], local: List[str]) -> Iterator[str]:
+    """The sources that end the search before DNS; ``local`` are the names below .local."""
+    for source in sources:
+        if source.ends and source.name not in _MINIMAL:
+            yield f"what {source.name} does not know is not asked of DNS"
+        elif source.ends and local:
+            yield f"{source.name} ends the search for {listed(local)}"
 
 
 @rules.check(
@@ -104,25 +114,8 @@ def resolv_conf(facts: Facts, policy: Policy) -> Verdict:
     resolver: Resolver = known(facts.resolver)
     if not asks_dns(facts):
         raise Skip("The line hosts: of nsswitch.conf does not ask DNS.")
-    problems = []
     stub = bool(resolver.servers) and set(resolver.servers) <= set(_STUB)
-    if not resolver.servers:
-        problems.append("it names no server, so this host itself is queried")
-    elif len(set(resolver.servers)) == 1 and not stub:
-        problems.append(f"{resolver.servers[0]} is the only server")
-    if resolver.longest > policy.max_wait_seconds and not stub:
-        problems.append(
-            f"a name takes up to {resolver.longest} seconds where no server answers "
-            f"({resolver.timeout} s, "
-            f"{resolver.attempts} times, {max(1, len(resolver.servers))} servers)"
-        )
-    if resolver.passed_over:
-        lines = listed([str(number) for number in resolver.passed_over])
-        problems.append(f"lines that count for nothing: {lines} (at most {SERVERS} servers count)")
-    if len(resolver.search) > _MOST_DOMAINS:
-        problems.append(
-            f"of {len(resolver.search)} domains to search glibc before 2.26 takes {_MOST_DOMAINS}"
-        )
+    problems = _resolver_problems(resolver, policy, stub)
     servers = listed(resolver.servers, "no server")
     return Verdict(
         WARN if problems else PASS,
@@ -135,6 +128,28 @@ def resolv_conf(facts: Facts, policy: Policy) -> Verdict:
         values={"servers": len(resolver.servers), "longest_seconds": resolver.longest},
         evidence=["file:" + RESOLV_CONF, "link:" + RESOLV_CONF],
     )
+
+
+def _resolver_problems(resolver: Resolver, policy: Policy, is_stub: bool) -> List[str]:
+    problems = []
+    if not resolver.servers:
+        problems.append("it names no server, so this host itself is queried")
+    elif len(set(resolver.servers)) == 1 and not is_stub:
+        problems.append(f"{resolver.servers[0]} is the only server")
+    if resolver.longest > policy.max_wait_seconds and not is_stub:
+        problems.append(
+            f"a name takes up to {resolver.longest} seconds where no server answers "
+            f"({resolver.timeout} s, "
+            f"{resolver.attempts} times, {max(1, len(resolver.servers))} servers)"
+        )
+    if resolver.passed_over:
+        lines = listed([str(number) for number in resolver.passed_over])
+        problems.append(f"lines that count for nothing: {lines} (at most {SERVERS} servers count)")
+    if len(resolver.search) > _MOST_DOMAINS:
+        problems.append(
+            f"of {len(resolver.search)} domains to search glibc before 2.26 takes {_MOST_DOMAINS}"
+        )
+    return problems
 
 
 def _resolver_steps(resolver: Resolver, policy: Policy, writer: str, is_stub: bool) -> List[Step]:

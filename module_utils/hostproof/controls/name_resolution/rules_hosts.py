@@ -4,13 +4,13 @@
 
 import ipaddress
 import re
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, List, Optional, Set, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, NotRecorded
 from ...evaluate.advice import Advice, Ask, Edit, Step
 from ...evaluate.checking import Layer, Rules, Verdict, layered
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import status_for
 from ...probes.net import devices
 from .facts import HOSTS, Cluster, Facts
 from .parsers.hosts_file import Entry, Hosts
@@ -63,12 +63,12 @@ def hosts_file(facts: Facts, policy: Policy) -> Verdict:
     return layered(
         persisted=Layer(
             hosts if isinstance(hosts, HostproofError) else f"localhost is {listed(local)}",
-            FAIL if faults else WARN if remarks else PASS,
+            status_for(faults, remarks),
             HOSTS,
         ),
         running=Layer(
             has_loopback if isinstance(has_loopback, HostproofError) else f"{LOOPBACK}/8 {here}",
-            FAIL if wrong else PASS,
+            status_for(wrong),
             "interfaces",
         ),
         also=also,
@@ -117,25 +117,29 @@ def _lost(facts: Facts, hosts: Hosts) -> str:
     if template is None:
         return ""
     own = short(known(facts.own))
-    here = dict(_pairs(hosts, own))
-    if template.is_line:
-        added, is_gone = [], not any(name == own and _is_special(address) for address, name in here)
-    elif template.text is None or isinstance(template.text, (Absent, NotRecorded)):
-        # Every template of cloud-init leads the name of the host to the loopback interface.
-        added = [line for (address, _name), line in here.items() if not _is_special(address)]
-        is_gone = not any(name == own and _is_special(address) for address, name in here)
-    else:
-        text = _VARIABLE.sub(lambda _match: own, known(template.text))
-        there = {pair for pair, _line in _pairs(hosts_parsed(text), own)}
-        added = [line for pair, line in here.items() if pair not in there]
-        is_gone = any(name == own and (address, name) not in here for address, name in there)
+    removed, is_moved = _changed_by(template, dict(_pairs(hosts, own)), own)
     texts = []
-    if added:
-        numbers = listed([str(number) for number in sorted(set(added))])
+    if removed:
+        numbers = listed([str(number) for number in sorted(removed)])
         texts.append(f"cloud-init removes the lines {numbers} at the next reboot")
-    if is_gone:
+    if is_moved:
         texts.append(f"cloud-init leads {own[:80]} to the loopback interface at the next reboot")
     return "; ".join(texts)
+
+
+def _changed_by(
+    template: Template, here: Dict[Tuple[str, str], int], own: str
+) -> Tuple[Set[int], bool]:
+    """The lines that are removed, and whether the host's own name gets another address."""
+    if template.text is None or isinstance(template.text, (Absent, NotRecorded)):
+        # Every template of cloud-init leads the name of the host to the loopback interface.
+        is_moved = not any(name == own and _is_special(address) for address, name in here)
+        others = {line for (address, _name), line in here.items() if not _is_special(address)}
+        return set() if template.is_line else others, is_moved
+    text = _VARIABLE.sub(lambda _match: own, known(template.text))
+    there = {pair for pair, _line in _pairs(hosts_parsed(text), own)}
+    removed = {line for pair, line in here.items() if pair not in there}
+    return removed, any(name == own and (address, name) not in here for address, name in there)
 
 
 def _pairs(hosts: Hosts, own: str) -> List[Tuple[Tuple[str, str], int]]:

@@ -9,11 +9,12 @@ from ...collect.answer import if_known, known
 from ...errors import HostproofError
 from ...evaluate.advice import Advice, Ask, Edit, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import status_for
 from ...parsers.net.ip_addr import Address
 from ...probes.net import devices
 from ...probes.net.host_names import Found
 from .facts import HOSTNAME, HOSTS, SOCKETS, STATIC, Cluster, Endpoint, Facts
+from .parsers.hosts_file import Entry
 from .policy import NAME, Policy
 from .probes.cloud_init import Template
 from .subjects import GUIDE, in_hosts, listed, places, short, skip_unmanaged, strays
@@ -92,26 +93,24 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("hostname", policy)
     own: str = known(facts.own)
     cluster = if_known(facts.cluster, Cluster(None, (), (), ""))
-    static = facts.static if isinstance(facts.static, HostproofError) else facts.static or ""
+    static = facts.static or ""
     later = if_known(static, "") or own
+    is_kept = later == own
     now, boot = _faults_of_host(own, later, cluster)
     others = _faults_of_cluster(cluster, (own, later))
     capitals = f"{own[:80]} has capitals, which tools of Oracle stumbled over (bug 5168043)"
     remarks = [capitals] if own != own.lower() else []
     no_name = f"{STATIC} has no name: the program that sets the host name can change it"
-    unset = [no_name] if if_known(static, own) == "" else []
-    status = WARN if unset or (remarks and later == own) else PASS
-    is_bad_later = bool(now) and (bool(boot) or later == own)
-    steps = [_RENAME] if is_bad_later else [_SMALL] if remarks else []
-    change: List[Step] = [Edit(STATIC, own)] if not now and (boot or unset) else [*steps]
+    unset = [no_name] if static == "" else []
+    change = _name_steps(own, later, now, boot, remarks, unset)
     after = [_AT_CLUSTER] if others else []
     return layered(
         persisted=Layer(
             static if isinstance(static, HostproofError) else static[:255] or "nothing",
-            FAIL if boot or is_bad_later else status,
+            status_for(boot or (is_kept and now), unset or (is_kept and remarks)),
             STATIC,
         ),
-        running=Layer(own[:255], FAIL if now or others else WARN if remarks else PASS),
+        running=Layer(own[:255], status_for(now + others, remarks)),
         also=[("cluster names", facts.cluster)],
         why=f"{'; '.join(now + others + boot + remarks + unset)}.",
         # Another name in the file never renames a host that has software.
@@ -119,6 +118,18 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
         desired="small letters, digits and hyphens, at most 63 a label",
         evidence=["file:" + HOSTNAME, "file:" + STATIC],
     )
+
+
+def _name_steps(
+    own: str, later: str, now: List[str], boot: List[str], remarks: List[str], unset: List[str]
+) -> List[Step]:
+    """The steps for the faults of the name now and after a reboot."""
+    if not now and (boot or unset):
+        # Another name in the file never renames a host that has software.
+        return [Edit(STATIC, own)]
+    if now and (boot or later == own):
+        return [_RENAME]
+    return [_SMALL] if remarks else []
 
 
 @rules.check(
@@ -138,54 +149,49 @@ def hostname_address(facts: Facts, policy: Policy) -> Verdict:
     here: List[Address] = known(facts.addresses)
     owned = {address.address: address.interface for address in here}
     astray = strays(answer.addresses)
-    foreign = [
-        address for address in answer.addresses if address not in owned and address not in astray
-    ]
+    foreign = [address for address in answer.addresses if address not in (*owned, *astray)]
     lines = in_hosts(facts, own, answer.name)
     problems = []
     if not answer.addresses:
         problems.append(f"{own} does not resolve")
     if astray:
-        wrong = [line for line in lines if line.address in astray]
-        problems.append(f"{own} leads to {listed(astray)}{places(wrong)}")
+        problems.append(f"{own} leads to {listed(astray)}{places(_with(lines, astray))}")
     if foreign:
-        wrong = [line for line in lines if line.address in foreign]
-        problems.append(f"no interface has {listed(foreign)}{places(wrong)}")
+        problems.append(f"no interface has {listed(foreign)}{places(_with(lines, foreign))}")
     texts = [
         f"{address} ({owned[address]})" if address in owned else address
         for address in answer.addresses
     ]
-    steps: List[Step] = []
-    bad = [line for line in lines if line.address in (*astray, *foreign)]
-    if bad and isinstance(facts.template, Template):
-        steps.append(
-            Edit(
-                facts.template.path,
-                what=f"set manage_etc_hosts: false ({facts.template.place}), then give {own} the "
-                f"public address of this host in {HOSTS}",
-            )
-        )
-    elif bad:
-        numbers = listed([str(line.line) for line in bad])
-        steps.append(
-            Edit(
-                HOSTS,
-                what=f"give {own} the public address of this host in {HOSTS} (line {numbers}), and "
-                f"leave {LOOPBACK} to localhost",
-            )
-        )
-    elif problems:
-        steps.append(
-            Ask(f"give {own} the public address of this host in DNS, or in a line of {HOSTS}")
-        )
     return Verdict(
-        FAIL if problems else PASS,
+        status_for(problems),
         f"{'; '.join(problems)}.",
-        advice=Advice(steps),
+        advice=Advice([_address_step(facts, own, _with(lines, [*astray, *foreign]))]),
         desired="addresses of this host's interfaces, none of the loopback",
         persisted=f"in {HOSTS}" if lines else f"not in {HOSTS}",
         running=f"{answer.name or own}: {listed(texts)}",
         evidence=["command:getent ahosts " + own, "file:" + HOSTS, devices.ADDRESSES_KEY],
+    )
+
+
+def _with(lines: List[Entry], addresses: List[str]) -> List[Entry]:
+    return [line for line in lines if line.address in addresses]
+
+
+def _address_step(facts: Facts, own: str, wrong: List[Entry]) -> Step:
+    """The step that gives the host its public address, instead of the ``wrong`` lines."""
+    if not wrong:
+        return Ask(f"give {own} the public address of this host in DNS, or in a line of {HOSTS}")
+    if isinstance(facts.template, Template):
+        return Edit(
+            facts.template.path,
+            what=f"set manage_etc_hosts: false ({facts.template.place}), then give {own} the "
+            f"public address of this host in {HOSTS}",
+        )
+    numbers = listed([str(line.line) for line in wrong])
+    return Edit(
+        HOSTS,
+        what=f"give {own} the public address of this host in {HOSTS} (line {numbers}), and "
+        f"leave {LOOPBACK} to localhost",
     )
 
 
@@ -207,33 +213,32 @@ def reverse_lookup(facts: Facts, policy: Policy) -> Verdict:
         raise Skip(f"{own} has no address.")
     backs = {address: known(names) for address, names in facts.back.items()}
     silent = [address for address, names in backs.items() if not names]
-    others = [
-        f"{address} is {names[0]}"
-        for address, names in backs.items()
-        if names and short(own) not in map(short, names)
-    ]
+    wrong = [address for address, names in backs.items() if short(own) not in map(short, names)]
+    others = [f"{address} is {backs[address][0]}" for address in wrong if backs[address]]
     problems = others + [f"{address} has no name" for address in silent]
     # A line of localhost can have the name too: then localhost is the canonical name.
     name = answer.name if answer.name and short(answer.name) == short(own) else own
-    wrong = [address for address, names in backs.items() if short(own) not in map(short, names)]
-    public = [address for address in wrong if address not in strays(wrong)]
-    if short(own) == "localhost":
-        step = f"correct name_resolution.hostname first: the host is named {own}"
-    elif public:
-        step = (
-            f"correct the PTR record of {listed(public)} in DNS to {name}, or put the name first "
-            f"in its line of {HOSTS}"
-        )
-    else:
-        step = f"correct name_resolution.hostname_address first: {own} leads to {listed(wrong)}"
     return Verdict(
-        FAIL if others else WARN if silent else PASS,
+        status_for(others, silent),
         f"{'; '.join(problems[:8])}.",
-        advice=Advice([Ask(step)]),
+        advice=Advice([Ask(_reverse_step(own, name, wrong))]),
         desired=name,
         running="; ".join(f"{address}: {listed(names)}" for address, names in backs.items()),
         evidence=["command:getent hosts " + address for address in backs],
     )
+
+
+def _reverse_step(own: str, name: str, wrong: List[str]) -> str:
+    """What makes the ``wrong`` addresses lead to the name."""
+    public = [address for address in wrong if address not in strays(wrong)]
+    if short(own) == "localhost":
+        return f"correct name_resolution.hostname first: the host is named {own}"
+    if public:
+        return (
+            f"correct the PTR record of {listed(public)} in DNS to {name}, or put the name first "
+            f"in its line of {HOSTS}"
+        )
+    return f"correct name_resolution.hostname_address first: {own} leads to {listed(wrong)}"
 
 
 @rules.check(
@@ -259,27 +264,18 @@ def listener_address(facts: Facts, policy: Policy) -> Verdict:
     for endpoint in endpoints:
         answer: Found = known(facts.found[endpoint.name])
         answers.append(f"{endpoint.name}: {listed(answer.addresses, 'no address')}")
-        astray = strays(answer.addresses)
-        if astray or not set(answer.addresses) & set(owned):
-            names.append(endpoint.name)
-        if astray or not answer.addresses:
-            leads = f"leads to {listed(astray)}" if astray else "does not resolve"
+        leads = _where_it_leads(answer, owned)
+        if leads:
             problems.append(f"{endpoint.listener}: {endpoint.name} {leads}")
-        elif not set(answer.addresses) & set(owned):
-            problems.append(
-                f"{endpoint.listener}: {endpoint.name} is {answer.addresses[0]}, of another host"
-            )
+            names.append(endpoint.name)
         sockets = [s.address for s in known(facts.sockets) if str(s.port) == endpoint.port]
         bound.append(f"{listed(sorted(set(sockets)))} port {endpoint.port[:5]}")
-        if not sockets:
-            problems.append(f"{endpoint.listener} does not listen on port {endpoint.port[:5]}")
-            restart.append(endpoint.listener)
-        reached = [s for s in sockets if s in _ANY or not strays([s.strip("[]").split("%")[0]])]
-        if sockets and not reached:
-            problems.append(f"{endpoint.listener} listens on {listed(sorted(set(sockets)))} alone")
+        listens = _where_it_listens(endpoint, sockets)
+        if listens:
+            problems.append(f"{endpoint.listener} {listens}")
             restart.append(endpoint.listener)
     return Verdict(
-        FAIL if problems else PASS,
+        status_for(problems),
         f"{'; '.join(dict.fromkeys(problems))}.",
         advice=Advice(
             [
@@ -299,3 +295,23 @@ def listener_address(facts: Facts, policy: Policy) -> Verdict:
         in_use="; ".join(dict.fromkeys(bound)),
         evidence=[key for endpoint in endpoints for key in endpoint.evidence] + [SOCKETS],
     )
+
+
+def _where_it_leads(answer: Found, owned: List[str]) -> str:
+    """Where a name of a listener leads; "" to an address of this host that others reach."""
+    astray = strays(answer.addresses)
+    if astray:
+        return f"leads to {listed(astray)}"
+    if not answer.addresses:
+        return "does not resolve"
+    is_here = set(answer.addresses) & set(owned)
+    return "" if is_here else f"is {answer.addresses[0]}, of another host"
+
+
+def _where_it_listens(endpoint: Endpoint, sockets: List[str]) -> str:
+    """Where a listener listens instead; "" on its port, for other hosts."""
+    if not sockets:
+        return f"does not listen on port {endpoint.port[:5]}"
+    if any(s in _ANY or not strays([s.strip("[]").split("%")[0]]) for s in sockets):
+        return ""
+    return f"listens on {listed(sorted(set(sockets)))} alone"

@@ -9,7 +9,7 @@ from ...collect.answer import if_known, known
 from ...errors import HostproofError
 from ...evaluate.advice import Advice, Ask, Edit, Run, Step
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, status_for
 from .facts import Facts
 from .policy import NAME, Policy
 from .probes.zeroconf import PROCESSES, PROXYT, PROXYT_PROCESSES, ROUTE, SYSCONFIG, UNITS
@@ -58,12 +58,12 @@ def zeroconf(facts: Facts, policy: Policy) -> Verdict:
             (state.enabled, state.script),
             f"{listed(enabled, 'no unit')} enabled; "
             f"{'route at the start of an interface' if adds else 'no route'}",
-            FAIL if enabled else WARN if adds else PASS,
+            status_for(enabled, adds),
         ),
         running=_layer(
             (state.daemons, state.routes),
             f"{daemons} processes; {listed(routes, 'no')} route",
-            FAIL if daemons else WARN if routes else PASS,
+            status_for(daemons, routes),
         ),
         also=[
             ("units", state.enabled),

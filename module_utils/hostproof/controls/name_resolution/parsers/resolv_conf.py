@@ -43,25 +43,20 @@ def parse(text: str) -> Resolver:
     numbers = {"timeout": 5, "attempts": 2}
     rotate = False
     for number, line in enumerate(text.split("\n"), 1):
-        words = line.split()
-        if not words or line.startswith(("#", ";")) or words[0] not in _KEYWORDS:
+        keyword, *words = line.split() or [""]
+        if keyword not in _KEYWORDS:
             continue
-        # A carriage return becomes a part of the address or of the domain.
-        if line[0].isspace() or (line[-1] == "\r" and words[0] != "options"):
+        if not _counts(line, keyword, words, len(servers)):
             passed_over.append(number)
-        elif words[0] == "nameserver":
-            if len(words) > 1 and len(servers) < SERVERS and is_address(words[1].partition("%")[0]):
-                servers.append(words[1])
-            else:
-                passed_over.append(number)
-        elif words[0] in ("search", "domain"):
-            search = tuple(words[1:] if words[0] == "search" else words[1:2])
-        elif words[0] == "options":
+        elif keyword == "nameserver":
+            servers.append(words[0])
+        elif keyword in ("search", "domain"):
+            search = tuple(words if keyword == "search" else words[:1])
+        elif keyword == "options":
             rotate = rotate or "rotate" in words
-            options = [_OPTION.match(word) for word in words[1:]]
             numbers.update(
                 (match.group(1), min(integer(match.group(2)), _MOST[match.group(1)]))
-                for match in options
+                for match in map(_OPTION.match, words)
                 if match
             )
     # With 0 seconds the resolver takes one.
@@ -69,3 +64,13 @@ def parse(text: str) -> Resolver:
     return Resolver(
         tuple(servers), search, timeout, numbers["attempts"], rotate, tuple(passed_over)
     )
+
+
+def _counts(line: str, keyword: str, words: List[str], servers: int) -> bool:
+    """Whether the resolver takes a line of a keyword after a number of servers."""
+    # A carriage return becomes a part of the address or of the domain.
+    if line[0].isspace() or (line[-1] == "\r" and keyword != "options"):
+        return False
+    if keyword != "nameserver":
+        return True
+    return bool(words) and servers < SERVERS and is_address(words[0].partition("%")[0])

@@ -9,7 +9,7 @@ cloud.cfg.d, which takes precedence over cloud.cfg.
 """
 
 import re
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Tuple
 
 from ....collect.answer import Answer, attempt, if_known, unless_absent, unless_newer
 from ....collect.host import Host
@@ -55,17 +55,7 @@ def read(host: Host, hosts: str) -> Optional[Template]:
     config = attempt(host.read_text, CONFIG, record=_kept)
     if isinstance(config, Absent) or _is_off(host):
         return None
-    values = {CONFIG: _value(unless_newer(config, ""))}
-    for name in unless_absent(attempt(host.list_dir, _FOLDER), []):
-        if name.endswith(".cfg"):
-            path = f"{_FOLDER}/{name}"
-            values[path] = _value(unless_absent(attempt(host.read_text, path, record=_kept), ""))
-    for name, path in _DATA.items():
-        text = attempt(host.read_text, path, record=_kept)
-        values[name] = _value("" if isinstance(text, Absent) else unless_newer(text, ""))
-    place, value = next(
-        ((path, value) for path, value in reversed(list(values.items())) if value), ("", "")
-    )
+    place, value = _setting(host, _value(unless_newer(config, "")))
     if value.lower() == _LINE:
         return Template(_HOSTS, None, place, is_line=True)
     if not (value.lower() in _WHOLE if value else has_header):
@@ -76,6 +66,21 @@ def read(host: Host, hosts: str) -> Optional[Template]:
         path=path or _TEMPLATES,
         text=attempt(host.read_text, path) if path else None,
         place=place or CONFIG,
+    )
+
+
+def _setting(host: Host, of_config: str) -> Tuple[str, str]:
+    """The place of the setting that takes precedence, and its value; "" for none."""
+    values = {CONFIG: of_config}
+    for name in unless_absent(attempt(host.list_dir, _FOLDER), []):
+        if name.endswith(".cfg"):
+            path = f"{_FOLDER}/{name}"
+            values[path] = _value(unless_absent(attempt(host.read_text, path, record=_kept), ""))
+    for name, path in _DATA.items():
+        text = attempt(host.read_text, path, record=_kept)
+        values[name] = _value("" if isinstance(text, Absent) else unless_newer(text, ""))
+    return next(
+        ((path, value) for path, value in reversed(list(values.items())) if value), ("", "")
     )
 
 
