@@ -124,16 +124,7 @@ def read(host: Host, policy: Policy) -> Facts:
         # No command of Linux runs on another system.
         return Facts(meminfo, meminfo, {}, {}, {}, *[meminfo] * 6)
     owners = attempt(_owners, host, policy)
-    uid_of = {
-        owner.name: owner.entry.passwd.uid
-        for owner in if_known(owners, ())
-        if isinstance(owner.entry, Entry)
-    }
-    shared = attempt(
-        lambda: shared_uids.parse(
-            host.read_text(PASSWD, record=lambda text: shared_uids.kept(text, uid_of)), uid_of
-        )
-    )
+    shared = attempt(_shared, host, if_known(owners, ()))
     names = [group.name for group in policy.groups]
     for required in wanted(policy):
         names += [required.group, *required.groups]
@@ -153,6 +144,14 @@ def read(host: Host, policy: Policy) -> Facts:
         inventory=attempt(_inventory, host),
         zones=attempt(_zones, host, owners, system),
     )
+
+
+def _shared(host: Host, owners: Tuple[Owner, ...]) -> Dict[int, List[str]]:
+    uid_of = {
+        owner.name: owner.entry.passwd.uid for owner in owners if isinstance(owner.entry, Entry)
+    }
+    text = host.read_text(PASSWD, record=lambda text: shared_uids.kept(text, uid_of))
+    return shared_uids.parse(text, uid_of)
 
 
 def _owners(host: Host, policy: Policy) -> Tuple[Owner, ...]:
@@ -231,16 +230,10 @@ def _follow(
     while waiting and len(own) < _MOST:
         value, parent = waiting.pop(0)
         place = login.place_of(value, home)
-        folder, _, pattern = place.rpartition("/")
+        folder = place.rpartition("/")[0]
         if folder == PROFILE_D or place in _SYSTEM_FILES or login.of_package(place):
             continue
-        paths = [place]
-        if "*" in pattern or "?" in pattern:
-            if folder not in listed:
-                listed[folder] = attempt(_names_in, host, folder, name)
-            names = fnmatch.filter(if_known(listed[folder], ()), pattern)
-            paths = [f"{folder}/{one}" for one in names]
-        for path in paths:
+        for path in _matching(host, name, place, listed):
             if path in own or not _ABSOLUTE.match(path):
                 continue
             read_files = _files(
@@ -252,6 +245,18 @@ def _follow(
             )
             own.update(read_files)
             waiting += login.sourced(read_files)
+
+
+def _matching(
+    host: Host, name: str, place: str, listed: Dict[str, Answer[Tuple[str, ...]]]
+) -> List[str]:
+    """The paths of a place, which may be a pattern."""
+    folder, _, pattern = place.rpartition("/")
+    if "*" not in pattern and "?" not in pattern:
+        return [place]
+    if folder not in listed:
+        listed[folder] = attempt(_names_in, host, folder, name)
+    return [f"{folder}/{one}" for one in fnmatch.filter(if_known(listed[folder], ()), pattern)]
 
 
 def _names_in(host: Host, folder: str, user: str) -> Tuple[str, ...]:

@@ -117,9 +117,7 @@ class _Walk:
         self._depth -= 1
 
     def _run(self, path: str, settings: Settings, is_quiet: bool, is_sure: bool) -> None:
-        masks = {step.value.zfill(3) for step in settings.steps if step.kind == UMASK}
-        # The stock files of Red Hat: 002 is for a primary group named like the account.
-        is_stock = {"002", "022"} <= masks and not self._start.has_own_group
+        is_stock = _is_stock(settings) and not self._start.has_own_group
         was_left_out = False
         for step in [*settings.steps, *self._unseen(path, settings)]:
             sure = is_sure and (step.is_sure or was_left_out)
@@ -130,11 +128,12 @@ class _Walk:
             elif step.kind == UMASK and is_stock and step.value.zfill(3) == "002":
                 was_left_out = step.is_sure
             elif step.kind == UMASK:
-                # One under a condition may run, so both are possible.
-                self._masks = [*([] if sure else self._masks), (step.value, path)]
                 was_left_out = False
                 if sure:
                     self._is_set, self._unknown = True, None
+                    self._masks = []
+                # One under a condition may run, so both are possible.
+                self._masks.append((step.value, path))
 
     def _unseen(self, path: str, settings: Settings) -> List[Step]:
         """The files that stock start files read, if a recording does not show them."""
@@ -170,6 +169,11 @@ class _Walk:
             for one in known_ones
             if one.rpartition("/")[0] == folder and fnmatch.fnmatchcase(one, place)
         ]
+
+
+def _is_stock(settings: Settings) -> bool:
+    """Files of Red Hat: 002 is for a primary group that has the name of the account."""
+    return {"002", "022"} <= {step.value.zfill(3) for step in settings.steps if step.kind == UMASK}
 
 
 def key_of(path: str) -> str:

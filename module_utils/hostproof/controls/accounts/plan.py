@@ -4,14 +4,14 @@
 
 import re
 from functools import partial
-from typing import Dict, List
+from typing import Dict, Iterator, List
 
 from ...apply.change import Change, CommandChange, Plan, Refusal, idle, independent
 from ...collect.answer import known
 from ...collect.command import Command
 from ...errors import Absent
 from ...evaluate.checking import Skip
-from .facts import Facts, Owner
+from .facts import Entry, Facts, Owner
 from .policy import Account, Group, Policy, wanted
 from .subjects import absent_groups, applies, orphaned
 
@@ -103,31 +103,37 @@ def _plan_group(group: Group, facts: Facts, against: Dict[str, List[Refusal]]) -
 def _plan_account(
     account: Account, owners: Dict[str, Owner], facts: Facts, against: Dict[str, List[Refusal]]
 ) -> Plan:
-    changes: List[Change] = []
     refusals: List[Refusal] = []
-    pending: List[str] = []
-    owner = owners[account.name]
     for name in (account.group, *account.groups):
         if name in against:
             refusals.extend(against[name])
         else:
             known(facts.groups[name])
-    if isinstance(owner.entry, Absent):
-        if account.uid is not None:
-            holder = facts.account_of_uid[account.uid]
-            if not isinstance(holder, Absent):
-                reason = f"uid {account.uid} belongs to the account {known(holder)}."
-                refusals.append(Refusal(reason, None))
-        orphans = orphaned(facts)
-        if orphans:
-            reason = (
-                f"An instance runs with uid {', '.join(orphans)}, which has no account: the name "
-                "service can be down. No local account is created."
-            )
-            refusals.append(Refusal(reason, None))
-        changes.append(_creation(account))
-        return Plan(changes, refusals, pending, [])
-    entry = known(owner.entry)
+    entry = owners[account.name].entry
+    if isinstance(entry, Absent):
+        refusals += _against_creation(account, facts)
+        return Plan([_creation(account)], refusals, [], [])
+    return _plan_groups(account, known(entry), refusals)
+
+
+def _against_creation(account: Account, facts: Facts) -> Iterator[Refusal]:
+    if account.uid is not None:
+        holder = facts.account_of_uid[account.uid]
+        if not isinstance(holder, Absent):
+            reason = f"uid {account.uid} belongs to the account {known(holder)}."
+            yield Refusal(reason, None)
+    orphans = orphaned(facts)
+    if orphans:
+        reason = (
+            f"An instance runs with uid {', '.join(orphans)}, which has no account: the name "
+            "service can be down. No local account is created."
+        )
+        yield Refusal(reason, None)
+
+
+def _plan_groups(account: Account, entry: Entry, refusals: List[Refusal]) -> Plan:
+    """The membership in groups of an account that exists."""
+    pending: List[str] = []
     if account.uid is not None and entry.passwd.uid != account.uid:
         refusals.append(
             Refusal(
@@ -143,7 +149,7 @@ def _plan_account(
             f"{account.group}. Apply does not change it."
         )
     added = [group for group in account.groups if group not in entry.groups]
-    changes.extend(_membership(account.name, group) for group in added)
+    changes: List[Change] = [_membership(account.name, group) for group in added]
     if added:
         pending.append(f"Sessions and instances of {account.name} get new groups at a new login.")
     return Plan(changes, refusals, pending, [])

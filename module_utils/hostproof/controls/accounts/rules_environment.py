@@ -9,7 +9,7 @@ from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.advice import Advice, Ask, Edit, Step
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, by_layers, known_or_skip, layered
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN, status_for
 from ...probes.oracle import time_zones
 from . import login
 from .facts import LOGIN_DEFS, PASSWD, Entry, Facts, Inventory, Owner, Running, gecos_mask
@@ -120,9 +120,7 @@ def umask(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
         persisted=Layer(
             decided if isinstance(decided, HostproofError) else text, status, "umask of a login"
         ),
-        in_use=Layer(in_use, FAIL if wrong else PASS, "umask of an instance")
-        if owner.running
-        else None,
+        in_use=Layer(in_use, status_for(wrong), "umask of an instance") if owner.running else None,
         why=("; ".join(problems) or f"{', '.join(by_place)} gives 022") + ".",
         advice=Advice(both=steps, persisted=steps, in_use=[again]),
         desired="022",
@@ -181,34 +179,40 @@ def silent_start(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
     if start.shell in login.PROFILE_ONLY:
         raise Skip(f"{start.shell or 'sh'} reads no start file for a command over ssh.")
     result = login.of_command(start)
-    old = [path for path, settings in result.files.items() if not settings.is_whole]
-    found: Dict[str, List[str]] = {}
-    for step, path in result.prints:
-        found.setdefault(path, []).append(step.value)
-    texts = [f"{path} runs {', '.join(dict.fromkeys(names))}" for path, names in found.items()]
+    found = _programs(result)
+    text = "; ".join(f"{path} runs {names}" for path, names in found.items())
     is_sure = any(step.is_sure for step, _path in result.prints)
-    unknown: Optional[HostproofError] = result.unknown
-    if old:
-        unknown = Unanswered(_key(old[0]), f"the recording has only the settings of {old[0]}")
+    unknown = _not_read(result)
     return layered(
-        persisted=Layer("; ".join(texts) or "prints nothing", FAIL if is_sure else WARN)
+        persisted=Layer(text, status_for(is_sure, found))
         if found
         else Layer(unknown or "prints nothing", PASS, "start files"),
-        also=[("start files", unknown)] if found and unknown is not None else [],
-        why=f"{'; '.join(texts)}" + ("." if is_sure else " under a condition."),
+        also=[("start files", unknown)],
+        why=text + ("." if is_sure else " under a condition."),
         advice=Advice(
             persisted=[
-                Edit(
-                    path,
-                    what=f"put {', '.join(dict.fromkeys(names))} in {path} between "
-                    "'if [ -t 0 ]; then' and 'fi'",
-                )
+                Edit(path, what=f"put {names} in {path} between 'if [ -t 0 ]; then' and 'fi'")
                 for path, names in found.items()
             ]
         ),
         desired="no output without a terminal",
         evidence=[_key(path) for path in found or (f"{start.home.rstrip('/')}/.bashrc",)],
     )
+
+
+def _programs(result: login.Login) -> Dict[str, str]:
+    """What prints, by the file that runs it."""
+    found: Dict[str, List[str]] = {}
+    for step, path in result.prints:
+        found.setdefault(path, []).append(step.value)
+    return {path: ", ".join(dict.fromkeys(names)) for path, names in found.items()}
+
+
+def _not_read(result: login.Login) -> Optional[HostproofError]:
+    for path, settings in result.files.items():
+        if not settings.is_whole:
+            return Unanswered(_key(path), f"the recording has only the settings of {path}")
+    return result.unknown
 
 
 @rules.check(
@@ -232,16 +236,12 @@ def environment(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
     listed = ", ".join(f"{name} ({path})" for name, path in sorted(variables.items()))
     # Once software is there these variables are custom. ORA_CRS_HOME is never right.
     ahead = isinstance(facts.inventory, Absent)
-    status = PASS
-    if "ORA_CRS_HOME" in variables:
-        status = FAIL
-    elif variables and ahead:
-        status = WARN
+    status = status_for("ORA_CRS_HOME" in variables, variables and ahead)
     zone, problem = ("", "") if status == FAIL else _zone(files, facts)
     why = f"Set: {listed}." if variables else "None of the variables is set."
     verdict = Verdict(
         WARN if problem else status,
-        f"{problem} {why}" if problem else why,
+        f"{problem} {why}".lstrip(),
         advice=Advice(_environment_steps(variables, status, zone if problem else "")),
         desired="ORA_CRS_HOME never; no variable of Oracle before an installation; no other TZ",
         persisted=", ".join(text for text in (listed, zone) if text) or "none",
@@ -321,7 +321,7 @@ def inventory(facts: Facts, policy: Policy) -> Verdict:
     owners = [owner for owner in known(facts.owners) if not isinstance(owner.entry, Absent)]
     problems: List[str] = []
     hints: List[str] = []
-    if any(ord(character) > 127 for character in location.path):
+    if re.search(r"[^\x00-\x7f]", location.path):
         problems.append("its path has characters that are not ASCII")
     if not location.group:
         problems.append(f"{location.file} has no inst_group")
@@ -329,19 +329,13 @@ def inventory(facts: Facts, policy: Policy) -> Verdict:
         (problems if wanted(policy) else hints).append(
             f"inst_group is {location.group}, not {' or '.join(sorted(groups))}"
         )
-    if isinstance(location.directory, Absent):
-        problems.append(f"{location.path} does not exist")
-        state = "missing"
-    else:
-        uid, gid, mode = known(location.directory)
-        state = f"uid {uid}, gid {gid}, mode {mode:o}"
-        problems += _faults_of_mode(location.path, uid, gid, mode, owners)
+    state, faults = _judged_directory(location, owners)
+    problems += faults
     grid = known(location.grid_home)
     if grid is not None and grid not in known(location.listed):
         problems.append(f"the inventory does not list the Grid home {grid}")
-    status = WARN if hints else PASS
     return Verdict(
-        FAIL if problems else status,
+        status_for(problems, hints),
         ("; ".join(problems + hints) or f"{location.path} is owned and listed as it should be")
         + ".",
         advice=Advice(_inventory_steps(location, problems + hints, grid)),
@@ -351,14 +345,19 @@ def inventory(facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _faults_of_mode(path: str, uid: int, gid: int, mode: int, owners: List[Owner]) -> List[str]:
+def _judged_directory(location: Inventory, owners: List[Owner]) -> Tuple[str, List[str]]:
+    """The state of the directory, and its faults."""
+    path = location.path
+    if isinstance(location.directory, Absent):
+        return "missing", [f"{path} does not exist"]
+    uid, gid, mode = known(location.directory)
     faults = [f"{path} is writable by all accounts"] if mode & 0o002 else []
     entries = [entry_of(owner) for owner in owners]
     by_group = any(gid in (entry.passwd.gid, *entry.gids) for entry in entries)
     by_owner = any(uid == entry.passwd.uid for entry in entries)
     if entries and not (by_owner and mode & 0o200 or by_group and mode & 0o020):
         faults.append(f"no Oracle account may write to {path}")
-    return faults
+    return f"uid {uid}, gid {gid}, mode {mode:o}", faults
 
 
 def _inventory_steps(location: Inventory, problems: List[str], grid: Optional[str]) -> List[Step]:

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Accounts, their numbers and their groups."""
 
-from typing import Callable, List, NamedTuple, Optional, Sequence
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence
 
 from ...collect.answer import known
 from ...errors import Absent, HostproofError
 from ...evaluate.advice import Advice, Apply, Ask, Step
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN, status_for, worst
 from ...parsers.unix import getent
 from .facts import PASSWD, Facts, File, Owner, Running
 from .policy import NAME, OINSTALL, Account, Policy
@@ -39,34 +39,21 @@ def exists(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
         return _missing(owner, facts, policy, desired)
     passwd = entry_of(owner).passwd
     shell = passwd.shell or "/bin/sh"
-    problems: List[str] = []
-    steps: List[Step] = []
-    if uid is not None and passwd.uid != uid:
-        problems.append(f"its uid is {passwd.uid}, the policy requires {uid}")
-        if passwd.uid:
-            steps.append(
-                Ask(
-                    f"set uid {passwd.uid} in accounts_accounts, or change the account and its "
-                    "files manually while no instance runs, because apply never changes a uid"
-                )
-            )
-    if passwd.uid == 0:
-        problems.append("its uid is 0: it is root")
-        steps.append(Ask(f"give the software of {owner.name} to another account than root"))
-    faults = _faults_of_shell(owner, shell) + _faults_of_home(owner, passwd)
-    is_bad = bool(problems) or any(fault.status == FAIL for fault in faults)
-    problems += [fault.text for fault in faults]
-    steps += [Ask(fault.fix) for fault in faults]
+    faults = [
+        *_faults_of_uid(owner, passwd.uid, uid),
+        *_faults_of_shell(owner, shell),
+        *_faults_of_home(owner, passwd),
+    ]
     state = f"uid {passwd.uid}, shell {shell}"
     return layered(
-        persisted=Layer(state, FAIL if is_bad else WARN if problems else PASS),
+        persisted=Layer(state, worst([PASS, *(fault.status for fault in faults)])),
         also=[
             (name, answer)
             for name, answer in (("shell", owner.shell), ("home", owner.home))
             if not isinstance(answer, Absent)
         ],
-        why=("; ".join(problems) or state) + ".",
-        advice=Advice(persisted=steps),
+        why=("; ".join(fault.text for fault in faults) or state) + ".",
+        advice=Advice(persisted=[Ask(fault.fix) for fault in faults if fault.fix]),
         desired=desired,
         values={"uid": passwd.uid, "gid": passwd.gid},
     )
@@ -76,6 +63,21 @@ class _Fault(NamedTuple):
     status: str
     text: str
     fix: str
+
+
+def _faults_of_uid(owner: Owner, uid: int, required: Optional[int]) -> List[_Fault]:
+    faults = []
+    if required not in (None, uid):
+        fix = (
+            f"set uid {uid} in accounts_accounts, or change the account and its files manually "
+            "while no instance runs, because apply never changes a uid"
+        )
+        text = f"its uid is {uid}, the policy requires {required}"
+        faults.append(_Fault(FAIL, text, fix if uid else ""))
+    if uid == 0:
+        fix = f"give the software of {owner.name} to another account than root"
+        faults.append(_Fault(FAIL, "its uid is 0: it is root", fix))
+    return faults
 
 
 def _faults_of_shell(owner: Owner, shell: str) -> List[_Fault]:
@@ -200,7 +202,7 @@ def primary_group(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
     return layered(
         persisted=Layer(
             f"{primary} (gid {entry.passwd.gid})",
-            (FAIL if account else WARN) if is_other else PASS,
+            status_for(is_other and account, is_other),
         ),
         in_use=_in_use(owner, others, lambda process: f"{process.name} gid {process.gid}", FAIL),
         why=("; ".join(problems) or f"{group} is the primary group") + ".",
@@ -244,32 +246,38 @@ def groups(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
         group: known(facts.groups[group]).gid for group in account.groups if group not in absent
     }
     missing = [group for group, gid in gids.items() if not entry.has(group, gid)]
-    stale: List[str] = []
-    for process in owner.running:
-        lost = [
-            name
-            for name, gid in gids.items()
-            if name not in missing and isinstance(process, Running) and gid not in process.gids
-        ]
-        if lost and isinstance(process, Running):
-            stale.append(f"{process.name} runs without {', '.join(lost)}")
+    stale = _stale(owner, {name: gid for name, gid in gids.items() if name not in missing})
     problems = [f"the host has no group {group}" for group in absent]
     problems += [f"not in {group}" for group in missing] + stale
-    names = ", ".join([*absent, *missing])
-    add: Step = Ask(
-        f"list {owner.name} with the groups {names} in accounts_accounts"
-        + (f", and the missing groups {', '.join(absent)} in accounts_groups" if absent else "")
-        + ", and apply the control"
-    )
+    add = _listing(owner, absent, missing)
     if policy.accounts is not None:
         add = Apply(NAME, owner.name)
     again = Ask(f"restart the instances of {owner.name} from a new login in a maintenance window")
     return layered(
-        persisted=Layer(", ".join(entry.groups), FAIL if absent or missing else PASS),
+        persisted=Layer(", ".join(entry.groups), status_for(absent + missing)),
         in_use=_in_use(owner, stale, lambda process: process.name, WARN),
         why=("; ".join(problems) or "All groups are there") + ".",
         advice=Advice(both=[add], persisted=[add], in_use=[again]),
         desired=", ".join(account.groups) or "no other group",
+    )
+
+
+def _stale(owner: Owner, gids: Dict[str, int]) -> List[str]:
+    """The instances that run without one of the groups of their account."""
+    stale = []
+    for process in owner.running:
+        if isinstance(process, Running):
+            lost = [name for name, gid in gids.items() if gid not in process.gids]
+            stale += [f"{process.name} runs without {', '.join(lost)}"] * bool(lost)
+    return stale
+
+
+def _listing(owner: Owner, absent: List[str], missing: List[str]) -> Step:
+    names = ", ".join([*absent, *missing])
+    return Ask(
+        f"list {owner.name} with the groups {names} in accounts_accounts"
+        + (f", and the missing groups {', '.join(absent)} in accounts_groups" if absent else "")
+        + ", and apply the control"
     )
 
 

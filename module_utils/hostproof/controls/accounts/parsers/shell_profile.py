@@ -148,14 +148,7 @@ def _commands(text: str) -> Iterator[str]:
     endless = ""
     while at < len(lines):
         begin = at
-        code, is_open = _scanned(lines[at], "")
-        at += 1
-        parts = [code]
-        while is_open and is_open not in endless and at < len(lines):
-            parts.append("" if is_open == "\\" else " ")
-            code, is_open = _scanned(lines[at], "" if is_open == "\\" else is_open)
-            parts.append(code)
-            at += 1
+        parts, is_open, at = _joined(lines, begin, endless)
         if is_open:
             # Without its end it is none, or the shell reports it.
             endless += is_open if at == len(lines) else ""
@@ -165,14 +158,33 @@ def _commands(text: str) -> Iterator[str]:
             continue
         code = "".join(parts)
         yield code
-        for match in _HERE.finditer(_without_quotes(code)):
-            found = _DELIMITER.match(code, match.start())
-            if found is None or _RUNS_HERE.search(code) or "((" in code[: match.start()]:
-                continue
-            end = found.group(1) or found.group(2) or found.group(3)
-            after = lines[at:] if not match.group(1) else [one.lstrip("\t") for one in lines[at:]]
-            # Without its end it is none, or the shell reports it.
-            at += after.index(end) + 1 if end in after else 0
+        at = _behind_here(code, lines, at)
+
+
+def _joined(lines: List[str], at: int, endless: str) -> Tuple[List[str], str, int]:
+    """The parts of the command at a line, the quote that stays open, and the next line."""
+    code, is_open = _scanned(lines[at], "")
+    parts = [code]
+    at += 1
+    while is_open and is_open not in endless and at < len(lines):
+        parts.append("" if is_open == "\\" else " ")
+        code, is_open = _scanned(lines[at], "" if is_open == "\\" else is_open)
+        parts.append(code)
+        at += 1
+    return parts, is_open, at
+
+
+def _behind_here(code: str, lines: List[str], at: int) -> int:
+    """The line behind the here-documents of a command, which begin at a line."""
+    for match in _HERE.finditer(_without_quotes(code)):
+        found = _DELIMITER.match(code, match.start())
+        if found is None or _RUNS_HERE.search(code) or "((" in code[: match.start()]:
+            continue
+        end = found.group(1) or found.group(2) or found.group(3)
+        after = lines[at:] if not match.group(1) else [one.lstrip("\t") for one in lines[at:]]
+        # Without its end it is none, or the shell reports it.
+        at += after.index(end) + 1 if end in after else 0
+    return at
 
 
 def _scanned(line: str, quote: str) -> Tuple[str, str]:
@@ -255,22 +267,19 @@ class _Reader:
         """Blocks and commands of a line: (place, kind, match). ``blank`` has no quoted text."""
         alone, shown = self._outside(blank)
         found: List[Tuple[int, str, Any]] = []
-        for pattern, kind in ((_OPEN, "open"), (_CLOSE, "close")):
-            for match in pattern.finditer(alone):
-                found.append((match.start(1 if match.group(1) else 2), kind, match))
-        found += [(match.start(1), "else", match) for match in _ELSE.finditer(alone)]
+        for pattern, kind in ((_OPEN, "open"), (_CLOSE, "close"), (_ELSE, "else")):
+            found += [
+                (match.start(match.lastindex or 0), kind, match)
+                for match in pattern.finditer(alone)
+            ]
         if "case" in blank or any(block.word == "case" for block in self._inside):
             found += [(match.end(1), "arm", match) for match in _ARM.finditer(blank)]
         found += [(match.start(), "leave", match) for match in _LEAVE.finditer(alone)]
         found += [(match.start(1), "call", match) for match in _CALL.finditer(alone)]
         # Only where nothing else sets it, as in /etc/bashrc of EL 9.
-        is_for_zero = re.search(r"umask[`)]\S* +(?:-eq|=+) +\S?0+\b", code) is not None
-        for pattern, kind in ((_UMASK, UMASK), (_SOURCE, SOURCE)):
-            for match in pattern.finditer(code) if kind == SOURCE or not is_for_zero else ():
-                # Quoted text is none, except that of eval.
-                is_hidden = alone[match.start("at")] == "_" and "eval" not in match.group()
-                if not is_hidden and not _APART.match(code, match.end()):
-                    found.append((match.start("at"), kind, match))
+        if re.search(r"umask[`)]\S* +(?:-eq|=+) +\S?0+\b", code) is None:
+            found += _shown(_UMASK, UMASK, code, alone)
+        found += _shown(_SOURCE, SOURCE, code, alone)
         found += [(match.start(1), PRINT, match) for match in _PRINT.finditer(shown)]
         return found
 
@@ -279,19 +288,21 @@ class _Reader:
         is captured; other characters keep their place."""
         alone, shown = list(blank), list(blank)
         for place, letter in enumerate(blank):
-            before = blank[place - 1] if place else ""
-            if letter == "`":
-                is_open = self._brackets[-1:] == ["`"]
-                self._brackets = self._brackets[:-1] if is_open else [*self._brackets, "`"]
-            elif letter == "(":
-                is_list = before in ("$", "=", "<", ">") or (self._brackets or ["("])[-1] != "("
-                self._brackets.append("$" if is_list else "(")
-            elif letter == ")" and self._brackets:
-                self._brackets.pop()
+            self._count_bracket(letter, blank[place - 1] if place else "")
             if self._brackets and letter not in "()":
                 alone[place] = "_"
                 shown[place] = letter if set(self._brackets) == {"("} else "_"
         return "".join(alone), "".join(shown)
+
+    def _count_bracket(self, letter: str, before: str) -> None:
+        if letter == "`":
+            is_open = self._brackets[-1:] == ["`"]
+            self._brackets = self._brackets[:-1] if is_open else [*self._brackets, "`"]
+        elif letter == "(":
+            is_list = before in ("$", "=", "<", ">") or (self._brackets or ["("])[-1] != "("
+            self._brackets.append("$" if is_list else "(")
+        elif letter == ")" and self._brackets:
+            self._brackets.pop()
 
     def _has(self, kind: str) -> bool:
         return any(block.kind == kind for block in self._inside)
@@ -305,12 +316,12 @@ class _Reader:
             self._else(self._inside[-1], match.group(1), code[match.end() :])
         elif kind == "arm" and self._inside and self._inside[-1].word == "case":
             self._arm(self._inside[-1], match.group(1))
-        elif self._has(_OTHER_SHELL):
-            return
-        elif kind == "leave":
-            is_batch = _session(code[:place]) is False or self._has(_WITHOUT)
-            self._has_left = self._has_left or (is_batch and not self._has(_IN_FUNCTION))
-            self._has_ended = self._is_sure(code, place, ()) and bool(_BEFORE.search(code[:place]))
+        elif not self._has(_OTHER_SHELL):
+            self._take_command(kind, match, code, place)
+
+    def _take_command(self, kind: str, match: Any, code: str, place: int) -> None:
+        if kind == "leave":
+            self._leave(code, place)
         elif kind == "call":
             for step in list(self._bodies.get(match.group(1), [])):
                 is_sure = step.is_sure and self._is_sure(code, place, (_SESSION,))
@@ -321,6 +332,11 @@ class _Reader:
             self._source(match, code, place)
         elif kind == PRINT and not self._is_quiet(code, place, match.group(2)):
             self._print(match.group(1), code, place)
+
+    def _leave(self, code: str, place: int) -> None:
+        is_batch = _session(code[:place]) is False or self._has(_WITHOUT)
+        self._has_left = self._has_left or (is_batch and not self._has(_IN_FUNCTION))
+        self._has_ended = self._is_sure(code, place, ()) and bool(_BEFORE.search(code[:place]))
 
     def _block(self, match: Any, code: str) -> _Block:
         word = match.group(1) or "{"
@@ -418,6 +434,16 @@ class _Reader:
 
     def _print(self, name: str, code: str, place: int) -> None:
         self._add(Step(PRINT, name, self._is_sure(code, place, (_WITHOUT, _IN_FUNCTION))))
+
+
+def _shown(pattern: Any, kind: str, code: str, alone: str) -> List[Tuple[int, str, Any]]:
+    """The commands of this shell. Quoted text is none, except that of eval."""
+    return [
+        (match.start("at"), kind, match)
+        for match in pattern.finditer(code)
+        if (alone[match.start("at")] != "_" or "eval" in match.group())
+        and not _APART.match(code, match.end())
+    ]
 
 
 def _kind_of(condition: str) -> str:
