@@ -15,12 +15,13 @@ from ...errors import HostproofError
 from ...evaluate.advice import apply_line
 from ...probes.systemd import udev
 from .facts import Facts, Used
-from .policy import NAME, Policy
+from .policy import NAME, Device, Policy
 from .probes import disks
 from .required_values import (
     GROUP,
     MODE,
     OWNER,
+    Assigned,
     Target,
     Wanted,
     attribute,
@@ -96,32 +97,37 @@ def step_of_target(target: Target, facts: Facts, policy: Policy) -> Step:
     when_added: List[Tuple[str, str]] = []
     values: List[ValueChange] = []
     later: List[ValueChange] = []
-    not_offered: List[Wanted] = []
+    planned: List[Wanted] = []
+    refusals: List[Refusal] = []
     for want in settings(target):
         now = value_of(disk, want.key)
-        coming = value_at_boot(disk, want.key, facts, others)
-        value = _value(target, want, now, None if coming is None else coming.value)
+        assigned = value_at_boot(disk, want.key, facts, others)
+        coming = None if assigned is None else assigned.value
+        value = _value(target, want, now, coming)
         if value is None:
-            not_offered.append(want)
+            refusals.append(refused(_not_offered(target, want)))
             continue
-        # A map keeps the request size that its paths had when it was created.
-        live = not (want.key == disks.SECTORS and target.path_of is not None)
-        if coming is None or coming.value not in want.values:
+        planned.append(want)
+        live = _is_live(target, want)
+        if coming not in want.values:
             (parts if live else when_added).append((attribute(want.key), value))
         if now not in want.values:
             change = ValueChange(disk.file(want.key), value, now)
             (values if live and policy.activation == "now" else later).append(change)
     rule = None
-    refusals = [refused(_not_offered(target, want)) for want in not_offered]
     if parts or when_added:
         always = _identity(disk.title, known(disk.known))
         added = always.replace(_ALWAYS, _ADDED, 1)
         rule = _rule(always, parts) + _rule(added, when_added)
-        wanted = [want for want in settings(target) if want not in not_offered]
-        refusals += _losing_values(target, wanted, rule, facts, policy)
+        refusals += _losing_values(target, planned, rule, facts, policy)
     if any(item.path.endswith(disks.SCHEDULER) for item in values):
         later.append(_requests_of(target))
     return Step(rule, tuple(values), tuple(later), None, tuple(refusals))
+
+
+def _is_live(target: Target, want: Wanted) -> bool:
+    """A map keeps the request size that its paths had when it was created."""
+    return want.key != disks.SECTORS or target.path_of is None
 
 
 def _value(target: Target, want: Wanted, now: str, coming: Optional[str]) -> Optional[str]:
@@ -173,28 +179,16 @@ def _loses(title: str, what: str, place: str, policy: Policy) -> str:
 
 def step_of_node(used: Used, facts: Facts, policy: Policy) -> Step:
     """The changes for owner, group and mode. Nothing is set without an entry in the policy."""
-    entry = used.entry
-    if entry is None or (entry.owner, entry.group, entry.mode) == (None, None, None):
+    attributes = [] if used.entry is None else _attributes(used.entry, facts)
+    if not attributes:
         return Step(None, (), (), None, ())
-    names = [(OWNER, entry.owner), (GROUP, entry.group)]
-    # With an unknown account udev would assign the device node to root.
-    for key, account in names:
-        if account is not None:
-            known(facts.accounts[f"{key.lower()} {account}"])
-    attributes = [(key, text) for key, text in names if text is not None]
-    if entry.mode is not None:
-        attributes.append((MODE, f"{entry.mode:04o}"))
     others = with_file(known(facts.rules), policy.rules_file, "")
     kept = persisted_values(used, facts, others)
-    parts = []
-    for key, text in attributes:
-        assignment, always = kept[key]
-        is_kept = assignment is not None and always and assignment.by_identity
-        if assignment is None or not is_kept or assignment.value.lstrip("0") != text.lstrip("0"):
-            parts.append((key, text))
-    rule = _rule(_identity(used.node, known(used.udev)), parts) if parts else None
+    parts = [(key, text) for key, text in attributes if not _is_kept(*kept[key], text)]
+    rule = None
     refusals = []
-    if rule is not None:
+    if parts:
+        rule = _rule(_identity(used.node, known(used.udev)), parts)
         assignments = persisted_values(used, facts, with_file(others, policy.rules_file, rule))
         for key, text in parts:
             final, _always = assignments[key]
@@ -204,6 +198,24 @@ def step_of_node(used: Used, facts: Facts, policy: Policy) -> Step:
     states = _states(used, facts) if policy.activation == "now" else None
     node = None if states is None else (used.stable, *states)
     return Step(rule, (), (), node, tuple(refusals))
+
+
+def _attributes(entry: Device, facts: Facts) -> List[Tuple[str, str]]:
+    """The owner, group and mode that an entry names, for a rule."""
+    names = ((OWNER, entry.owner), (GROUP, entry.group))
+    attributes = [(key, text) for key, text in names if text is not None]
+    # With an unknown account udev would assign the device node to root.
+    for key, account in attributes:
+        known(facts.accounts[f"{key.lower()} {account}"])
+    if entry.mode is not None:
+        attributes.append((MODE, f"{entry.mode:04o}"))
+    return attributes
+
+
+def _is_kept(assignment: Optional[Assigned], always: bool, text: str) -> bool:
+    if assignment is None or not always or not assignment.by_identity:
+        return False
+    return assignment.value.lstrip("0") == text.lstrip("0")
 
 
 def _states(used: Used, facts: Facts) -> Optional[Tuple[str, str]]:

@@ -14,7 +14,7 @@ from ...collect.host import Stat
 from ...errors import HostproofError, NotRecorded
 from ...evaluate.advice import Ask, Step
 from ...evaluate.checking import Layer
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import PASS, WARN, status_for
 from .facts import Facts, Used
 from .probes.disk_string import DiskString
 
@@ -39,26 +39,26 @@ def discovered(
     if is_path:
         # The steps of the layer in use name the disk string.
         shown = string if isinstance(string, HostproofError) else string.text()
-        is_found = named_string(used, facts) is not None
-        return Discovered(Layer(shown, FAIL if is_found else PASS), ())
-    if above is None:
-        return None
+        return Discovered(Layer(shown, status_for(named_string(used, facts) is not None)), ())
+    return None if above is None else _of_map(used, facts, string, above)
+
+
+def _of_map(used: Used, facts: Facts, string: Answer[DiskString], above: str) -> Discovered:
+    """The paths of the map that ASM can open, or else whether the string finds the map."""
     nodes = facts.path_nodes.get(used.name, [])
     answers = [(node.name, attempt(_can_open, node.stat, used.asm, facts)) for node in nodes]
     found = [name for name, answer in answers if answer is True]
     unknown = [answer for _name, answer in answers if isinstance(answer, HostproofError)]
+    if unknown and not found:
+        return Discovered(Layer(unknown[0], PASS), ())
     if isinstance(string, HostproofError):
-        closed = Layer(f"ASM can open no path of {above}", PASS)
-        needed = [string] if found else unknown
-        return Discovered(Layer(needed[0], PASS) if needed else closed, ())
+        closed = f"ASM can open no path of {above}"
+        return Discovered(Layer(string if found else closed, PASS), ())
     text = string.text()
     steps = _steps(string, facts)
     if found:
         paths = f"ASM can open {_few(found)}, by which the next discovery finds {above} again"
-        status = FAIL if string.patterns else WARN
-        return Discovered(Layer(f"{text}: {paths}", status), steps)
-    if unknown:
-        return Discovered(Layer(unknown[0], PASS), ())
+        return Discovered(Layer(f"{text}: {paths}", status_for(string.patterns, paths)), steps)
     names = attempt(_names, used, facts)
     if isinstance(names, HostproofError):
         return Discovered(Layer(names, PASS), ())

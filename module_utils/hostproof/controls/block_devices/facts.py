@@ -229,7 +229,6 @@ def read(host: Host, policy: Policy) -> Facts:
             problems.append(answer)
         elif answer is not None:
             used.append(answer)
-    has_maps = any(disk.is_multipath for disk in by_name.values())
     by_session = {
         disk.session: disk for _name, disk in sorted(by_name.items()) if disk.session is not None
     }
@@ -241,9 +240,9 @@ def read(host: Host, policy: Policy) -> Facts:
         used=used,
         disks=_Disks(by_name),
         rules=rules,
-        tables=attempt(lambda: dm_multipath.tables(_read_output(host, TABLE))) if has_maps else {},
-        states=attempt(lambda: dm_multipath.states(_read_output(host, STATUS))) if has_maps else {},
-        daemon=_read_daemon(host) if has_maps else None,
+        tables={},
+        states={},
+        daemon=None,
         tuned=attempt(boot.read_tuned, host),
         accounts=_read_accounts(host, policy, used),
         drivers=tuple(sorted(users.drivers)),
@@ -253,9 +252,6 @@ def read(host: Host, policy: Policy) -> Facts:
         labels=users.labels,
         asm_owner=users.asm_owner,
         cmdline=attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline"))),
-        conf=attempt(_read_conf, host) if has_maps else multipath_conf.Conf([], [], {}),
-        wwids=attempt(_read_wwids, host) if has_maps else frozenset(),
-        system=attempt(lambda: os_release.parse(host.read_text(OS_RELEASE))) if has_maps else {},
         scan=attempt(_read_scan, host) if users.labels else [],
         filter_string=attempt(_read_filter_string, host, users.labels),
         old_udev=attempt(_read_udev, host, rules),
@@ -265,7 +261,7 @@ def read(host: Host, policy: Policy) -> Facts:
         sessions=tuple(iscsi.read(host, disk) for disk in by_session.values()),
         logins=attempt(iscsi.read_logins, host) if by_session else {},
     )
-    return _with_disk_string(host, users.asm, facts)
+    return _with_disk_string(host, users.asm, _with_maps(host, facts))
 
 
 def _nothing(host: Host, policy: Policy) -> Facts:
@@ -553,6 +549,19 @@ def _read_udev(host: Host, rules: Answer[Rules]) -> bool:
 def _outside_maps(used: List[Used], by_name: Dict[str, Disk]) -> List[str]:
     """The lowest disks of the used devices that no multipath map is above."""
     return sorted({name for one in used for name in disks.outside_maps(one.below, by_name)})
+
+
+def _with_maps(host: Host, facts: Facts) -> Facts:
+    if not facts.maps():
+        return facts
+    return facts._replace(
+        tables=attempt(lambda: dm_multipath.tables(_read_output(host, TABLE))),
+        states=attempt(lambda: dm_multipath.states(_read_output(host, STATUS))),
+        daemon=_read_daemon(host),
+        conf=attempt(_read_conf, host),
+        wwids=attempt(_read_wwids, host),
+        system=attempt(lambda: os_release.parse(host.read_text(OS_RELEASE))),
+    )
 
 
 def _with_disk_string(host: Host, sids: Set[str], facts: Facts) -> Facts:

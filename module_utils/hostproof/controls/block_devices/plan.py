@@ -78,12 +78,13 @@ def _made(
     """
     answers = [(name, attempt(step_of)) for name, step_of in parts]
     unknown = [(name, one) for name, one in answers if isinstance(one, HostproofError)]
-    if unknown and len(unknown) == len(answers):
-        raise unknown[0][1]
     planned = [(name, one) for name, one in answers if not isinstance(one, HostproofError)]
+    if unknown and not planned:
+        raise unknown[0][1]
     refusals = [not_known(name, problem) for name, problem in unknown]
     refusals += [one._replace(part=name) for name, step in planned for one in step.refusals]
-    refused = {about for _name, step in planned if step.refusals for about in _about(step.rule)}
+    refused: Set[_About] = set()
+    refused.update(*(_about(step.rule) for _name, step in planned if step.refusals))
     # Paths of one map have the same identity: a rule of one is a rule of the other.
     steps = [
         step

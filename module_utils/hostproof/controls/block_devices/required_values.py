@@ -185,6 +185,12 @@ def value_at_boot(disk: Disk, key: str, facts: Facts, rules: Rules) -> Optional[
             path = path if unit.type == "sysfs" and unit.enabled else ""
             if glob_pattern.fits(f"/sys/block/{disk.name}/{key}", path):
                 assigned = Assigned(option.value, f"tuned profile {option.path}", True)
+    return _of_later(disk, key, facts) or assigned
+
+
+def _of_later(disk: Disk, key: str, facts: Facts) -> Optional[Assigned]:
+    """The last line that sets the value after udev. It must set the value that the disk has."""
+    assigned = None
     for place, line in known(facts.later):
         of = re.findall(r"/(?:class/)?block/([\w-]+)/", line)
         if f"/{key}" not in line or (of and disk.name not in of):

@@ -9,7 +9,7 @@ from ...collect.answer import if_known, known
 from ...errors import HostproofError, Unanswered
 from ...evaluate.advice import Advice, Ask, Run, Step
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN, status_for
 from .facts import Facts
 from .policy import NAME, Policy
 from .probes import iscsi
@@ -47,23 +47,19 @@ def iscsi_login(session: Session, facts: Facts, _policy: Policy) -> Verdict:
     values = [(record.path, record.values.get(iscsi.STARTUP, "manual")) for record in records]
     started = [path for path, value in values if value in ("automatic", "onboot")]
     texts = [f"{iscsi.STARTUP} {value} in {path}" for path, value in values]
+    if not records:
+        texts = ["open-iscsi has no record of its target"]
     steps: List[Step] = []
     if not started:
         _raise_by_firmware(session, facts)
-    if not records:
-        texts = ["open-iscsi has no record of its target"]
-        steps.append(Ask("discover the target again (iscsiadm -m discovery), and log in to it"))
-    elif not started:
-        target, portal = known(session.target), known(session.portal)
-        line = ("iscsiadm", "-m", "node", "-T", target, "-p", portal, "-o", "update")
-        steps.append(Run(*line, "-n", iscsi.STARTUP, "-v", "automatic", text="log in at boot"))
+        steps.append(_log_in(session, bool(records)))
     services = if_known(facts.logins, {})
     if services and not any(word.startswith(_ON) for word in services.values()):
         words = (f"{unit} is {word or 'not known to systemd'}" for unit, word in services.items())
         texts.append(" and ".join(words))
         steps.append(_enable(services))
     return layered(
-        persisted=Layer("; ".join(texts), FAIL if steps else PASS, "after a reboot"),
+        persisted=Layer("; ".join(texts), status_for(steps), "after a reboot"),
         running=Layer("logged in"),
         also=[("the service that logs in", facts.logins)],
         advice=Advice(persisted=steps),
@@ -71,6 +67,14 @@ def iscsi_login(session: Session, facts: Facts, _policy: Policy) -> Verdict:
         desired=f"{iscsi.STARTUP} automatic, and a service that logs in",
         evidence=[*(f"file:{path}" for path, _value in values), session.key],
     )
+
+
+def _log_in(session: Session, has_record: bool) -> Step:
+    if not has_record:
+        return Ask("discover the target again (iscsiadm -m discovery), and log in to it")
+    target, portal = known(session.target), known(session.portal)
+    line = ("iscsiadm", "-m", "node", "-T", target, "-p", portal, "-o", "update")
+    return Run(*line, "-n", iscsi.STARTUP, "-v", "automatic", text="log in at boot")
 
 
 def _enable(services: Dict[str, str]) -> Step:

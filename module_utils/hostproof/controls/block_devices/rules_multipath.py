@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of multipath maps: multipathd, number of paths, and queueing without a path."""
 
-from typing import Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import Answer, if_known, known
 from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, failing
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN, status_for
 from .facts import CONFIG, DAEMON, QUEUEING, STATUS, TABLE, Facts
 from .parsers.dm_multipath import Queueing
 from .policy import EXTERNAL, NAME, Policy
@@ -77,22 +77,14 @@ def paths(disk: Disk, facts: Facts, policy: Policy) -> Verdict:
         raise Unanswered("command:" + " ".join(STATUS), f"dmsetup does not show {disk.title}")
     path_states = states[str(disk.dm_name)]
     numbers = {known(facts.disks[name].known).number: facts.disks[name] for name in disk.slaves}
-    words, working = [], []
-    for number, is_well in sorted(path_states.items()):
-        path = numbers.get(number)
-        state = "" if path is None else if_known(path.values["device/state"], "")
-        is_well = is_well and state in ("", "running", "live")
-        name = number if path is None else path.title
-        words.append(f"{name} {'works' if is_well else 'failed'}" + (f" ({state})" * bool(state)))
-        if is_well and path is not None:
-            working.append(path)
+    words, working = _condition(path_states, numbers)
     hosts = {path.host for path in working if path.host is not None}
     down = len(path_states) - len(working)
     problems = [f"{down} of {len(path_states)} paths do not work"] if down else []
     if len(working) < policy.min_paths:
         problems.append(f"{len(working)} work, and {policy.min_paths} are required")
     single = len(working) > 1 and len(hosts) == 1
-    status = FAIL if problems else WARN if single else PASS
+    status = status_for(problems, single)
     if single:
         problems.append("all of them use one adapter")
     return Verdict(
@@ -106,6 +98,22 @@ def paths(disk: Disk, facts: Facts, policy: Policy) -> Verdict:
         + ["file:" + path.file("device/state") for path in numbers.values()],
         values={"paths": len(path_states), "working": len(working)},
     )
+
+
+def _condition(
+    path_states: Dict[str, bool], numbers: Dict[str, Disk]
+) -> Tuple[List[str], List[Disk]]:
+    """The state of each path in words, and the paths that work."""
+    words, working = [], []
+    for number, is_well in sorted(path_states.items()):
+        path = numbers.get(number)
+        state = "" if path is None else if_known(path.values["device/state"], "")
+        is_well = is_well and state in ("", "running", "live")
+        name = number if path is None else path.title
+        words.append(f"{name} {'works' if is_well else 'failed'}" + (f" ({state})" * bool(state)))
+        if is_well and path is not None:
+            working.append(path)
+    return words, working
 
 
 @rules.check(

@@ -7,7 +7,7 @@ from typing import Dict, List, Optional, Tuple
 from ...collect.answer import attempt, existing, if_known, known
 from ...errors import HostproofError
 from ...evaluate.checking import Judged, Rules, Skip, Verdict, failing, verdict_or_error
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN, status_for
 from ...parsers.systemd.udev_rules import comparing
 from .device_steps import remedy, step_of_node
 from .facts import ASM_KEY, DRIVERS, Facts, Used
@@ -57,15 +57,10 @@ def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
     persisted, lost, unsafe = if_known(answer, (f"unknown: {answer}", [], []))
     problems += lost
     warnings += unsafe
-    status = FAIL if problems else WARN if warnings else PASS
-    fix, commands = remedy(step_of_node, used, facts, policy) if status != PASS else ("", [])
-    compared = [] if if_known(facts.old_udev, True) else comparing(if_known(facts.rules, []))
-    if lost and compared:
-        fix, commands = f"replace == by = for OWNER, GROUP and MODE in {compared[0]}", []
-    if used.opened is not None:
-        fix, commands = f"set the owner of {used.node} in a udev rule, and use that node in ASM", []
+    is_wrong = bool(problems or warnings)
+    fix, commands = _fix_of_owner(used, facts, policy, bool(lost)) if is_wrong else ("", [])
     return Verdict(
-        status,
+        status_for(problems, warnings),
         why="; ".join(problems + warnings) + ".",
         fix=fix,
         commands=commands,
@@ -75,6 +70,15 @@ def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
         in_use=used.by,
         failing_layer=failing(running=is_wrong_now, persisted=bool(lost or unsafe)),
     )
+
+
+def _fix_of_owner(used: Used, facts: Facts, policy: Policy, is_lost: bool) -> Tuple[str, List[str]]:
+    if used.opened is not None:
+        return f"set the owner of {used.node} in a udev rule, and use that node in ASM", []
+    compared = [] if if_known(facts.old_udev, True) else comparing(if_known(facts.rules, []))
+    if is_lost and compared:
+        return f"replace == by = for OWNER, GROUP and MODE in {compared[0]}", []
+    return remedy(step_of_node, used, facts, policy)
 
 
 @rules.check(
@@ -217,7 +221,7 @@ def asm_disks(facts: Facts, _policy: Policy) -> Verdict:
     ]
     problems = twice + [f"{node} has no serial number" for node in unnamed]
     return Verdict(
-        FAIL if twice else WARN if unnamed else PASS,
+        status_for(twice, unnamed),
         f"{'; '.join(problems[:_MOST_NAMED])}.",
         fix="use the multipath map instead of its paths in ASM; for a VMware guest set "
         "disk.EnableUUID to TRUE, for a disk of virtio set its serial",

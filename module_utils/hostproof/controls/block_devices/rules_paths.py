@@ -3,13 +3,13 @@
 """Single paths of multipath maps: whether Oracle uses one, and whether the map is made at boot."""
 
 import re
-from typing import Dict, List, Optional, Set, Tuple
+from typing import Dict, List, Optional, Sequence, Set, Tuple
 
 from ...collect.answer import attempt, existing, if_known, known, unless_newer
 from ...errors import Absent, HostproofError, NotRecorded, Unanswered
 from ...evaluate.advice import Advice, Ask, Run, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, layered
-from ...evaluate.finding import FAIL, PASS
+from ...evaluate.finding import PASS, status_for
 from ...parsers.number import integer
 from .discovery import discovered, named_string
 from .facts import ASM_KEY, MULTIPATH_CONF, WWIDS, Facts, Used
@@ -67,31 +67,34 @@ def single_path(used: Used, facts: Facts, _policy: object) -> Verdict:
     signs = [(disk, attempt(_sign_of, disk, facts)) for disk in _alone(used, facts)]
     unknown = [sign for _disk, sign in signs if isinstance(sign, HostproofError)]
     paths = [(disk.name, str(sign)) for disk, sign in signs if if_known(sign, None)]
-    text = "; ".join(f"{name} {sign}" for name, sign in paths)
-    shown = "; ".join(filter(None, [f"{used.by} uses {used.node}", text]))
-    if above and not paths:
-        shown = f"{above} is below it"
-    why = f"{text}, and {used.by} uses it directly." if paths else None
-    scan = scanned(used, facts, above)
-    if scan is not None and why is None and scan.why:
-        why = scan.why
-    found = discovered(used, facts, above, bool(paths))
-    if found is not None and why is None and found.layer.status != PASS:
-        why = f"{found.layer.shown}."
-    later = scan.layer if scan is not None else None
+    later, why, steps = _next_search(used, facts, above, bool(paths))
+    shown = f"{above} is below it" if above else f"{used.by} uses {used.node}"
+    if paths:
+        text = "; ".join(f"{name} {sign}" for name, sign in paths)
+        shown = f"{used.by} uses {used.node}; {text}"
+        why = f"{text}, and {used.by} uses it directly."
     return layered(
-        in_use=Layer(
-            unknown[0] if unknown and not paths else shown, FAIL if paths else PASS, "the disk"
-        ),
-        persisted=later if found is None else found.layer,
-        advice=Advice(
-            persisted=scan_steps(used, facts) if found is None else found.steps,
-            in_use=_steps(used, facts, paths),
-        ),
-        why=why,
+        in_use=Layer(unknown[0] if unknown and not paths else shown, status_for(paths), "the disk"),
+        persisted=later,
+        advice=Advice(persisted=steps, in_use=_steps(used, facts, paths)),
+        why=why or None,
         desired="a multipath map, or a disk that is not a path of one",
         evidence=[ASM_KEY, *(f"file:{_record_of(disk)}" for disk in below)],
     )
+
+
+def _next_search(
+    used: Used, facts: Facts, above: Optional[str], is_path: bool
+) -> Tuple[Optional[Layer], str, Sequence[Step]]:
+    """What the next discovery or scan finds, why that is wrong, and the steps."""
+    scan = scanned(used, facts, above)
+    why = "" if scan is None else scan.why
+    found = discovered(used, facts, above, is_path)
+    if found is None:
+        return None if scan is None else scan.layer, why, scan_steps(used, facts)
+    if not why and found.layer.status != PASS:
+        why = f"{found.layer.shown}."
+    return found.layer, why, found.steps
 
 
 def _map_of(below: List[Disk]) -> Optional[str]:
@@ -216,30 +219,23 @@ def maps_at_boot(disk: Disk, facts: Facts, _policy: object) -> Verdict:
     unfound = attempt(_unfound, disk, facts)
     off, rows = if_known(switched_off, None), if_known(excluded, [])
     missing = if_known(unfound, None)
-    answers = (excluded, switched_off, unfound)
-    needed = [one for one in answers if isinstance(one, HostproofError)]
-    unknown = [one for one in needed if not isinstance(one, NotRecorded)] or needed
+    unknown = _first_unknown(excluded, switched_off, unfound)
     texts = [f"the kernel parameter {off} switches it off"] if off else []
     texts += [_WHY[why].format(name, entry.text()) for name, why, entry in rows]
     texts += [missing] if missing else []
     persisted = "; ".join(texts) or "no path is excluded, and multipathd creates the map"
-    is_wrong = bool(texts)
     steps: List[Step] = []
     if off:
         steps.append(Ask(f"remove {off} from the kernel command line of the bootloader"))
     if rows:
         steps += _unlist(rows)
         steps.append(Run("multipath", "-t", text="check the merged configuration"))
-    if missing and not _has_main(facts):
-        steps.append(Ask(f"restore {MULTIPATH_CONF}, for example from a backup"))
-    elif missing:
-        steps.append(
-            Run("multipath", "-a", f"/dev/{disk.slaves[0]}", text=f"add its WWID to {WWIDS}")
-        )
+    if missing:
+        steps.append(_restore(disk, facts))
     return layered(
         persisted=Layer(
-            unknown[0] if unknown and not is_wrong else persisted,
-            FAIL if is_wrong else PASS,
+            unknown if unknown is not None and not texts else persisted,
+            status_for(texts),
             "after a reboot",
         ),
         advice=Advice(persisted=steps),
@@ -247,6 +243,18 @@ def maps_at_boot(disk: Disk, facts: Facts, _policy: object) -> Verdict:
         desired="all paths of the map are allowed, and multipathd creates the map",
         evidence=["file:" + MULTIPATH_CONF, "file:" + WWIDS, "file:/proc/cmdline"],
     )
+
+
+def _first_unknown(*answers: object) -> Optional[HostproofError]:
+    """The first error; one that is newer than the recording only where there is no other."""
+    unknown = [one for one in answers if isinstance(one, HostproofError)]
+    return min(unknown, key=lambda one: isinstance(one, NotRecorded), default=None)
+
+
+def _restore(disk: Disk, facts: Facts) -> Step:
+    if not _has_main(facts):
+        return Ask(f"restore {MULTIPATH_CONF}, for example from a backup")
+    return Run("multipath", "-a", f"/dev/{disk.slaves[0]}", text=f"add its WWID to {WWIDS}")
 
 
 def _switched_off(facts: Facts) -> Optional[str]:

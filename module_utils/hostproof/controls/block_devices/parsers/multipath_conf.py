@@ -183,17 +183,20 @@ def excluded_by(path: Path, conf: Conf) -> Optional[Tuple[str, Entry]]:
     for key in ("property", "devnode", _DEVICE, "protocol", "wwid"):
         entries = [entry for entry in conf.entries if entry.key == key]
         exceptions = [entry for entry in conf.exceptions if entry.key == key]
-        if key == "property":
-            found = _by_property(path, entries, exceptions)
-            if found is not None:
-                return found
-            continue
-        excluding = [entry for entry in entries if _fits(entry, path)]
-        if not excluding and key == "devnode" and _fits(_NO_DISKS, path):
-            excluding = [_NO_DISKS]
-        if excluding and not any(_fits(entry, path) for entry in exceptions):
-            return BUILT_IN if excluding[0] is _NO_DISKS else LISTED, excluding[0]
+        decide = _by_property if key == "property" else _by_key
+        found = decide(path, [*entries, _NO_DISKS] if key == "devnode" else entries, exceptions)
+        if found is not None:
+            return found
     return None
+
+
+def _by_key(
+    path: Path, entries: List[Entry], exceptions: List[Entry]
+) -> Optional[Tuple[str, Entry]]:
+    excluding = [entry for entry in entries if _fits(entry, path)]
+    if not excluding or any(_fits(entry, path) for entry in exceptions):
+        return None
+    return BUILT_IN if excluding[0] is _NO_DISKS else LISTED, excluding[0]
 
 
 def _by_property(

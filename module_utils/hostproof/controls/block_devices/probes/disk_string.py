@@ -144,8 +144,12 @@ def _paths(below: List[Disk], pseudo: Dict[str, str], name: str) -> List[str]:
     maps = [disk for disk in below if disk.is_multipath]
     paths = [path for disk in maps for path in disk.slaves]
     paths += [path for path, own in sorted(pseudo.items()) if own in [one.name for one in below]]
-    match = _OF_PARTITION.match(below[0].dm_uuid) if below else None
-    number = match.group(1) if match else ""
-    if below and name != below[0].name and not maps:
-        number = name[len(below[0].name) :]
+    number = _partition_of(below[0], name, bool(maps)) if below else ""
     return [f"{path}{'p' if number and path[-1].isdigit() else ''}{number}" for path in paths]
+
+
+def _partition_of(disk: Disk, name: str, has_maps: bool) -> str:
+    if name != disk.name and not has_maps:
+        return name[len(disk.name) :]
+    match = _OF_PARTITION.match(disk.dm_uuid)
+    return match.group(1) if match else ""
