@@ -3,13 +3,13 @@
 """ASMLIB: its version, the module or io_uring that it needs, and its start."""
 
 import re
-from typing import List, Optional
+from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, known
 from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.advice import Advice, Ask, Run, Step
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, by_layers, layered
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN, status_for
 from ...parsers.kernel import kernel_release
 from ...parsers.unix.distribution import EL
 from .facts import ASMLIB, CONFIG, IO_URING, RPM, UNIT, Facts, is_configured, modinfo
@@ -67,31 +67,20 @@ def asmlib_version(facts: Facts, _policy: Policy) -> Verdict:
 )
 def asmlib_module(facts: Facts, _policy: Policy) -> Verdict:
     has_v3 = version(facts) >= V3
-    there = {}
+    layers: Dict[str, Layer] = {}
+    bad: List[str] = []
     for layer, kernel in kernels(facts):
-        has = known(facts.modules[f"{kernel} {ASMLIB}"])
-        is_loaded = layer == "running" and known(facts.loaded[ASMLIB])
-        there[layer] = (kernel, has or is_loaded)
-    by_ring = {
-        layer: has_v3 and is_at_least(kernel, *_IO_URING_SINCE)
-        for layer, (kernel, _has) in there.items()
-    }
-    bad = {name: kernel for name, (kernel, has) in there.items() if not has and not by_ring[name]}
-    texts = {
-        layer: ("module oracleasm" if has else "io_uring" if by_ring[layer] else "no driver")
-        + f", kernel {kernel[:80]}"
-        for layer, (kernel, has) in there.items()
-    }
+        driver = _driver(facts, layer, kernel, has_v3)
+        bad += [] if driver else [kernel]
+        text = f"{driver or 'no driver'}, kernel {kernel[:80]}"
+        layers[layer] = Layer(text, status_for(not driver))
     default = facts.default_kernel
-    at_boot: Optional[Layer] = None
-    if "persisted" in texts:
-        at_boot = Layer(texts["persisted"], FAIL if "persisted" in bad else PASS)
-    elif isinstance(default, HostproofError) and not isinstance(default, Absent):
-        at_boot = Layer(default)
+    if isinstance(default, HostproofError) and not isinstance(default, Absent):
+        layers["persisted"] = Layer(default)
     now = known(facts.kernel)[:80]
     return layered(
-        persisted=at_boot,
-        running=Layer(texts["running"], FAIL if "running" in bad else PASS),
+        persisted=layers.get("persisted"),
+        running=layers["running"],
         advice=Advice(
             both=[
                 Ask(
@@ -107,12 +96,20 @@ def asmlib_module(facts: Facts, _policy: Policy) -> Verdict:
             ],
         ),
         why=f"{packages(facts)} needs the module oracleasm, and it is missing in "
-        f"{', '.join(dict.fromkeys(bad.values()))}."
+        f"{', '.join(dict.fromkeys(bad))}."
         if bad
         else None,
         desired="module oracleasm, or ASMLIB 3",
         evidence=[_RPM, "command:" + " ".join(modinfo(known(facts.kernel), ASMLIB))],
     )
+
+
+def _driver(facts: Facts, layer: str, kernel: str, has_v3: bool) -> str:
+    """The driver for ASMLIB that a kernel has; "" for none."""
+    has_module = known(facts.modules[f"{kernel} {ASMLIB}"])
+    is_loaded = layer == "running" and known(facts.loaded[ASMLIB])
+    by_ring = has_v3 and is_at_least(kernel, *_IO_URING_SINCE)
+    return "module oracleasm" if has_module or is_loaded else "io_uring" * by_ring
 
 
 @rules.check(
@@ -130,23 +127,7 @@ def io_uring(facts: Facts, _policy: Policy) -> Verdict:
     uses = uses_io_uring(facts)
     if not uses:
         raise Skip("ASMLIB uses the module oracleasm on these kernels.")
-    # Kernels of Red Hat have no io_uring or disable it by default.
-    is_uek = all(kernel_release.parse(release).is_uek for release in uses.values())
-    # Up to 9.2 they have none, later ones of 9 start with 2.
-    is_off = all(_WITHOUT_RING.search(release) for release in uses.values())
-    if isinstance(facts.io_uring, Absent) and not is_uek and not is_off:
-        raise Unanswered("file:" + IO_URING, "it does not exist: this kernel may have no io_uring")
-    later = facts.io_uring_at_boot if "persisted" in uses else _UNUSED
-    if isinstance(facts.io_uring, Absent) and not is_off and later in (None, "0", _UNUSED):
-        raise Skip("This kernel cannot disable io_uring.")
-    # The kernel of the next start may have the switch that the running one lacks.
-    own = "2" if is_off else "0"
-    now: Answer[str] = _UNUSED
-    if "running" in uses:
-        now = own if isinstance(facts.io_uring, Absent) else attempt(_number_text, facts.io_uring)
-    if later is None and now in _GOOD and not is_uek and not is_off:
-        raise Unanswered("file:" + IO_URING, "nothing sets it at boot, and its default is unknown")
-    at_boot: Answer[str] = own if later is None else later
+    now, at_boot = _io_uring_values(facts, uses)
     set_now = _SET_NOW
     if isinstance(facts.io_uring, Absent):
         set_now = Ask("start a kernel that has io_uring, such as UEK 7 or later")
@@ -163,6 +144,34 @@ def io_uring(facts: Facts, _policy: Policy) -> Verdict:
         desired="0",
         evidence=["file:" + IO_URING],
     )
+
+
+def _default_of(uses: Dict[str, str]) -> Optional[str]:
+    """The value that the kernels start with; None where it is not known."""
+    if all(kernel_release.parse(release).is_uek for release in uses.values()):
+        return "0"
+    # Kernels of Red Hat up to 9.2 have no io_uring, later ones of 9 start with 2.
+    return "2" if all(_WITHOUT_RING.search(release) for release in uses.values()) else None
+
+
+def _io_uring_values(facts: Facts, uses: Dict[str, str]) -> Tuple[Answer[str], Answer[str]]:
+    """The values now and after a reboot."""
+    default = _default_of(uses)
+    if isinstance(facts.io_uring, Absent) and default is None:
+        raise Unanswered("file:" + IO_URING, "it does not exist: this kernel may have no io_uring")
+    later = facts.io_uring_at_boot if "persisted" in uses else _UNUSED
+    if isinstance(facts.io_uring, Absent) and default == "0" and later in (None, "0", _UNUSED):
+        raise Skip("This kernel cannot disable io_uring.")
+    # The kernel of the next start may have the switch that the running one lacks.
+    own = default or "0"
+    now = _value_now(facts, own) if "running" in uses else _UNUSED
+    if later is None and now in _GOOD and default is None:
+        raise Unanswered("file:" + IO_URING, "nothing sets it at boot, and its default is unknown")
+    return now, own if later is None else later
+
+
+def _value_now(facts: Facts, own: str) -> Answer[str]:
+    return own if isinstance(facts.io_uring, Absent) else attempt(_number_text, facts.io_uring)
 
 
 _PERSIST = Ask(

@@ -260,10 +260,7 @@ def _marks(policy: Policy, values: PolicyValues) -> Policy:
                 because = f"{NAME}_{named[0]} is, and the two go together"
             raise values.error(name, f"must be given, too: {because}")
     pair = policy.wanted
-    problem = rule_problem(pair)
-    if problem is not None:
-        name = "minpout" if problem.startswith("minpout") else "maxpout"
-        raise values.error(name, f"is against AIX's rule: {problem}")
+    _require_rule(pair, values)
     if profile in PROFILES and pair == PROFILES[profile].pair:
         return policy
     if profile not in (AUTO, DEFAULT, CUSTOM):
@@ -273,6 +270,13 @@ def _marks(policy: Policy, values: PolicyValues) -> Policy:
             f"{pair}: leave one of them out",
         )
     return policy._replace(profile=CUSTOM)
+
+
+def _require_rule(pair: Pair, values: PolicyValues) -> None:
+    problem = rule_problem(pair)
+    if problem is not None:
+        name = "minpout" if problem.startswith("minpout") else "maxpout"
+        raise values.error(name, f"is against AIX's rule: {problem}")
 
 
 def with_profile(policy: Policy, profile: str) -> Policy:

@@ -8,7 +8,7 @@ from ...collect import shell
 from ...collect.answer import if_known, known
 from ...evaluate.advice import Advice, Ask, Edit, Step
 from ...evaluate.checking import Layer, Rules, Verdict, layered
-from ...evaluate.finding import PASS, WARN
+from ...evaluate.finding import status_for
 from ...parsers.size import human
 from ...probes.systemd.boot import Setting, sysctl_at_boot
 from .facts import DIRTY, VM, Facts, Linux
@@ -54,53 +54,28 @@ def buffered_writers(linux: Linux, _facts: Facts, policy: Policy) -> Verdict:
     throttle = if_known(linux.throttle, {})
     background = _limit(dirty, "dirty_background_bytes", "dirty_background_ratio", available)
     limit = _limit(dirty, "dirty_bytes", "dirty_ratio", available)
-    advice: List[str] = []
-    if policy.dirty_limit is not None and limit > policy.dirty_limit:
-        advice.append(
-            f"about {human(limit)} may be dirty before a writer waits, above "
-            f"io_pacing_dirty_limit {human(policy.dirty_limit)}"
-        )
-    if background >= limit:
-        advice.append(
-            f"writing back begins at {human(background)}, no earlier than writers wait, so the "
-            "kernel takes half of that limit"
-        )
+    now = _now(background, limit, policy.dirty_limit)
     settings = {name: sysctl_at_boot(linux.boot, "vm." + name) for name in DIRTY}
-    at_boot = {name: settings[name].winner for name in DIRTY}
-    set_at_boot: Dict[str, Optional[str]] = {}
-    for name in DIRTY:
-        winner = at_boot[name]
-        set_at_boot[name] = None if winner is None else winner.value
-    wrong_now = bool(advice)
-    later = _after_boot(dirty, set_at_boot)
-    refused = [refusal for name in DIRTY for refusal in settings[name].refused]
-    later += ["at boot " + refusal for refusal in refused]
-    advice += later
-    if not advice:
+    at_boot = {name: setting.winner for name, setting in settings.items()}
+    refused = [refusal for setting in settings.values() for refusal in setting.refused]
+    later = _after_boot(dirty, at_boot) + ["at boot " + refusal for refusal in refused]
+    if not now and not later:
         for name in DIRTY:
             settings[name].settled()
-    places = [
-        f"{name}={winner.value} ({winner.place})"
-        for name, winner in sorted(at_boot.items())
-        if winner is not None
-    ]
-    desired = None
-    if policy.dirty_limit is not None:
-        desired = f"at most {human(policy.dirty_limit)} dirty"
     return layered(
-        persisted=Layer(
-            "; ".join(places) or "nothing set: the kernel's defaults", WARN if later else PASS
-        ),
+        persisted=Layer(_places(at_boot), status_for((), later)),
         running=Layer(
             f"write back from about {human(background)}, writers wait from about {human(limit)}",
-            WARN if wrong_now else PASS,
+            status_for((), now),
         ),
         in_use=Layer(_throttle_text(throttle)) if throttle else None,
         advice=Advice(_limited(policy), persisted=_kept(dirty, at_boot, refused)),
         why="Advice: {0}. A database with direct I/O is not governed by it.".format(
-            "; ".join(advice)
+            "; ".join(now + later)
         ),
-        desired=desired,
+        desired=None
+        if policy.dirty_limit is None
+        else f"at most {human(policy.dirty_limit)} dirty",
         values={"background": background, "limit": limit, "unit": "bytes"},
         evidence=["file:" + VM + name for name in DIRTY] + ["file:/proc/meminfo"],
     )
@@ -111,21 +86,47 @@ def _limit(dirty: Dict[str, int], in_bytes: str, ratio: str, available: int) -> 
     return dirty[in_bytes] or dirty[ratio] * available // 100
 
 
-def _after_boot(dirty: Dict[str, int], set_at_boot: Dict[str, Optional[str]]) -> List[str]:
+def _now(background: int, limit: int, most: Optional[int]) -> List[str]:
+    """What is wrong with the limits in force."""
+    advice = []
+    if most is not None and limit > most:
+        advice.append(
+            f"about {human(limit)} may be dirty before a writer waits, above "
+            f"io_pacing_dirty_limit {human(most)}"
+        )
+    if background >= limit:
+        advice.append(
+            f"writing back begins at {human(background)}, no earlier than writers wait, so the "
+            "kernel takes half of that limit"
+        )
+    return advice
+
+
+def _places(at_boot: Dict[str, Optional[Setting]]) -> str:
+    places = [
+        f"{name}={winner.value} ({winner.place})"
+        for name, winner in sorted(at_boot.items())
+        if winner is not None
+    ]
+    return "; ".join(places) or "nothing set: the kernel's defaults"
+
+
+def _after_boot(dirty: Dict[str, int], at_boot: Dict[str, Optional[Setting]]) -> List[str]:
     """What a reboot changes: a value set otherwise, or one that no file sets."""
     advice = []
     for name in DIRTY:
-        coming = set_at_boot[name]
-        if coming is not None:
-            if set_at_boot[OTHER[name]] is None and coming != str(dirty[name]):
-                advice.append(f"vm.{name} is {dirty[name]} now and {coming} after a reboot")
-        elif set_at_boot[OTHER[name]] is None and dirty[name] not in (DEFAULTS[name], 0):
+        winner = at_boot[name]
+        if at_boot[OTHER[name]] is not None:
+            continue
+        if winner is None and dirty[name] not in (DEFAULTS[name], 0):
             advice.append(
                 f"vm.{name} is {dirty[name]}, which no file sets: a reboot restores the kernel's "
                 "default"
             )
+        elif winner is not None and winner.value != str(dirty[name]):
+            advice.append(f"vm.{name} is {dirty[name]} now and {winner.value} after a reboot")
     for first in ("dirty_background_bytes", "dirty_bytes"):
-        if set_at_boot[first] is not None and set_at_boot[OTHER[first]] is not None:
+        if at_boot[first] is not None and at_boot[OTHER[first]] is not None:
             advice.append(
                 f"vm.{first} and vm.{OTHER[first]} are both set at boot, and each makes the other 0"
             )
@@ -171,14 +172,18 @@ def _kept(
             steps.append(Edit(_DROP_IN, f"vm.{name} = {value}"))
         elif winner.value != str(value):
             kept = name if value else OTHER[name]
-            what = f"put vm.{kept} = {dirty[kept]} in place of {winner.place}"
-            if "/tuned/" in winner.place:
-                what = (
-                    f"set {kept} to {dirty[kept]} in a TuneD profile below /etc/tuned that "
-                    f"includes the active one, and activate it: {winner.place} sets another value"
-                )
-            steps.append(Edit(winner.place, what=what))
+            steps.append(_instead_of(winner.place, kept, dirty[kept]))
     return steps or [Ask(f"correct {one}") for one in refused]
+
+
+def _instead_of(place: str, name: str, value: int) -> Step:
+    what = f"put vm.{name} = {value} in place of {place}"
+    if "/tuned/" in place:
+        what = (
+            f"set {name} to {value} in a TuneD profile below /etc/tuned that "
+            f"includes the active one, and activate it: {place} sets another value"
+        )
+    return Edit(place, what=what)
 
 
 def _throttle_text(throttle: Dict[str, str]) -> Optional[str]:

@@ -4,11 +4,12 @@
 
 from typing import List, Optional, Tuple
 
+from ...apply.aix_attributes import Attributes
 from ...collect.answer import if_known, known
 from ...errors import HostproofError, Unanswered
 from ...evaluate.advice import Advice, Ask
 from ...evaluate.checking import Rules, Verdict, failing
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, status_for
 from .facts import DEVICE, NAMES, OSLEVEL, Aix, Facts, odm_pair
 from .heartbeat import need_all, require_certain
 from .pacing_fixes import LSATTR_KEY, RUNNING_KEY, layers_of, steps_of
@@ -105,12 +106,8 @@ def valid_pair(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
     layers = [("the ODM", odm_pair(odm))]
     if not isinstance(aix.running, HostproofError):
         layers.append(("the kernel", known(aix.running)))
-    broken = [(name, order_problem(pair)) for name, pair in layers]
+    broken = [(name, order_problem(pair)) for name, pair in layers] + _out_of_range(odm)
     odd = [(name, step_problem(pair)) for name, pair in layers]
-    for name in NAMES:
-        allowed = odm.legal[name]
-        if not isinstance(allowed, HostproofError) and not allowed.allows(odm.values[name]):
-            broken.append(("the ODM", f"{name} must be {allowed}"))
     remarks = _distinct(broken) or _distinct(odd)
     wrong = {name for name, problem in broken + odd if problem}
     step = Ask("upgrade AIX, or check this host by the manual of its release")
@@ -126,10 +123,9 @@ def valid_pair(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
     if not remarks:
         need_all(aix)
         known(aix.level)
-        for name in NAMES:
-            known(odm.legal[name])
+        _need_ranges(odm)
     return Verdict(
-        FAIL if _distinct(broken) else WARN if remarks else PASS,
+        status_for(_distinct(broken), remarks),
         why="{0}.".format("; ".join(remarks)),
         advice=Advice([step]),
         desired="maxpout a multiple of 4 plus 1, minpout below it",
@@ -141,6 +137,19 @@ def valid_pair(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
         failing_layer=failing(running="the kernel" in wrong, persisted="the ODM" in wrong)
         or "in_use",
     )
+
+
+def _need_ranges(odm: Attributes) -> None:
+    for name in NAMES:
+        known(odm.legal[name])
+
+
+def _out_of_range(odm: Attributes) -> List[Tuple[str, Optional[str]]]:
+    return [
+        ("the ODM", f"{name} must be {allowed}")
+        for name, allowed in ((name, if_known(odm.legal[name], None)) for name in NAMES)
+        if allowed is not None and not allowed.allows(odm.values[name])
+    ]
 
 
 def _distinct(problems: List[Tuple[str, Optional[str]]]) -> List[str]:

@@ -128,19 +128,7 @@ def deadman_risk(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
         need_all(aix)
         known(aix.persisted_mounts)
         known(aix.live_mounts)
-    if middling:
-        why = "{0} with {1}: a writer is suspended, but later than this release requires (33/24), "
-        why = why + "so under load the heartbeat may be late; {2}. The cost of 33/24: {3}."
-        why = why.format("; ".join(raised), there, free, COST)
-        status = WARN
-    elif raised:
-        why = "{0} with {1}: one writer can delay the heartbeat until the deadman switch halts "
-        why = (why + "the node; {2}.").format("; ".join(raised), there, free)
-        status = WARN if policy.allow_deadman_risk else FAIL
-    else:
-        why = "The policy requires {0}, with which one writer can delay the heartbeat of {1}; {2}."
-        why = why.format(policy.wanted, there, free)
-        status = PASS if is_tight(policy.wanted) else WARN
+    status, why = _risk(raised, middling, there, free, policy)
     if policy.allow_deadman_risk:
         why += " The risk is taken: io_pacing_allow_deadman_risk."
     return Verdict(
@@ -158,6 +146,23 @@ def deadman_risk(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
         evidence=evidence,
         **layers,
     )
+
+
+def _risk(
+    raised: List[str], middling: bool, there: str, free: str, policy: Policy
+) -> Tuple[str, str]:
+    """The status and the reason of values that are raised, or that the policy raises."""
+    if middling:
+        why = "{0} with {1}: a writer is suspended, but later than this release requires (33/24), "
+        why = why + "so under load the heartbeat may be late; {2}. The cost of 33/24: {3}."
+        return WARN, why.format("; ".join(raised), there, free, COST)
+    if raised:
+        why = "{0} with {1}: one writer can delay the heartbeat until the deadman switch halts "
+        why = (why + "the node; {2}.").format("; ".join(raised), there, free)
+        return WARN if policy.allow_deadman_risk else FAIL, why
+    why = "The policy requires {0}, with which one writer can delay the heartbeat of {1}; {2}."
+    why = why.format(policy.wanted, there, free)
+    return PASS if is_tight(policy.wanted) else WARN, why
 
 
 def _beyond_middle(aix: Aix) -> bool:
