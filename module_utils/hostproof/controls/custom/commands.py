@@ -212,26 +212,32 @@ def _first_wrong(argv: Sequence[str], program: _Program) -> Optional[str]:
     seen = 0
     for word in argv[1:]:
         name, equals, value = word.partition("=")
+        is_allowed = True
         if waits:
-            waits = False
-            if not re.match(rf"(?:{_NAME}|{_PLACE})\Z", word):
-                return word
+            waits, is_allowed = False, _is_value(word)
         elif word in program.valued:
             waits = True
         elif equals and name in program.valued:
-            if not re.match(rf"(?:{_NAME}|{_PLACE})\Z", value):
-                return word
+            is_allowed = _is_value(value)
         elif word in program.words:
             continue
         elif re.match(r"-[A-Za-z0]+\Z", word):
             # The last of several letters may be one with a value: -dno NAME.
             waits = "-" + word[-1] in program.valued
-            if set(word[1:-1] if waits else word[1:]) - set(program.letters):
-                return word
-        elif program.names is None or not re.match(rf"(?:{program.names})\Z", word):
-            return word
+            is_allowed = set(word[1:-1] if waits else word[1:]) <= set(program.letters)
         else:
-            if argv[0] == "getent" and not seen and not re.match(rf"{_DATABASES}\Z", word):
-                return word
+            is_allowed = _is_name(word, program, argv[0] == "getent" and not seen)
             seen += 1
+        if not is_allowed:
+            return word
     return argv[-1] if waits else None
+
+
+def _is_value(word: str) -> bool:
+    return re.match(rf"(?:{_NAME}|{_PLACE})\Z", word) is not None
+
+
+def _is_name(word: str, program: _Program, is_database: bool) -> bool:
+    if program.names is None or not re.match(rf"(?:{program.names})\Z", word):
+        return False
+    return not is_database or re.match(rf"{_DATABASES}\Z", word) is not None

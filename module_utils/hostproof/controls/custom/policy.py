@@ -124,35 +124,37 @@ class CustomCheck(NamedTuple):
 
 def _consistent(check: CustomCheck, values: PolicyValues) -> CustomCheck:
     """The check, or an error that names what is missing or does not fit together."""
-    sources = [name for name in SOURCES if getattr(check, name)]
-    if len(sources) != 1:
-        raise values.error("source", f"must be exactly one of {', '.join(SOURCES)}")
-    comparisons = [name for name in COMPARISONS if getattr(check, name)]
-    if len(comparisons) != 1:
-        raise values.error("comparison", f"must be exactly one of {', '.join(COMPARISONS)}")
-    source = sources[0]
+    for kind, names in (("source", SOURCES), ("comparison", COMPARISONS)):
+        if len([name for name in names if getattr(check, name)]) != 1:
+            raise values.error(kind, f"must be exactly one of {', '.join(names)}")
+    source = check.source
     if source == "file" and check.pattern is None:
         raise values.error("pattern", "must say which lines of the file count")
     if check.pattern is not None and source not in ("file", "command"):
         raise values.error("pattern", "belongs to file and command")
     if check.option is not None and source != "mount":
         raise values.error("option", "belongs to mount")
+    _require_open_places(check, values)
+    if check.as_root and source != "command":
+        raise values.error("as_root", "belongs to command")
+    _require_state(check, values)
+    return check
+
+
+def _require_open_places(check: CustomCheck, values: PolicyValues) -> None:
     sysctl = check.sysctl and "/proc/sys/" + sysctl_d.normalize(check.sysctl)
     for path in (sysctl, check.file, *check.command):
         # All that such a file holds would be blanked, wherever it is shown.
         if path and masked(path, "word") != "word":
-            raise values.error(source, f"{path} holds secrets, and findings are shown")
-    if check.as_root and source != "command":
-        raise values.error("as_root", "belongs to command")
-    if source == "service" and check.equals not in SERVICE_STATES:
+            raise values.error(check.source, f"{path} holds secrets, and findings are shown")
+
+
+def _require_state(check: CustomCheck, values: PolicyValues) -> None:
+    if check.source == "service" and check.equals not in SERVICE_STATES:
         raise values.error("equals", f"must be {RUNNING} or {STOPPED} for a service")
-    if (
-        source == "mount"
-        and check.option is None
-        and check.equals not in ("mounted", "not mounted")
-    ):
+    is_of_mount = check.source == "mount" and check.option is None
+    if is_of_mount and check.equals not in ("mounted", "not mounted"):
         raise values.error("equals", 'must be "mounted" or "not mounted", or name an option')
-    return check
 
 
 class Policy(NamedTuple):

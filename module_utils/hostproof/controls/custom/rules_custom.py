@@ -10,7 +10,7 @@ from ...collect.answer import known
 from ...errors import Absent, HostproofError
 from ...evaluate import comparing
 from ...evaluate.checking import Rule, Skip, Verdict
-from ...evaluate.finding import FAIL, PASS, SKIP, Check
+from ...evaluate.finding import FAIL, PASS, SKIP, Check, status_for
 from ...parsers.unix import package_version
 from . import patterns
 from .facts import Facts, Layer
@@ -45,10 +45,8 @@ def _judge(custom: CustomCheck, facts: Facts, _policy: Policy) -> Verdict:
     unknown = [layer.values for layer in layers.values() if _is_unknown(layer)]
     if not failed and unknown:
         known(unknown[0])
-    is_absent = any(_is_absent(layer) for layer in layers.values())
-    status = FAIL if failed else PASS
-    has_wrong_value = any(_has_failing_value(custom, layer) for layer in layers.values())
-    if is_absent and custom.if_absent != FAIL and not has_wrong_value:
+    status = status_for(failed)
+    if custom.if_absent != FAIL and _is_only_absent(custom, layers):
         if custom.if_absent == SKIP:
             raise Skip(f"The host has no {_subject(custom)}.")
         status = PASS
@@ -66,6 +64,11 @@ def _judge(custom: CustomCheck, facts: Facts, _policy: Policy) -> Verdict:
         values=_numbers(custom, layers) or None,
         evidence=reading.persisted.evidence + reading.running.evidence,
     )
+
+
+def _is_only_absent(custom: CustomCheck, layers: Dict[str, Layer]) -> bool:
+    is_absent = any(_is_absent(layer) for layer in layers.values())
+    return is_absent and not any(_has_failing_value(custom, layer) for layer in layers.values())
 
 
 def _numbers(custom: CustomCheck, layers: Dict[str, Layer]) -> Dict[str, Optional[float]]:
@@ -120,6 +123,10 @@ def is_met(custom: CustomCheck, value: str) -> bool:
     if custom.package is not None:
         order = package_version.compare(value, expected)
         return order >= 0 if comparison == "at_least" else order <= 0
+    return _is_within(comparison, expected, value)
+
+
+def _is_within(comparison: str, expected: str, value: str) -> bool:
     limits, there = comparing.numbers(expected), comparing.numbers(value)
     if limits is not None and there is not None:
         return comparing.is_met(comparison, limits, there)

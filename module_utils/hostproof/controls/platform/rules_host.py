@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks from CVU and ORAchk that are not in the books: page size, SELinux, default target."""
 
-from typing import List, Optional
+from typing import Dict, Optional, Tuple
 
 from ...collect.answer import Answer, known, unless_absent
 from ...collect.host import Stat
 from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.advice import Advice, Ask, Edit, Run, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, known_or_skip, layered
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN, status_for
 from ...parsers.unix.distribution import clean
 from .facts import (
     ACTIVE_TARGETS,
@@ -79,33 +79,37 @@ def selinux(facts: Facts, policy: Policy) -> Verdict:
     expected = policy.selinux or running
     why = f"SELinux is {running} now, and {persisted} after a reboot"
     why += f", and must be {policy.selinux}." if policy.selinux else "."
-    options = dict(known(facts.cmdline))
-    place = f"SELINUX={expected} in {SELINUX}"
-    if options.get("selinux") == "0" or "enforcing" in options:
-        place += ", and remove selinux= and enforcing= from the kernel command line"
-    later: List[Step] = [Edit(SELINUX, what=f"set {place}")]
-    now: List[Step] = [Wait("reboot")]
+    later, now = _selinux_steps(running, expected, dict(known(facts.cmdline)))
+    return layered(
+        persisted=Layer(persisted, status_for((), persisted != expected)),
+        running=Layer(running, status_for((), running != expected)),
+        why=why,
+        advice=Advice(
+            both=[later] if later == now else [later, now], persisted=[later], running=[now]
+        ),
+        desired=policy.selinux,
+        evidence=["file:" + ENFORCE, "file:" + SELINUX, "file:" + CMDLINE],
+    )
+
+
+def _selinux_steps(
+    running: str, expected: str, options: Dict[str, Optional[str]]
+) -> Tuple[Step, Step]:
+    """The step for the mode after a reboot, and that for the mode now."""
     if running == "disabled" and expected == "enforcing":
         # Files that were written without labels keep services from starting.
         relabel = Ask(
             f"reboot once with SELINUX=permissive in {SELINUX} and the file /.autorelabel; set "
             "enforcing when the log shows no denials of Oracle's programs"
         )
-        later, now = [relabel], [relabel]
-    elif "disabled" not in (running, expected):
-        now = [Ask(f"switch the mode now (setenforce {int(expected == 'enforcing')})")]
-    return layered(
-        persisted=Layer(persisted, PASS if persisted == expected else WARN),
-        running=Layer(running, PASS if running == expected else WARN),
-        why=why,
-        advice=Advice(
-            both=[*later, *(step for step in now if step not in later)],
-            persisted=later,
-            running=now,
-        ),
-        desired=policy.selinux,
-        evidence=["file:" + ENFORCE, "file:" + SELINUX, "file:" + CMDLINE],
-    )
+        return relabel, relabel
+    place = f"SELINUX={expected} in {SELINUX}"
+    if options.get("selinux") == "0" or "enforcing" in options:
+        place += ", and remove selinux= and enforcing= from the kernel command line"
+    later = Edit(SELINUX, what=f"set {place}")
+    if "disabled" in (running, expected):
+        return later, Wait("reboot")
+    return later, Ask(f"switch the mode now (setenforce {int(expected == 'enforcing')})")
 
 
 def _selinux_at_boot(facts: Facts) -> str:
