@@ -9,7 +9,7 @@ from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import HostproofError, ParseError, kind_of
 from ...evaluate.advice import Advice, Edit, Run
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, known_or_skip, layered
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import PASS, WARN, status_for
 from ...parsers.kernel import kernel_cmdline
 from ...parsers.number import clipped
 from ...parsers.size import human
@@ -49,31 +49,16 @@ def dev_shm(facts: Facts, policy: Policy) -> Verdict:
     need = sum(target for _sid, target in taken)
     now, options = _mounted(facts)
     coming, place = _at_boot(facts)
-    problems = []
     others = if_known(facts.shm_files, 0)
-    if now - others < need:
-        used = f", of which other files take {human(others)}" if others else ""
-        problems.append(f"it has {human(now)} now{used}")
-    if coming < need:
-        problems.append(f"it will have {human(coming)} after a reboot")
-    if "noexec" in options:
-        problems.append("it is mounted noexec")
-    is_noexec_later = "noexec" in _line_at_boot(facts).options
-    if is_noexec_later:
-        problems.append("a reboot mounts it noexec")
-    mounted = ["remount"] + (["exec"] if "noexec" in options else [])
-    mounted += [f"size={_in_mebibytes(need + others)}"] if now - others < need else []
-    # Without a line in fstab a remount without options would change nothing.
-    remount = Run("mount", "-o", ",".join(mounted), SHM, text=f"remount {SHM} with new options")
-    if not now:
-        remount = Run("mount", SHM, text=f"mount {SHM}")
+    is_noexec, is_noexec_later = "noexec" in options, "noexec" in _line_at_boot(facts).options
+    problems = _too_small(now, others, coming, need)
+    problems += ["it is mounted noexec"] * is_noexec
+    problems += ["a reboot mounts it noexec"] * is_noexec_later
+    remount = _remount(now, need + others, is_noexec)
     in_use = ", ".join(f"{sid} {human(target)}" for sid, target in taken if sid in running)
-    is_low = now - others < need or "noexec" in options
     return layered(
-        persisted=Layer(
-            f"{human(coming)} ({place})", FAIL if coming < need or is_noexec_later else PASS
-        ),
-        running=Layer(human(now), FAIL if is_low else PASS),
+        persisted=Layer(f"{human(coming)} ({place})", status_for(coming < need or is_noexec_later)),
+        running=Layer(human(now), status_for(now - others < need or is_noexec)),
         in_use=Layer(in_use) if in_use else None,
         also=[("next starts", unknown), ("files there", facts.shm_files)],
         why=f"{'; '.join(problems)}, and the instances require {human(need)}.",
@@ -86,6 +71,25 @@ def dev_shm(facts: Facts, policy: Policy) -> Verdict:
         values={"wanted": need, "running": now, "persisted": coming, "unit": "bytes"},
         evidence=["file:" + MOUNTS, "file:" + FSTAB],
     )
+
+
+def _too_small(now: int, others: int, coming: int, need: int) -> List[str]:
+    problems = []
+    if now - others < need:
+        used = f", of which other files take {human(others)}" if others else ""
+        problems.append(f"it has {human(now)} now{used}")
+    if coming < need:
+        problems.append(f"it will have {human(coming)} after a reboot")
+    return problems
+
+
+def _remount(now: int, required: int, is_noexec: bool) -> Run:
+    if not now:
+        return Run("mount", SHM, text=f"mount {SHM}")
+    # Without a line in fstab a remount without options would change nothing.
+    options = ["remount"] + ["exec"] * is_noexec
+    options += [f"size={_in_mebibytes(required)}"] * (now < required)
+    return Run("mount", "-o", ",".join(options), SHM, text=f"remount {SHM} with new options")
 
 
 def _in_mebibytes(size: int) -> str:

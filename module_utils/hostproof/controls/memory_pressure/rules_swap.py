@@ -8,7 +8,7 @@ from ...collect.answer import Answer, if_known, known
 from ...errors import HostproofError, Unanswered
 from ...evaluate.advice import Advice, Ask, Edit
 from ...evaluate.checking import Layer, Rules, Verdict, layered
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import status_for
 from ...parsers.size import human
 from . import swap_at_boot
 from .facts import FSTAB, SWAPS, VMSTAT, Facts, ordinary
@@ -57,26 +57,22 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
     # Areas that are too small now are too small whatever a reboot activates of them.
     is_low = on_disk * 100 < enough
     sources = if_known(facts.swap_sources, None) if is_low else known(facts.swap_sources)
-    unmatched, missing = swap_at_boot.not_activated(areas, sources or ())
+    listed = sources or ()
+    unmatched, missing = swap_at_boot.not_activated(areas, listed)
     by_size = sorted(area.size for area in unmatched)
     after_reboot = on_disk - sum(by_size[:missing])
-    at_least = on_disk - sum(by_size)
-    if at_least * 100 < enough <= after_reboot * 100:
+    is_low_later = after_reboot * 100 < enough
+    if not is_low_later and (on_disk - sum(by_size)) * 100 < enough:
         raise Unanswered(
             "file:" + FSTAB,
-            f"a reboot may not activate {', '.join(area.path for area in unmatched)}: the device "
-            f"of one of these is unknown: {', '.join(source.text for source in sources or ())}",
+            f"a reboot may not activate {_names(unmatched)}: the device "
+            f"of one of these is unknown: {', '.join(source.text for source in listed)}",
         )
     problems = []
     if is_low:
         problems.append(f"{human(on_disk)} is less than {human(required)}")
-    elif after_reboot * 100 < enough:
-        names = ", ".join(area.path for area in unmatched)
-        which = names if missing == len(unmatched) else f"{missing} of {names}"
-        problems.append(f"a reboot does not activate {which}")
-        problems.extend(
-            f"{source.text}: {source.inactive}" for source in sources or () if source.inactive
-        )
+    elif is_low_later:
+        problems = _inactive(unmatched, missing, listed)
     more = Ask(
         "add a swap area (mkswap, swapon) and its line in /etc/fstab; if less is intended, set "
         "memory_pressure_swap"
@@ -84,19 +80,17 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
     return layered(
         persisted=Layer(
             _later_text(facts, sources),
-            WARN if after_reboot * 100 < enough else PASS,
+            status_for((), is_low_later),
             "after reboot",
         ),
-        running=Layer(
-            ", ".join(_text(area) for area in areas) or "no swap", WARN if is_low else PASS
-        ),
-        in_use=Layer(human(sum(area.used for area in areas))),
+        running=Layer(", ".join(map(_text, areas)) or "no swap", status_for((), is_low)),
+        in_use=Layer(_used(areas)),
         why=_sentence(problems),
         # An area that is active needs its line only: mkswap would fail, or destroy it.
         advice=Advice(
             both=[more],
             running=[more],
-            persisted=[_line_of(area, sources or ()) for area in unmatched],
+            persisted=[_line_of(area, listed) for area in unmatched],
         ),
         desired=f"at least {human(required)}: {how}",
         evidence=["file:" + SWAPS, "file:" + FSTAB, "file:/proc/meminfo"],
@@ -114,6 +108,25 @@ def _later_text(facts: Facts, sources: Optional[Sequence[swap_at_boot.Source]]) 
     if sources is not None:
         return ", ".join(source.text for source in sources if not source.inactive) or "nothing"
     return facts.swap_sources if isinstance(facts.swap_sources, HostproofError) else "unknown"
+
+
+def _names(areas: Sequence[proc_swaps.Area]) -> str:
+    return ", ".join(area.path for area in areas)
+
+
+def _inactive(
+    unmatched: Sequence[proc_swaps.Area], missing: int, sources: Sequence[swap_at_boot.Source]
+) -> List[str]:
+    names = _names(unmatched)
+    which = names if missing == len(unmatched) else f"{missing} of {names}"
+    return [
+        f"a reboot does not activate {which}",
+        *(f"{source.text}: {source.inactive}" for source in sources if source.inactive),
+    ]
+
+
+def _used(areas: Sequence[proc_swaps.Area]) -> str:
+    return human(sum(area.used for area in areas))
 
 
 def _line_of(area: proc_swaps.Area, sources: Sequence[swap_at_boot.Source]) -> Edit:
@@ -155,18 +168,15 @@ def swapped_processes(facts: Facts, policy: Policy) -> Verdict:
     rates = known(facts.rates)
     busy = rates is not None and (rates.read > 0 or rates.written > 0)
     areas = known(facts.swaps)
-    status = PASS
-    if swapped or busy:
-        status = FAIL if swapped and busy else WARN
     values: Dict[str, float] = {"swapped_bytes": sum(size for _name, size in sizes)}
     running = "not measured: hostproof_window_seconds is 0"
     if rates is not None:
         running = f"{rates.read:.1f} pages per second from swap, {rates.written:.1f} to it"
         values["pages_in_per_second"] = round(rates.read, 1)
         values["pages_out_per_second"] = round(rates.written, 1)
-    used = f"{human(sum(area.used for area in areas))} of {human(sum(area.size for area in areas))}"
+    used = f"{_used(areas)} of {human(sum(area.size for area in areas))}"
     return Verdict(
-        status,
+        status_for(swapped and busy, swapped or busy),
         why=f"{', '.join(swapped) or 'No checked process'} is in swap; {running}.",
         fix="find the processes that use the memory (ps -eo pid,rss,args --sort=-rss) and reduce "
         "it; then restart the swapped processes at a quiet time, or leave them: the kernel reads "

@@ -8,7 +8,7 @@ src/shared.
 """
 
 import re
-from typing import Iterator, List, NamedTuple, Sequence, Set, Tuple
+from typing import Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known, unless_newer
 from ...collect.host import FoundLines, Host
@@ -84,12 +84,7 @@ def read(
 def _by_waagent(
     host: Host, units: boot_services.Units, areas: Sequence[proc_swaps.Area]
 ) -> List[Source]:
-    answer = attempt(host.read_lines, WAAGENT, _OF_WAAGENT)
-    lines = [] if isinstance(answer, (Absent, NotRecorded)) else known(answer)
-    settings = {}
-    for line in lines:
-        name, _, value = line.partition("=")
-        settings[name.strip().partition(".")[2]] = value.partition("#")[0].strip('" \t\n')
+    settings = _agent_settings(host)
     if not settings:
         return []
     path = settings.get("MountPoint", "/mnt/resource").rstrip("/") + "/swapfile"
@@ -103,6 +98,15 @@ def _by_waagent(
     if not inactive and all(units.why_not_started(name, "multi-user.target") for name in _AGENTS):
         inactive = "the agent is not started at boot"
     return [Source(f"{path} ({WAAGENT})", systemd_unit.unit_name(path, ".swap"), inactive)]
+
+
+def _agent_settings(host: Host) -> Dict[str, str]:
+    answer = attempt(host.read_lines, WAAGENT, _OF_WAAGENT)
+    settings = {}
+    for line in [] if isinstance(answer, (Absent, NotRecorded)) else known(answer):
+        name, _, value = line.partition("=")
+        settings[name.strip().partition(".")[2]] = value.partition("#")[0].strip('" \t\n')
+    return settings
 
 
 def megabytes_of(area: proc_swaps.Area) -> int:
