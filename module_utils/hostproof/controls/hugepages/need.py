@@ -7,7 +7,7 @@ Source: My Oracle Support 401749.1 for the number of pages.
 
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ...collect.answer import attempt, if_known, known
+from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.oracle import oratab
 from ...parsers.size import human
@@ -77,24 +77,14 @@ def need(facts: Facts, policy: Policy) -> Optional[Need]:
     page = known(facts.pool).page_size
     starts, unknown = next_starts(facts, policy, page)
     running = known(facts.instances)
-    stopped: Dict[str, Start] = {}
-    if policy.instances is None:
-        active = {instance.sid for instance in running}
-        stopped = {sid: start for sid, start in starts.items() if sid not in active}
-    if not running and not policy.instances and not stopped:
+    stopped = {} if policy.instances is not None else _stopped(starts, running)
+    if not (running or policy.instances or stopped):
         # Further instances in oratab are possible, so a need of zero is not certain.
         return None if unknown is None else Need(0, 0, "not known", unknown=unknown)
     now = _parts(facts, policy, page, starts, grown=False)
     parts = _parts(facts, policy, page, starts, grown=True)
-    # Each stopped instance must be able to start, and those that start at boot time together.
-    counted = [sid for sid in sorted(stopped) if sid in if_known(facts.at_boot, [])]
-    largest = max(sorted(stopped), key=lambda sid: stopped[sid].growth.pages) if stopped else ""
-    if stopped and sum(stopped[sid].growth.pages for sid in counted) < (
-        stopped[largest].growth.pages
-    ):
-        counted = [largest]
-    for sid in counted:
-        parts[sid + " (down)"] = stopped[sid].growth
+    counted = _counted(stopped, facts)
+    parts.update((sid + " (down)", stopped[sid].growth) for sid in counted)
     if unknown is None and len(stopped) > 1 and isinstance(facts.at_boot, HostproofError):
         unknown = facts.at_boot
     raised = [start for start in starts.values() if start.words]
@@ -105,6 +95,20 @@ def need(facts: Facts, policy: Policy) -> Optional[Need]:
         stopped=sum(start.growth.pages for sid, start in stopped.items() if sid not in counted),
         unknown=unknown,
     )
+
+
+def _stopped(starts: Dict[str, Start], running: Sequence[Any]) -> Dict[str, Start]:
+    active = {instance.sid for instance in running}
+    return {sid: start for sid, start in starts.items() if sid not in active}
+
+
+def _counted(stopped: Dict[str, Start], facts: Facts) -> List[str]:
+    """Each stopped instance must be able to start, and those that start at boot time together."""
+    pages = {sid: start.growth.pages for sid, start in stopped.items()}
+    together = [sid for sid in sorted(pages) if sid in if_known(facts.at_boot, [])]
+    largest = sorted(pages, key=lambda sid: (-pages[sid], sid))[:1]
+    has_room = sum(pages[sid] for sid in together) >= sum(pages[sid] for sid in largest)
+    return together if has_room else largest
 
 
 def sga_floor(facts: Facts, policy: Policy) -> int:
@@ -138,23 +142,33 @@ def next_starts(
     if isinstance(facts.databases, HostproofError):
         return {}, facts.databases
     listed = [entry.sid for entry in policy.instances or ()]
-    read = {database.sid for database in facts.databases}
-    problems: List[HostproofError] = []
-    for instance in known(facts.instances):
-        # If instances are not queried, the policy must list running databases.
-        if instance.kind in next_start.KINDS and instance.sid not in read.union(listed):
-            problems.append(_unreported(instance.sid, "hugepages_query_instances is false"))
+    read = [database.sid for database in facts.databases]
+    # If instances are not queried, the policy must list running databases.
+    problems: List[Optional[HostproofError]] = [
+        _unreported(instance.sid, "hugepages_query_instances is false")
+        for instance in known(facts.instances)
+        if instance.kind in next_start.KINDS and instance.sid not in read + listed
+    ]
     starts: Dict[str, Start] = {}
     for database in facts.databases:
         start = attempt(_next_start, database, page, policy)
         if isinstance(start, Start):
             starts[database.sid] = start
-            if not start.coming.exact and database.sid not in listed:
-                problems.append(_unreported(database.sid, start.coming.source))
-        elif not (isinstance(start, Absent) and database.sid in listed):
-            problems.append(_unmapped(database, start) if database.running is None else start)
+        problems.append(_why_unknown(database, start, database.sid in listed))
     problems += [facts.hidden] if isinstance(facts.hidden, HostproofError) else []
-    return starts, problems[0] if problems else None
+    return starts, next((one for one in problems if one is not None), None)
+
+
+def _why_unknown(
+    database: Database, start: Answer[Start], is_listed: bool
+) -> Optional[HostproofError]:
+    """Why the next start is not known; None if it is, or if the policy has its size."""
+    if isinstance(start, Start):
+        is_known = start.coming.exact or is_listed
+        return None if is_known else _unreported(database.sid, start.coming.source)
+    if isinstance(start, Absent) and is_listed:
+        return None
+    return _unmapped(database, start) if database.running is None else start
 
 
 def _unreported(sid: str, because: str) -> Unanswered:
@@ -199,27 +213,16 @@ def _parts(
     """Need of each instance by name. ``grown``: at its next start, otherwise now."""
     if policy.instances is None:
         return _parts_that_run(facts, page, starts, grown)
-    listed = {instance.sid: instance for instance in policy.instances}
-    active = {running.sid for running in known(facts.instances)}
-    # The segments of an instance that runs are known: it needs no margin for them.
-    exact = {
-        running.sid
-        for running in known(facts.instances)
-        if not isinstance(running.segments, HostproofError)
-    }
-    parts: Dict[str, Part] = {
-        sid: _rounded_up(instance.sga, page, 0 if sid in exact else policy.extra_pages_per_instance)
-        for sid, instance in listed.items()
-    }
+    growth = {sid: start.growth for sid, start in starts.items()} if grown else {}
+    parts = _listed_parts(facts, policy, page)
+    for sid in sorted(set(growth).difference(running.sid for running in known(facts.instances))):
+        parts[sid] = max(parts[sid], growth[sid])
     counted: List[Part] = []
     unread = False
-    for sid in sorted(set(starts) - active):
-        if grown:
-            parts[sid] = max(parts[sid], starts[sid].growth)
     for running in known(facts.instances):
         name = running.sid
-        more = starts[name].growth if grown and name in starts else Part(0, 0)
-        if name not in listed:
+        more = growth.get(name, Part(0, 0))
+        if name not in parts:
             name += " (running, not listed)"
             parts[name] = _plus(pages_of(known(running.segments), page), more)
         elif isinstance(running.segments, HostproofError):
@@ -239,6 +242,21 @@ def _parts(
     return parts
 
 
+def _listed_parts(facts: Facts, policy: Policy, page: int) -> Dict[str, Part]:
+    # The segments of an instance that runs are known: it needs no margin for them.
+    exact = {
+        running.sid
+        for running in known(facts.instances)
+        if not isinstance(running.segments, HostproofError)
+    }
+    return {
+        entry.sid: _rounded_up(
+            entry.sga, page, 0 if entry.sid in exact else policy.extra_pages_per_instance
+        )
+        for entry in policy.instances or ()
+    }
+
+
 def _parts_that_run(
     facts: Facts, page: int, starts: Dict[str, Start], grown: bool
 ) -> Dict[str, Part]:
@@ -248,27 +266,37 @@ def _parts_that_run(
         return {}
     names = ", ".join(instance.sid for instance in running)
     total = pages_that_run(facts, page)
-    listed = {segment.shmid for segment in known(facts.segments)}
-    mapped = {
-        segment.shmid
-        for instance in running
-        for segment in if_known(instance.segments, [])
-        if segment.size >= page
-    }
     # Without segments the next start can still give the size: it can end AMM.
     reported = all(current.sid in starts and starts[current.sid].coming.size for current in running)
-    if not mapped <= listed or not (total.pages or reported):
+    if not _are_listed(running, facts, page) or not (total.pages or reported):
         raise Unanswered(
             "file:/proc/sysvipc/shm",
             f"{names} runs, but its SGA is not among the host's SysV segments (Automatic Memory "
             "Management, or a container): list it in hugepages_instances",
         )
     parts = {names: total} if total.pages else {}
-    for instance in known(facts.instances) if grown else []:
-        start = starts.get(instance.sid)
-        if start is not None and start.growth.pages:
-            parts[instance.sid + " at its next start"] = start.growth
+    if grown:
+        parts.update(_growing(facts, starts))
     return parts
+
+
+def _growing(facts: Facts, starts: Dict[str, Start]) -> Dict[str, Part]:
+    return {
+        instance.sid + " at its next start": starts[instance.sid].growth
+        for instance in known(facts.instances)
+        if instance.sid in starts and starts[instance.sid].growth.pages
+    }
+
+
+def _are_listed(running: Sequence[Any], facts: Facts, page: int) -> bool:
+    """Whether the host lists the large segments that the instances have mapped."""
+    listed = {segment.shmid for segment in known(facts.segments)}
+    return all(
+        segment.shmid in listed
+        for instance in running
+        for segment in if_known(instance.segments, [])
+        if segment.size >= page
+    )
 
 
 def _rounded_up(size: int, page: int, extra: int = 0) -> Part:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plans the pool, limits and transparent huge pages, and rejects plans that would harm the host."""
 
-from typing import List, NamedTuple, Optional, Sequence
+from itertools import chain
+from typing import Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...apply import sysctl_file
 from ...apply.change import (
@@ -14,8 +15,8 @@ from ...apply.change import (
     idle,
 )
 from ...apply.sysctl_file import Sysctl
-from ...collect.answer import attempt, known, unless_absent
-from ...errors import Absent, HostproofError
+from ...collect.answer import attempt, if_known, known, unless_absent
+from ...errors import Absent
 from ...parsers.size import human
 from ...parsers.systemd import tmpfiles_d
 from ...parsers.unix import getent, limits_conf
@@ -70,10 +71,10 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         _without_refused(_plan_limits(facts, policy), policy),
         _without_refused(_plan_transparent(facts, policy), policy),
     ]
-    files = [change for part in parts for change in part.files]
-    values = [change for part in parts for change in part.values]
-    later = [change for part in parts for change in part.later]
-    pending = [words for part in parts for words in part.pending]
+    # The fields of Changes, each of all parts.
+    files, values, refusals, pending, later = (
+        list(chain.from_iterable(field)) for field in zip(*parts)
+    )
     if policy.activation == "reboot":
         values, later = [], later + values
     if later:
@@ -83,7 +84,6 @@ def plan(facts: Facts, policy: Policy) -> Plan:
             f"{instance.sid} keeps its limits and pages until it is restarted."
             for instance in known(facts.instances)
         ]
-    refusals = [refusal for part in parts for refusal in part.refusals]
     if target is None and not (files or values or later or refusals or pending):
         return idle("No instance runs, and hugepages_instances lists none.")
     return Plan([*files, *values], refusals, pending, later)
@@ -142,23 +142,7 @@ def _plan_sysctl(facts: Facts, policy: Policy, target: Optional[int]) -> Changes
     """The drop-in, and the values for the running kernel."""
     pool = known(facts.pool)
     size = pool.page_size
-    sysctls: List[Sysctl] = []
-    refusals: List[Refusal] = []
-    kept: List[str] = []
-    wanted = wanted_group(facts, policy)
-    if isinstance(wanted, Absent):
-        reason = f"the host has no group {policy.group}: create it, or set hugepages_group to "
-        refusals.append(Refusal(reason + "the group of the instances' owner", None, GROUP))
-        kept.append(SHM_GROUP)
-    elif wanted is None and policy.group is not None and has_database(facts, policy):
-        # It fits, and stays: also where it is this file that sets it.
-        now = str(known(facts.shm_group))
-        sysctls.append(Sysctl(SHM_GROUP, SHM_GROUP_FILE, now, now, (), GROUP))
-    elif wanted is not None:
-        group = known(wanted)
-        now = str(known(facts.shm_group))
-        sysctls.append(Sysctl(SHM_GROUP, SHM_GROUP_FILE, str(group.gid), now, (), GROUP))
-        refusals += _guard_group(facts, group)
+    sysctls, refusals = _plan_group(facts, policy)
     growth = 0
     if target is not None:
         files = pool_probe.sysfs_files(size)
@@ -167,7 +151,8 @@ def _plan_sysctl(facts: Facts, policy: Policy, target: Optional[int]) -> Changes
         sysctls.append(Sysctl(pool_probe.KEY, POOL_FILE, str(target), now, files, POOL))
         refusals += _guard_pool(facts, policy, target)
     refused = {refusal.part for refusal in refusals}
-    kept += [sysctl.key for sysctl in sysctls if sysctl.part in refused]
+    keys = {GROUP: SHM_GROUP, POOL: pool_probe.KEY}
+    kept = [key for part, key in keys.items() if part in refused]
     path = policy.sysctl_file
     before = unless_absent(facts.files[path], None)
     planned = sysctl_file.plan(
@@ -188,6 +173,22 @@ def _plan_sysctl(facts: Facts, policy: Policy, target: Optional[int]) -> Changes
         [f"The pool grows at the next reboot: {'; '.join(pending)}."] if pending else [],
         later,
     )
+
+
+def _plan_group(facts: Facts, policy: Policy) -> Tuple[List[Sysctl], List[Refusal]]:
+    wanted = wanted_group(facts, policy)
+    if isinstance(wanted, Absent):
+        reason = f"the host has no group {policy.group}: create it, or set hugepages_group to "
+        return [], [Refusal(reason + "the group of the instances' owner", None, GROUP)]
+    if wanted is None and (policy.group is None or not has_database(facts, policy)):
+        return [], []
+    now = str(known(facts.shm_group))
+    if wanted is None:
+        # It fits, and stays: also where it is this file that sets it.
+        return [Sysctl(SHM_GROUP, SHM_GROUP_FILE, now, now, (), GROUP)], []
+    group = known(wanted)
+    sysctl = Sysctl(SHM_GROUP, SHM_GROUP_FILE, str(group.gid), now, (), GROUP)
+    return [sysctl], _guard_group(facts, group)
 
 
 def _at_boot(boot: boot_probe.Boot, key: str, page_size: int) -> Optional[str]:
@@ -235,33 +236,35 @@ def _plan_limits(facts: Facts, policy: Policy) -> Changes:
     others = limits_probe.with_file(entries, path, "")
     for change in moved:
         others = limits_probe.with_file(others, change.path, "")
-    is_enough = all(
-        limits_probe.grants_memlock(others if moved else entries, account, required)
-        for account in accounts.values()
-    )
-    if is_enough:
+    if not _without(required, others if moved else entries, accounts.values()):
         return Changes(files=moved, pending=pending)
-    users = [
-        accounts[user]
-        for user in sorted(accounts)
-        if not limits_probe.grants_memlock(others, accounts[user], required)
-    ]
+    users = _without(required, others, [accounts[user] for user in sorted(accounts)])
     content = _limits_content(policy, users, wanted_memlock(facts, policy))
     later = limits_probe.with_file(others, path, content)
-    losing = [user for user in users if not limits_probe.grants_memlock(later, user, required)]
-    floor = attempt(sga_floor, facts, policy)
-    # A limit that covers every SGA is not worth a rejection.
-    refusals = [
-        _guard_limits(later, path, user)
-        for user in losing
-        if isinstance(floor, HostproofError)
-        or not floor
-        or not limits_probe.grants_memlock(later, user, -(-floor // 1024))
-    ]
+    losing = _without(required, later, users)
+    short = losing
+    floor = if_known(attempt(sga_floor, facts, policy), 0)
+    if floor:
+        # A limit that covers every SGA is not worth a rejection.
+        short = _without(-(-floor // 1024), later, losing)
+    refusals = [_guard_limits(later, path, user) for user in short]
     if len(losing) == len(users) and not refusals:
         return Changes(pending=pending)
     files = [FileChange(path, content, before)] if content != before else []
     return Changes(files=[*files, *moved], refusals=refusals, pending=pending)
+
+
+def _without(
+    required: Optional[int],
+    entries: List[limits_conf.Entry],
+    accounts: Iterable[limits_probe.Account],
+) -> List[limits_probe.Account]:
+    """The accounts that have a lower limit than the required one, in kB."""
+    return [
+        account
+        for account in accounts
+        if not limits_probe.grants_memlock(entries, account, required)
+    ]
 
 
 def _old_limits(facts: Facts, policy: Policy) -> List[FileChange]:

@@ -154,13 +154,7 @@ def wanted_transparent(facts: Facts, policy: Policy) -> Tuple[str, str]:
     if policy.transparent != AUTO:
         return policy.transparent, "hugepages_transparent"
     release = known(facts.release)
-    versions = [instance.version for instance in policy.instances or () if instance.version]
-    newest = [version >= AI26[1] for version in versions]
-    for database in if_known(facts.databases, []):
-        version = if_known(database.version, None)
-        if version is not None:
-            versions.append(version[0])
-            newest.append(version >= AI26)
+    versions, newest = _database_versions(facts, policy)
     if release.is_uek and (release.major, release.minor) >= UEK7:
         if not versions or min(versions) >= MADVISE_SINCE:
             return "madvise", "UEK7 or later"
@@ -168,6 +162,18 @@ def wanted_transparent(facts: Facts, policy: Policy) -> Tuple[str, str]:
     if newest and all(newest) and re.search(r"\.el[0-9]+", release.text):
         return "madvise", "26ai on Oracle Linux or RHEL"
     return "never", f"kernel {release.text}"
+
+
+def _database_versions(facts: Facts, policy: Policy) -> Tuple[List[int], List[bool]]:
+    """The versions of the databases, and whether each is 26ai or later."""
+    versions = [instance.version for instance in policy.instances or () if instance.version]
+    newest = [version >= AI26[1] for version in versions]
+    for database in if_known(facts.databases, []):
+        version = if_known(database.version, None)
+        if version is not None:
+            versions.append(version[0])
+            newest.append(version >= AI26)
+    return versions, newest
 
 
 #: The capability that permits huge pages without the group (fs/hugetlbfs/inode.c,

@@ -182,34 +182,28 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
     mode = known(facts.thp_mode)
     required, because = wanted_transparent(facts, policy)
     at_boot = attempt(thp_probe.at_boot, facts.boot, facts.thp_default)
-    boot_mode = None
-    if isinstance(at_boot, thp_probe.ThpAtBoot) and at_boot.winner is not None:
-        boot_mode = at_boot.winner.value
-    status, why = _grade_transparent(required, mode, boot_mode)
+    boot_mode = _mode_of(at_boot)
     sizes = if_known(facts.thp_sizes, {})
     always = sorted(name for name in sizes if sizes[name] == "always")
     later = attempt(thp_probe.always_at_boot, facts.boot, sizes)
-    by_size = always + [
-        setting for setting in if_known(later, []) if setting.partition(" ")[0] not in always
-    ]
-    if status != FAIL and by_size:
-        status = FAIL
-        why = f"The mode of a size is always: {', '.join(by_size)}."
-    database: Answer[bool] = attempt(has_database, facts, policy) if status == FAIL else True
+    by_size = always + _of_others(if_known(later, []), always)
+    status, why = _grade_transparent(required, mode, boot_mode, by_size)
+    database: Answer[bool] = True
     is_unknown_later = isinstance(at_boot, HostproofError)
-    if is_unknown_later and status == WARN and mode != required:
-        why = f"The mode is '{mode}' now."
-    elif status != FAIL:
+    if status == FAIL:
         # A mode that is enabled for every process is wrong, independent of the mode after reboot.
+        database = attempt(has_database, facts, policy)
+        if database is False:
+            status = WARN
+            why = (why or transparent_hugepages.check.why) + " The host has no database yet."
+    elif is_unknown_later and mode != required:
+        why = f"The mode is '{mode}' now."
+    else:
         known(at_boot).settled()
-        if status == PASS:
-            known(facts.thp_sizes)
-            known(later)
-    elif database is False:
-        status = WARN
-        why = (why or transparent_hugepages.check.why) + " The host has no database yet."
-    is_wrong_now = bool(always) or _is_wrong_now(required, mode, boot_mode)
-    is_wrong_later = not is_unknown_later and (boot_mode != required or len(by_size) > len(always))
+        _need_sizes(status, facts.thp_sizes, later)
+    is_wrong_now = _is_wrong_now(required, "always" if always else mode, boot_mode)
+    is_right_later = boot_mode == required and by_size == always
+    is_wrong_later = not (is_unknown_later or is_right_later)
     anonymous = if_known(facts.meminfo, {}).get("AnonHugePages", 0)
     return Verdict(
         status,
@@ -222,11 +216,28 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
         failing_layer=failing(running=is_wrong_now, persisted=is_wrong_later),
         advice=_advice_of_transparent(by_size, policy),
         wrong=frozenset(["running"] * is_wrong_now + ["persisted"] * is_wrong_later),
-        right=frozenset(() if is_unknown_later or is_wrong_later else ["persisted"]),
+        right=frozenset(["persisted"] * is_right_later),
         unknown=unknown_sentence(
             [("after a reboot", at_boot), ("whether the host has a database", database)]
         ),
     )
+
+
+def _of_others(settings: List[str], names: List[str]) -> List[str]:
+    return [setting for setting in settings if setting.partition(" ")[0] not in names]
+
+
+def _mode_of(at_boot: Answer[thp_probe.ThpAtBoot]) -> Optional[str]:
+    if isinstance(at_boot, HostproofError) or at_boot.winner is None:
+        return None
+    return at_boot.winner.value
+
+
+def _need_sizes(status: str, *sizes: Answer[object]) -> None:
+    """Raise what is unknown, where no other mode is wrong."""
+    if status == PASS:
+        for answer in sizes:
+            known(answer)
 
 
 def _advice_of_transparent(by_size: List[str], policy: Policy) -> Advice:
@@ -248,12 +259,14 @@ def _is_wrong_now(required: str, mode: str, boot_mode: Optional[str]) -> bool:
 
 
 def _grade_transparent(
-    required: str, mode: str, boot_mode: Optional[str]
+    required: str, mode: str, boot_mode: Optional[str], by_size: List[str]
 ) -> Tuple[str, Optional[str]]:
     if mode == "always":
         return FAIL, None
     if boot_mode == "always":
         return FAIL, "A reboot turns them on for every process."
+    if by_size:
+        return FAIL, f"The mode of a size is always: {', '.join(by_size)}."
     if boot_mode is None and mode != required:
         return WARN, f"The mode is '{mode}' now. No setting was found that applies after a reboot."
     if boot_mode is None:

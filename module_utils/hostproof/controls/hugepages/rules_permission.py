@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of permissions: memlock limits of logins and instances, and vm.hugetlb_shm_group."""
 
-from typing import List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, NotRecorded, Unanswered
@@ -18,7 +18,7 @@ from ...evaluate.checking import (
     layered,
     verdict_or_error,
 )
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN, status_for
 from ...parsers.size import human
 from ...parsers.unix import limits_conf
 from ...probes.oracle import next_start, will_start
@@ -28,7 +28,7 @@ from ...probes.systemd import boot as boot_probe
 from ...probes.unix import limits as limits_probe
 from ...probes.unix.limits import LOGIN_EVIDENCE, Account
 from .facts import SHM_GROUP_FILE, Facts, owners_of
-from .need import Need, need, next_starts
+from .need import Need, Start, need, next_starts
 from .plan import GROUP, MEMLOCK
 from .policy import NAME, Policy
 from .policy_values import (
@@ -155,23 +155,23 @@ def _starting(facts: Facts, policy: Policy) -> List[Answer[Starting]]:
             growth = unknown
         by = _limits_at_boot(facts, instance.sid, instance.user)
         starting.append(Starting(instance.sid, instance, growth, listed.get(instance.sid, 0), by))
-    active = {instance.sid for instance in known(facts.instances)}
+    if isinstance(facts.databases, NotRecorded):
+        return starting
     if isinstance(facts.databases, HostproofError):
-        return (
-            starting if isinstance(facts.databases, NotRecorded) else [*starting, facts.databases]
-        )
-    for database in facts.databases:
+        return [*starting, facts.databases]
+    return starting + _starting_later(facts, starts)
+
+
+def _starting_later(facts: Facts, starts: Dict[str, Start]) -> List[Answer[Starting]]:
+    """The databases that do not run, and that a starter with another limit starts at boot."""
+    active = {instance.sid for instance in known(facts.instances)}
+    starting: List[Answer[Starting]] = []
+    for database in known(facts.databases):
         owner = attempt(lambda one=database: known(one.target).user)
         by = _limits_at_boot(facts, database.sid, owner)
-        start = starts.get(database.sid)
-        if (
-            database.sid not in active
-            and start is not None
-            and start.growth.sga
-            and by
-            and not isinstance(by, NotRecorded)
-        ):
-            starting.append(Starting(database.sid, None, start.growth.sga, 0, by))
+        growth = starts[database.sid].growth.sga if database.sid in starts else 0
+        if database.sid not in active and growth and by and not isinstance(by, NotRecorded):
+            starting.append(Starting(database.sid, None, growth, 0, by))
     return starting
 
 
@@ -204,27 +204,13 @@ def memlock_in_force(starting: Starting, _facts: Facts, _policy: Policy) -> Verd
     later = max(sga + if_known(growth, 0), starting.listed)
     if not later:
         raise Skip("It has no SysV segment to lock.")
-    problems = []
-    status = PASS
-    if soft is not None and soft < later:
-        status = FAIL if soft < sga else WARN
-        if status == WARN:
-            problems.append(
-                f"enough for the SGA that runs, but the next start takes {human(later)}"
-            )
     low = [one for one in by if _is_low(one, later)]
-    problems += [
-        f"after a reboot {one.name} starts it with {human(known(one.memlock) or 0)} of locked "
-        f"memory" + (f" ({one.why})" if one.why else "")
-        for one in low
-    ]
-    at_boot = _limits_text(starting.by, bool(low))
+    status, problems = _grade_limit(soft, sga, later)
+    problems += [_low_text(one) for one in low]
     least = -(-later // 1024)
     units = [_edit(one, least) for one in low]
     return layered(
-        persisted=Layer(at_boot, FAIL if low else PASS, "limit after a reboot")
-        if by or isinstance(at_boot, HostproofError)
-        else None,
+        persisted=_limit_at_boot(starting.by, bool(low)),
         in_use=None
         if instance is None
         else Layer("unlimited" if soft is None else f"{soft} bytes", status),
@@ -247,6 +233,22 @@ def memlock_in_force(starting: Starting, _facts: Facts, _policy: Policy) -> Verd
     )
 
 
+def _grade_limit(soft: Optional[int], sga: int, later: int) -> Tuple[str, List[str]]:
+    """The status of the limit in use, and why it is too low for the next start alone."""
+    if soft is None or soft >= later:
+        return PASS, []
+    if soft < sga:
+        return FAIL, []
+    return WARN, [f"enough for the SGA that runs, but the next start takes {human(later)}"]
+
+
+def _low_text(by: By) -> str:
+    return (
+        f"after a reboot {by.name} starts it with {human(known(by.memlock) or 0)} of locked "
+        f"memory" + (f" ({by.why})" if by.why else "")
+    )
+
+
 def _sga_and_limit(instance: Instance) -> Tuple[int, Optional[int]]:
     """The size of the segments and the limit in use, in bytes; None for unlimited."""
     sga = sum(segment.size for segment in known(instance.segments))
@@ -257,14 +259,15 @@ def _sga_and_limit(instance: Instance) -> Tuple[int, Optional[int]]:
     return sga, limit.soft
 
 
-def _limits_text(by: Answer[List[By]], is_low: bool) -> Answer[str]:
+def _limit_at_boot(by: Answer[List[By]], is_low: bool) -> Optional[Layer]:
     """The limits after a reboot; one that is unknown hides none that is too low."""
     if isinstance(by, HostproofError):
-        return by
+        return Layer(by, PASS, "limit after a reboot")
     unknown = [one.memlock for one in by if isinstance(one.memlock, HostproofError)]
     if unknown and not is_low:
-        return unknown[0]
-    return "; ".join(f"{_bytes_of(one)} ({one.name})" for one in by)
+        return Layer(unknown[0], PASS, "limit after a reboot")
+    text = "; ".join(f"{_bytes_of(one)} ({one.name})" for one in by)
+    return Layer(text, status_for(is_low), "limit after a reboot") if by else None
 
 
 def _is_low(by: By, size: int) -> bool:
@@ -319,17 +322,7 @@ def shm_group(facts: Facts, policy: Policy) -> Verdict:
     evidence = ("file:" + SHM_GROUP_FILE, "command:getent group " + policy.group) + BOOT
     # Another absence, such as that of a process, leaves the group unknown.
     if isinstance(wanted, Absent) and wanted is facts.group:
-        if not known(facts.instances) and not known(facts.accounts):
-            raise Skip("No instance runs, and the host has no account of hugepages_users.")
-        status, why = _grade_shm_group(facts, outsiders(facts, running)[0])
-        return Verdict(
-            status,
-            why=f"The host has no group {policy.group}. {why}",
-            fix="create the group, or set hugepages_group to the instance owner's group",
-            desired=policy.group,
-            running=str(running),
-            evidence=evidence,
-        )
+        return _without_group(facts, policy, running)._replace(evidence=evidence)
     outside, unknown = outsiders(facts, running)
     if wanted is None or isinstance(wanted, HostproofError):
         return layered(
@@ -342,17 +335,14 @@ def shm_group(facts: Facts, policy: Policy) -> Verdict:
     group = known(wanted)
     status, why = _grade_shm_group(facts, outside)
 
-    def graded(gid: int) -> str:
-        """Groups that are not known contradict no value."""
-        fits = attempt(fits_owners, facts, gid)
-        return PASS if gid == group.gid or fits is not False else status
-
-    later = PASS if isinstance(at_boot, HostproofError) else graded(group_of(at_boot))
+    later = PASS
+    if not isinstance(at_boot, HostproofError):
+        later = _unless_fitting(status, facts, group_of(at_boot), group.gid)
     return layered(
         persisted=Layer(
             _text_of(at_boot) if later != PASS else _settled_text(at_boot), later, "after a reboot"
         ),
-        running=Layer(str(running), graded(running)),
+        running=Layer(str(running), _unless_fitting(status, facts, running, group.gid)),
         in_use=Layer(f"not in group {running}: " + ", ".join(outside), status) if outside else None,
         also=[("groups of the owners", unknown)],
         advice=Advice(
@@ -367,6 +357,26 @@ def shm_group(facts: Facts, policy: Policy) -> Verdict:
         desired=f"{group.gid} ({group.name})",
         evidence=evidence,
     )
+
+
+def _without_group(facts: Facts, policy: Policy, running: int) -> Verdict:
+    """The verdict of a host that has no group of the name in the policy."""
+    if not known(facts.instances) and not known(facts.accounts):
+        raise Skip("No instance runs, and the host has no account of hugepages_users.")
+    status, why = _grade_shm_group(facts, outsiders(facts, running)[0])
+    return Verdict(
+        status,
+        why=f"The host has no group {policy.group}. {why}",
+        fix="create the group, or set hugepages_group to the instance owner's group",
+        desired=policy.group,
+        running=str(running),
+    )
+
+
+def _unless_fitting(status: str, facts: Facts, gid: int, required: int) -> str:
+    """Groups that are not known contradict no value."""
+    is_wrong = gid != required and attempt(fits_owners, facts, gid) is False
+    return status if is_wrong else PASS
 
 
 def _name_of(facts: Facts, gid: int) -> str:

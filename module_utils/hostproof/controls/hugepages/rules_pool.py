@@ -10,7 +10,7 @@ from ...collect.shell import line
 from ...errors import HostproofError
 from ...evaluate.advice import Advice, Apply, Ask, Step, Wait
 from ...evaluate.checking import Layer, Rules, Skip, Verdict, failing, layered
-from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN, status_for
 from ...parsers.kernel import meminfo
 from ...parsers.size import human
 from ...probes.oracle import next_start
@@ -409,12 +409,10 @@ def ram_share(facts: Facts, policy: Policy) -> Verdict:
         known(beside_later).settled()
         known(needed)
     most = attempt(most_pages, facts, policy, policy.memory_limit_percent)
-    status = WARN if over else PASS
     taken = max(sizes.values())
-    if taken * 100 > memory * _NO_ROOM and memory - taken < _ROOM:
-        status = FAIL
+    has_no_room = taken * 100 > memory * _NO_ROOM and memory - taken < _ROOM
     return Verdict(
-        status,
+        status_for(has_no_room, over),
         why=f"Too much of memory: {', '.join(over)}. {ram_share.check.why}",
         fix=_fix_of_share(pool, most, beside, required),
         desired=f"at most {policy.memory_limit_percent} percent of memory ({human(limit)})",
