@@ -55,8 +55,7 @@ def iscsi_login(session: Session, facts: Facts, _policy: Policy) -> Verdict:
         steps.append(_log_in(session, bool(records)))
     services = if_known(facts.logins, {})
     if services and not any(word.startswith(_ON) for word in services.values()):
-        words = (f"{unit} is {word or 'not known to systemd'}" for unit, word in services.items())
-        texts.append(" and ".join(words))
+        texts.append(_states(services))
         steps.append(_enable(services))
     return layered(
         persisted=Layer("; ".join(texts), status_for(steps), "after a reboot"),
@@ -75,6 +74,11 @@ def _log_in(session: Session, has_record: bool) -> Step:
     target, portal = known(session.target), known(session.portal)
     line = ("iscsiadm", "-m", "node", "-T", target, "-p", portal, "-o", "update")
     return Run(*line, "-n", iscsi.STARTUP, "-v", "automatic", text="log in at boot")
+
+
+def _states(services: Dict[str, str]) -> str:
+    words = (f"{unit} is {word or 'not known to systemd'}" for unit, word in services.items())
+    return " and ".join(words)
 
 
 def _enable(services: Dict[str, str]) -> Step:

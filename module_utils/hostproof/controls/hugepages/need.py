@@ -78,7 +78,7 @@ def need(facts: Facts, policy: Policy) -> Optional[Need]:
     starts, unknown = next_starts(facts, policy, page)
     running = known(facts.instances)
     stopped = {} if policy.instances is not None else _stopped(starts, running)
-    if not (running or policy.instances or stopped):
+    if not any((running, policy.instances, stopped)):
         # Further instances in oratab are possible, so a need of zero is not certain.
         return None if unknown is None else Need(0, 0, "not known", unknown=unknown)
     now = _parts(facts, policy, page, starts, grown=False)

@@ -84,7 +84,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
             f"{instance.sid} keeps its limits and pages until it is restarted."
             for instance in known(facts.instances)
         ]
-    if target is None and not (files or values or later or refusals or pending):
+    if target is None and not any((files, values, later, refusals, pending)):
         return idle("No instance runs, and hugepages_instances lists none.")
     return Plan([*files, *values], refusals, pending, later)
 

@@ -68,17 +68,21 @@ def read(
     sources = []
     for entry in entries:
         if entry.fstype == "swap" and "noauto" not in entry.options.split(","):
-            unit = _unit_of(entry.source)
-            inactive = why_no_fstab(params) or off or _why_masked(units, unit)
-            if not inactive and unit_files.drop_ins(host, units.names, unit):
-                inactive = units.why_settings_keep(unit)
-            sources.append(Source(f"{entry.source} ({FSTAB}:{entry.line})", unit, inactive))
+            sources.append(_of_line(host, units, entry, why_no_fstab(params) or off))
     known_units = {source.unit for source in sources}
     for unit in sorted(set(_swap_units(units)) - known_units):
         sources.append(Source(unit, unit, off or _why_inactive(units, unit)))
     active = {systemd_unit.unit_name(area.path, ".swap") for area in areas}
     by_device = [_with_device(host, source, active) for source in sources]
     return by_device + _by_waagent(host, units, areas) + _by_scripts(host, units)
+
+
+def _of_line(host: Host, units: boot_services.Units, entry: fstab.Entry, off: str) -> Source:
+    unit = _unit_of(entry.source)
+    inactive = off or _why_masked(units, unit)
+    if not inactive and unit_files.drop_ins(host, units.names, unit):
+        inactive = units.why_settings_keep(unit)
+    return Source(f"{entry.source} ({FSTAB}:{entry.line})", unit, inactive)
 
 
 def _by_waagent(
