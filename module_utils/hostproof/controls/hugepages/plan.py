@@ -236,17 +236,17 @@ def _plan_limits(facts: Facts, policy: Policy) -> Changes:
     others = limits_probe.with_file(entries, path, "")
     for change in moved:
         others = limits_probe.with_file(others, change.path, "")
-    if not _without(required, others if moved else entries, accounts.values()):
+    if not _accounts_below(required, others if moved else entries, accounts.values()):
         return Changes(files=moved, pending=pending)
-    users = _without(required, others, [accounts[user] for user in sorted(accounts)])
+    users = _accounts_below(required, others, [accounts[user] for user in sorted(accounts)])
     content = _limits_content(policy, users, wanted_memlock(facts, policy))
     later = limits_probe.with_file(others, path, content)
-    losing = _without(required, later, users)
+    losing = _accounts_below(required, later, users)
     short = losing
     floor = if_known(attempt(sga_floor, facts, policy), 0)
     if floor:
         # A limit that covers every SGA is not worth a rejection.
-        short = _without(-(-floor // 1024), later, losing)
+        short = _accounts_below(-(-floor // 1024), later, losing)
     refusals = [_guard_limits(later, path, user) for user in short]
     if len(losing) == len(users) and not refusals:
         return Changes(pending=pending)
@@ -254,7 +254,7 @@ def _plan_limits(facts: Facts, policy: Policy) -> Changes:
     return Changes(files=[*files, *moved], refusals=refusals, pending=pending)
 
 
-def _without(
+def _accounts_below(
     required: Optional[int],
     entries: List[limits_conf.Entry],
     accounts: Iterable[limits_probe.Account],

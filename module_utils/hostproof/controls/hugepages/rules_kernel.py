@@ -186,7 +186,7 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
     sizes = if_known(facts.thp_sizes, {})
     always = sorted(name for name in sizes if sizes[name] == "always")
     later = attempt(thp_probe.always_at_boot, facts.boot, sizes)
-    by_size = always + _of_others(if_known(later, []), always)
+    by_size = always + _settings_of_others(if_known(later, []), always)
     status, why = _grade_transparent(required, mode, boot_mode, by_size)
     database: Answer[bool] = True
     is_unknown_later = isinstance(at_boot, HostproofError)
@@ -223,7 +223,7 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _of_others(settings: List[str], names: List[str]) -> List[str]:
+def _settings_of_others(settings: List[str], names: List[str]) -> List[str]:
     return [setting for setting in settings if setting.partition(" ")[0] not in names]
 
 

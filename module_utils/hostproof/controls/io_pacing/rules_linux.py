@@ -54,7 +54,7 @@ def buffered_writers(linux: Linux, _facts: Facts, policy: Policy) -> Verdict:
     throttle = if_known(linux.throttle, {})
     background = _limit(dirty, "dirty_background_bytes", "dirty_background_ratio", available)
     limit = _limit(dirty, "dirty_bytes", "dirty_ratio", available)
-    now = _now(background, limit, policy.dirty_limit)
+    now = _wrong_now(background, limit, policy.dirty_limit)
     settings = {name: sysctl_at_boot(linux.boot, "vm." + name) for name in DIRTY}
     at_boot = {name: setting.winner for name, setting in settings.items()}
     refused = [refusal for setting in settings.values() for refusal in setting.refused]
@@ -86,7 +86,7 @@ def _limit(dirty: Dict[str, int], in_bytes: str, ratio: str, available: int) -> 
     return dirty[in_bytes] or dirty[ratio] * available // 100
 
 
-def _now(background: int, limit: int, most: Optional[int]) -> List[str]:
+def _wrong_now(background: int, limit: int, most: Optional[int]) -> List[str]:
     """What is wrong with the limits in force."""
     advice = []
     if most is not None and limit > most:

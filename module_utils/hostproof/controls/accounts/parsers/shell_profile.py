@@ -278,8 +278,8 @@ class _Reader:
         found += [(match.start(1), "call", match) for match in _CALL.finditer(alone)]
         # Only where nothing else sets it, as in /etc/bashrc of EL 9.
         if re.search(r"umask[`)]\S* +(?:-eq|=+) +\S?0+\b", code) is None:
-            found += _shown(_UMASK, UMASK, code, alone)
-        found += _shown(_SOURCE, SOURCE, code, alone)
+            found += _unquoted(_UMASK, UMASK, code, alone)
+        found += _unquoted(_SOURCE, SOURCE, code, alone)
         found += [(match.start(1), PRINT, match) for match in _PRINT.finditer(shown)]
         return found
 
@@ -436,7 +436,7 @@ class _Reader:
         self._add(Step(PRINT, name, self._is_sure(code, place, (_WITHOUT, _IN_FUNCTION))))
 
 
-def _shown(pattern: Any, kind: str, code: str, alone: str) -> List[Tuple[int, str, Any]]:
+def _unquoted(pattern: Any, kind: str, code: str, alone: str) -> List[Tuple[int, str, Any]]:
     """The commands of this shell. Quoted text is none, except that of eval."""
     return [
         (match.start("at"), kind, match)
