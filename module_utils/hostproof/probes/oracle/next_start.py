@@ -178,6 +178,17 @@ def check_clusterware(host: Host, sids: List[str], fix: str) -> None:
     files = [path for path in clusterware.FILES if if_known(attempt(host.read_text, path), "")]
     if len(names) == len(homes) and not files:
         return
+    hidden = _hidden(host, sids, homes)
+    if hidden:
+        raise Unanswered(
+            "file:" + (files or oratab.PATHS)[0],
+            "the SGA of databases that only Clusterware knows is unknown "
+            f"({', '.join(hidden)}): {fix}",
+        )
+
+
+def _hidden(host: Host, sids: List[str], homes: Dict[str, str]) -> List[str]:
+    """The databases of Clusterware that none of ``sids`` may belong to."""
     hidden = ["not listed"]
     for daemon in clusterware.css_daemons(host):
         hidden = [
@@ -185,12 +196,7 @@ def check_clusterware(host: Host, sids: List[str], fix: str) -> None:
             for name in clusterware.databases(host, daemon)
             if not any(sid.lower() == name or _may_be_of(name, sid.lower(), homes) for sid in sids)
         ]
-    if hidden:
-        raise Unanswered(
-            "file:" + (files or oratab.PATHS)[0],
-            "the SGA of databases that only Clusterware knows is unknown "
-            f"({', '.join(hidden)}): {fix}",
-        )
+    return hidden
 
 
 def listed_in_oratab(host: Host, asking: Asking, running: Dict[str, Instance]) -> Dict[str, str]:
@@ -444,21 +450,25 @@ def change_of_parameter(database: Database, name: str, value: Optional[str]) -> 
     file = if_known(database.file, None)
     entries = if_known(attempt(next_entries, database), [])
     own = {entry.sid for entry in pfile.for_instance(entries, name, database.sid)}
+    resets = sorted(own - {pfile.ALL} if value is not None else own)
     uses_text = answer.spfile is None if answer is not None else file is not None and file.is_text
     if uses_text:
         place = if_known(attempt(next_place, database), "its parameter file")
-        words = [f"write *.{name}={value} into {place}"] if value is not None else []
-        resets = sorted(own - {pfile.ALL} if value is not None else own)
-        if resets:
-            lines = " and ".join(f"{sid}.{name}" for sid in resets)
-            words.append(f"delete the lines {lines} from {place}")
-        return " and ".join(words)
+        return _change_of_text(place, name, value, resets)
     statements = []
     if value is not None:
         statements.append(f"ALTER SYSTEM SET {name}={value} SCOPE=SPFILE SID='*'")
-    for sid in sorted(own - {pfile.ALL} if value is not None else own):
+    for sid in resets:
         statements.append(f"ALTER SYSTEM RESET {name} SCOPE=SPFILE SID='{sid}'")
     return "as SYSDBA: " + " and ".join(statements) if statements else ""
+
+
+def _change_of_text(place: str, name: str, value: Optional[str], resets: List[str]) -> str:
+    words = [f"write *.{name}={value} into {place}"] if value is not None else []
+    if resets:
+        lines = " and ".join(f"{sid}.{name}" for sid in resets)
+        words.append(f"delete the lines {lines} from {place}")
+    return " and ".join(words)
 
 
 def next_sga(database: Database) -> NextSga:

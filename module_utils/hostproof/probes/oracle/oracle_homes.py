@@ -3,7 +3,7 @@
 """The Oracle homes of a host: in oratab, in the inventory, of running instances, of the policy."""
 
 from collections import OrderedDict
-from typing import Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Dict, List, NamedTuple, Set, Tuple
 
 from ...collect.answer import attempt, unless_absent
 from ...collect.host import Host
@@ -33,49 +33,53 @@ class OracleHome(NamedTuple):
     named_by: Tuple[str, ...] = ()
 
 
+class _Naming(NamedTuple):
+    """One place that names a home; ``file`` is "" where no account can write the place."""
+
+    path: str
+    place: str
+    sid: str
+    file: str
+
+
 def read_homes(host: Host, extra: Tuple[str, ...]) -> List[OracleHome]:
     """Every home that something on the host names, by path; ``extra`` are those of the policy.
 
     No file in a home is touched. Raises where a place that names homes cannot be read.
     """
-    sids: Dict[str, List[str]] = {}
-    places: Dict[str, List[str]] = {}
-    clusterware: Set[str] = set()
-    #: None where something names it that no account can write.
-    files: Dict[str, Optional[List[str]]] = {}
-
-    def add(path: str, place: str, sid: str = "", file: Tuple[str, ...] = ()) -> None:
-        sids.setdefault(path, []).extend([sid] if sid else [])
-        places.setdefault(path, []).append(place)
-        before = files.get(path, [])
-        files[path] = [*before, *file] if file and before is not None else None
-
-    listed: Set[str] = set()
-    for path in oratab.PATHS:
-        text = unless_absent(attempt(host.read_text, path), "")
-        for entry in oratab.parse(text):
-            sid = "" if entry.sid == "*" else entry.sid
-            add(entry.home, f"{path}:{entry.line}", sid, (path,))
-            listed.add(sid)
+    named = _in_oratab(host)
+    listed = {naming.sid for naming in named}
     inventory, installed = _installed(host)
     for home in installed:
-        add(home.path, f"the inventory ({home.name})", "", (inventory,))
-        if home.clusterware:
-            clusterware.add(home.path)
+        named.append(_Naming(home.path, f"the inventory ({home.name})", "", inventory))
     for sid, path in _running(host, listed):
-        add(path, "the running instance " + sid, sid)
-    for path in extra:
-        add(path, LISTED)
-    return [
-        OracleHome(
-            path,
-            _unique(sids[path]),
-            _unique(places[path]),
-            clusterware=path in clusterware,
-            named_by=_unique(files[path] or []),
-        )
-        for path in sorted(places)
-    ]
+        named.append(_Naming(path, "the running instance " + sid, sid, ""))
+    named += [_Naming(path, LISTED, "", "") for path in extra]
+    clusterware = {home.path for home in installed if home.clusterware}
+    by_path: Dict[str, List[_Naming]] = {}
+    for naming in named:
+        by_path.setdefault(naming.path, []).append(naming)
+    return [_home(path, by_path[path], path in clusterware) for path in sorted(by_path)]
+
+
+def _in_oratab(host: Host) -> List[_Naming]:
+    named = []
+    for path in oratab.PATHS:
+        for entry in oratab.parse(unless_absent(attempt(host.read_text, path), "")):
+            sid = "" if entry.sid == "*" else entry.sid
+            named.append(_Naming(entry.home, f"{path}:{entry.line}", sid, path))
+    return named
+
+
+def _home(path: str, named: List[_Naming], clusterware: bool) -> OracleHome:
+    files = [naming.file for naming in named]
+    return OracleHome(
+        path,
+        _unique([naming.sid for naming in named if naming.sid]),
+        _unique([naming.place for naming in named]),
+        clusterware,
+        _unique(files) if all(files) else (),
+    )
 
 
 def are_listed(host: Host) -> bool:

@@ -86,17 +86,17 @@ def ask(host: Host, target: Target, names: Tuple[str, ...], timeout: float) -> A
     command = query(target, names + ("spfile",), timeout)
     key = "command:" + command.name
     rows = rows_of(host, target.sid, command, _FIELDS)
-    instances = [row.fields for row in rows if row.kind == "instance"]
+    of_kind = _by_kind(rows)
+    instances = of_kind.get("instance", [])
     if len(instances) != 1 or not instances[0][1]:
         raise Unanswered(key, f"sqlplus of {target.sid} told no release")
-    running = {str(row.fields[0]): row.fields[1] for row in rows if row.kind == "running"}
+    running = {str(name): value for name, value in of_kind.get("running", [])}
     stored = [
-        pfile.Entry(str(row.fields[0]), str(row.fields[1]), row.fields[2] or "", 0)
-        for row in rows
-        if row.kind == "stored"
+        pfile.Entry(str(sid), str(name), value or "", 0)
+        for sid, name, value in of_kind.get("stored", [])
     ]
-    trace = [row.fields[0] for row in rows if row.kind == "trace"]
-    full = [row.fields[0] for row in rows if row.kind == "full" and row.fields[0]]
+    full = [version for (version,) in of_kind.get("full", []) if version]
+    trace = [folder for (folder,) in of_kind.get("trace", [])]
     return Asked(
         version=version_of(instances[0][1]),
         full=version_of(full[0]) if full else None,
@@ -108,6 +108,13 @@ def ask(host: Host, target: Target, names: Tuple[str, ...], timeout: float) -> A
         key=key,
         seconds=host.seconds_of(command),
     )
+
+
+def _by_kind(rows: List[sqlplus_rows.Row]) -> Dict[str, List[Tuple[Optional[str], ...]]]:
+    of_kind: Dict[str, List[Tuple[Optional[str], ...]]] = {}
+    for row in rows:
+        of_kind.setdefault(row.kind, []).append(row.fields)
+    return of_kind
 
 
 def rows_of(

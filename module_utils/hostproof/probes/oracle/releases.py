@@ -75,6 +75,12 @@ def name_of(version: Version) -> str:
     return {19: "19c", 21: "21c"}.get(version[0], dotted(version))
 
 
+def _announced(name: str, software: Software) -> List[Answer[Release]]:
+    homes = if_known(software.homes, {}).values()
+    versions = sorted({home for home in homes if isinstance(home, tuple) and name_of(home) == name})
+    return [Release(name, version) for version in versions] or [Release(name, None)]
+
+
 def wanted(
     announced: Optional[str], profile: Optional[Version], software: Software
 ) -> List[Answer[Release]]:
@@ -84,12 +90,7 @@ def wanted(
     if announced is None and profile:
         announced = name_of(profile)
     if announced is not None:
-        homes = if_known(software.homes, {}).values()
-        versions = sorted({home for home in homes if isinstance(home, tuple)})
-        same = [
-            Release(announced, version) for version in versions if name_of(version) == announced
-        ]
-        return [*same] or [Release(announced, None)]
+        return _announced(announced, software)
     releases: List[Answer[Release]] = []
     installed = software.homes
     if isinstance(installed, HostproofError) and profile is not None:

@@ -11,7 +11,7 @@ for Linux, dbstart.
 
 import re
 from functools import partial
-from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ...collect.answer import attempt, if_known, unless_absent
 from ...collect.host import FoundLines, Host
@@ -200,14 +200,24 @@ def read(host: Host) -> List[Starter]:
     )
     lines = {path: _lines(path, found) for path in found.lines}
     starters = []
-    for unit in sorted(_with_wanted(wanted, files, found, lines)):
+    for unit in sorted(_with_reached(wanted, partial(_by_text, files, found, lines))):
         if unit.endswith(".service"):
             _check_readable(files.get(unit, []), lines, found)
             starter = _of_unit(host, unit, files.get(unit, []), found, lines, homes)
             starters += [] if starter is None else [starter]
+    return starters + _of_sysv(scripts, found, lines, homes)
+
+
+def _of_sysv(
+    scripts: Dict[str, str],
+    found: FoundLines,
+    lines: Dict[str, List[_Line]],
+    homes: Dict[str, str],
+) -> List[Starter]:
+    starters = []
     for unit, path in sorted(scripts.items()):
-        called = [path] + [script for script, first in found.callers.items() if first == path]
-        all_lines = [line for script in called for line in lines.get(script, [])]
+        called = [path, *_called_by([path], found)]
+        all_lines = _lines_of(called, lines)
         hits = [line for line in all_lines if _names_oracle(line.text, homes)]
         if hits:
             starters.append(_starter(unit, "", hits, all_lines, tuple(called), ""))
@@ -276,18 +286,13 @@ def changed(
     Amounts are in the unit of ulimit, ``unlimited`` is the one for no limit. Without root, ulimit
     raises no hard limit: it fails."""
     place = ""
-    is_root = starter is not None and starter.user in ("", "root", "0")
-    for change in starter.changed if starter is not None else ():
+    if starter is None:
+        return soft, hard, place
+    is_root = starter.user in ("", "root", "0")
+    for change in starter.changed:
         if change.option != option:
             continue
-        amount = hard if change.value == "hard" else unlimited
-        if change.value.isdecimal():
-            amount = clipped(change.value)
-        elif change.value not in ("unlimited", "hard"):
-            raise Unanswered(
-                "file:" + change.place.rpartition(":")[0],
-                f"{change.place} sets a limit (-{option}) to a value that is not known",
-            )
+        amount = _amount(change, hard, unlimited)
         is_more = hard != unlimited and (amount == unlimited or (amount or 0) > (hard or 0))
         if is_more and not is_root:
             continue
@@ -295,6 +300,17 @@ def changed(
         soft = soft if change.sides == "H" else amount
         place = change.place
     return soft, hard, place
+
+
+def _amount(change: Changed, hard: Optional[int], unlimited: Optional[int]) -> Optional[int]:
+    if change.value.isdecimal():
+        return clipped(change.value)
+    if change.value not in ("unlimited", "hard"):
+        raise Unanswered(
+            "file:" + change.place.rpartition(":")[0],
+            f"{change.place} sets a limit (-{change.option}) to a value that is not known",
+        )
+    return hard if change.value == "hard" else unlimited
 
 
 def slice_of(service: str, files: Sequence[systemd_unit.Unit]) -> str:
@@ -349,6 +365,21 @@ def _homes(host: Host) -> Dict[str, str]:
 
 def _wanted(host: Host, names: Dict[str, List[str]]) -> Set[str]:
     """The units that the links of targets start at boot, and those that these units want."""
+    by_unit = _by_unit(host, names)
+    by_targets = {
+        unit for above, units in by_unit.items() if above.endswith(".target") for unit in units
+    }
+    wanted = _with_reached(
+        by_targets,
+        lambda unit: by_unit.get(unit, set()) | by_unit.get(unit_files.template_of(unit), set()),
+    )
+    # systemd-rc-local-generator(8): started at boot time if it can be executed.
+    stats = [if_known(attempt(host.stat, path), None) for path in _RC_LOCAL]
+    return wanted | {"rc-local.service" for stat in stats if stat is not None and stat.mode & 0o111}
+
+
+def _by_unit(host: Host, names: Dict[str, List[str]]) -> Dict[str, Set[str]]:
+    """What the links of each target or unit start."""
     by_unit: Dict[str, Set[str]] = {}
     for folder, listed in names.items():
         for name in listed:
@@ -358,19 +389,17 @@ def _wanted(host: Host, names: Dict[str, List[str]]) -> Set[str]:
             if not _NOT_AT_BOOT.match(match.group(1)):
                 units = unless_absent(attempt(host.list_dir, f"{folder}/{name}"), [])
                 by_unit.setdefault(match.group(1), set()).update(units)
-    wanted = {
-        unit for above, units in by_unit.items() if above.endswith(".target") for unit in units
-    }
-    waiting = list(wanted)
+    return by_unit
+
+
+def _with_reached(units: Set[str], starts: Callable[[str], Set[str]]) -> Set[str]:
+    """``units``, what they start, what that starts, and so on."""
+    reached, waiting = set(units), list(units)
     while waiting:
-        unit = waiting.pop()
-        for own in (unit, unit_files.template_of(unit)):
-            new = by_unit.get(own, set()) - wanted
-            wanted |= new
-            waiting += new
-    # systemd-rc-local-generator(8): started at boot time if it can be executed.
-    stats = [if_known(attempt(host.stat, path), None) for path in _RC_LOCAL]
-    return wanted | {"rc-local.service" for stat in stats if stat is not None and stat.mode & 0o111}
+        new = starts(waiting.pop()) - reached
+        reached |= new
+        waiting += new
+    return reached
 
 
 def _local(names: Dict[str, List[str]]) -> Set[str]:
@@ -409,48 +438,38 @@ def _lines(path: str, found: FoundLines) -> List[_Line]:
     ]
 
 
-def _with_wanted(
-    wanted: Set[str], files: Dict[str, List[str]], found: FoundLines, lines: Dict[str, List[_Line]]
+def _by_text(
+    files: Dict[str, List[str]], found: FoundLines, lines: Dict[str, List[_Line]], unit: str
 ) -> Set[str]:
-    """And those that the text of one of them, or a script that it calls, starts."""
-    units, waiting = set(wanted), list(wanted)
-    while waiting:
-        unit = waiting.pop()
-        paths = files.get(unit, [])
-        texts = [line.text for path in paths for line in lines.get(path, [])]
-        pairs = [tuple(part.strip() for part in text.partition("=")[::2]) for text in texts]
-        new = {
-            name
-            for key, value in pairs
-            if key in ("Wants", "Requires", "BindsTo", "Upholds")
-            for name in value.split()
-        }
-        stem, _, kind = unit.rpartition(".")
-        if any(key in _AT_BOOT.get(kind, ()) for key, _ in pairs):
-            new |= {value for key, value in pairs if key == "Unit"} or {f"{stem}.service"}
-        commands = [text for text in texts if text.startswith("ExecStart")]
-        commands += [
-            line.text
-            for path, first in found.callers.items()
-            if first in paths
-            for line in lines.get(path, [])
-        ]
-        new |= {
-            name if re.search(r"\.[a-z]+$", name) else name + ".service"
-            for text in commands
-            for name in _STARTS_UNIT.findall(text)
-        }
-        waiting += new - units
-        units |= new
+    """What the text of a unit, or a script that it calls, starts."""
+    paths = files.get(unit, [])
+    texts = [line.text for line in _lines_of(paths, lines)]
+    commands = [text for text in texts if text.startswith("ExecStart")]
+    commands += [line.text for line in _lines_of(_called_by(paths, found), lines)]
+    return _by_settings(unit, texts) | {
+        name if re.search(r"\.[a-z]+$", name) else name + ".service"
+        for text in commands
+        for name in _STARTS_UNIT.findall(text)
+    }
+
+
+def _by_settings(unit: str, texts: List[str]) -> Set[str]:
+    pairs = [tuple(part.strip() for part in text.partition("=")[::2]) for text in texts]
+    units = {
+        name
+        for key, value in pairs
+        if key in ("Wants", "Requires", "BindsTo", "Upholds")
+        for name in value.split()
+    }
+    stem, _, kind = unit.rpartition(".")
+    if any(key in _AT_BOOT.get(kind, ()) for key, _ in pairs):
+        units |= {value for key, value in pairs if key == "Unit"} or {f"{stem}.service"}
     return units
 
 
 def _check_readable(paths: List[str], lines: Dict[str, List[_Line]], found: FoundLines) -> None:
     texts = " ".join(
-        line.text
-        for path in paths
-        for line in lines.get(path, [])
-        if line.text.startswith("ExecStart")
+        line.text for line in _lines_of(paths, lines) if line.text.startswith("ExecStart")
     )
     words = [word.lstrip("-@:+!|") for word in re.split(r"[\s\"'=;]+", texts)]
     for path in found.unread:
@@ -467,30 +486,37 @@ def _of_unit(
     homes: Dict[str, str],
 ) -> Optional[Starter]:
     """None where nothing tells that it starts software of Oracle."""
-    called = [path for path, first in found.callers.items() if first in paths]
-    called += _shared(paths, found, lines)
+    called = _called_by(paths, found) + _shared(paths, found, lines)
     all_lines, own = _lines_of(called, lines), _lines_of(paths, lines)
     hits = [line for line in all_lines if _names_oracle(line.text, homes)]
     if not hits and not any(_is_about(host, line.text, unit, homes) for line in own):
         return None
-    texts = [systemd_unit.parse(conf_files.text_of_link(host, path) or "", path) for path in paths]
+    texts = conf_files.units_of(host, paths)
     commands = _settings(texts, unit, _COMMANDS)
     all_lines += _settings(texts, unit, ("Environment",))
-    account = systemd_unit.last(texts, "Service", "User")
-    user = "" if account is None else _user(host, account.value, unit)
-    pam = systemd_unit.last(texts, "Service", "PAMName")
     direct = [line for line in commands if _names_oracle(line.text, homes)]
     # A script that only the end of the unit runs starts nothing.
     hits = hits if _calls(commands) else []
-    owned = [home for home, owner in sorted(homes.items()) if owner and owner == user]
-    if not direct and not hits and not owned:
-        return None
-    session = "" if pam is None else f"PAMName={pam.value}"
+    account = systemd_unit.last(texts, "Service", "User")
+    user = "" if account is None else _user(host, account.value, unit)
+    session = _session_of_unit(texts)
     starter = _starter(unit, user, direct + hits, commands + all_lines, tuple(called), session)
-    if account is not None and not direct and not hits:
-        why = f"User={user}, who owns {owned[0]} ({account.path}:{account.line})"
-        return starter._replace(why=why)
-    return starter
+    if direct or hits:
+        return starter
+    owned = [home for home, owner in sorted(homes.items()) if owner and owner == user]
+    if account is None or not owned:
+        return None
+    why = f"User={user}, who owns {owned[0]} ({account.path}:{account.line})"
+    return starter._replace(why=why)
+
+
+def _session_of_unit(texts: Sequence[systemd_unit.Unit]) -> str:
+    pam = systemd_unit.last(texts, "Service", "PAMName")
+    return "" if pam is None else f"PAMName={pam.value}"
+
+
+def _called_by(paths: Sequence[str], found: FoundLines) -> List[str]:
+    return [path for path, first in found.callers.items() if first in paths]
 
 
 def _lines_of(paths: Sequence[str], lines: Dict[str, List[_Line]]) -> List[_Line]:
@@ -506,7 +532,7 @@ def _settings(texts: Sequence[systemd_unit.Unit], unit: str, keys: Sequence[str]
 
 def _shared(paths: List[str], found: FoundLines, lines: Dict[str, List[_Line]]) -> List[str]:
     """Scripts that the search came to by another unit first, whose command is the same."""
-    own = {word for path in paths for line in lines.get(path, []) for word in _words(line)}
+    own = {word for line in _lines_of(paths, lines) for word in _words(line)}
     return [
         script
         for script, first in found.callers.items()
@@ -569,29 +595,32 @@ def _starter(
 ) -> Starter:
     """``hits`` name what is started; ``all_lines`` are all lines of the unit and of its scripts."""
     sure = [line for line in hits if _what(line.text)] or list(hits)
-    opened = [_session_of(line, all_lines) for line in sure]
-    if not session and opened and all(opened):
-        session = opened[0]
     what = {name for line in sure for name in _what(line.text)}
-    first = sure[0] if sure else None
-    admins = [name for line in all_lines for name in _TNS_ADMIN.findall(line.text)]
+    programs = {match.group() for line in sure for match in _STARTS_DATABASES.finditer(line.text)}
     return Starter(
         unit=unit,
-        why="" if first is None else f"'{first.text[:160]}' ({first.path}:{first.number})",
+        why=f"'{sure[0].text[:160]}' ({sure[0].path}:{sure[0].number})" if sure else "",
         user=user,
         starts=tuple(name for name, _pattern in _PROGRAMS if name in what),
-        session=session,
+        session=session or _session_of_all(sure, all_lines),
         changed=_changed_limits(all_lines),
         scripts=scripts,
         sids=_sids(unit, all_lines),
-        programs=tuple(
-            sorted(
-                {match.group() for line in sure for match in _STARTS_DATABASES.finditer(line.text)}
-            )
-        ),
+        programs=tuple(sorted(programs)),
         listeners=tuple(sorted({pair for line in hits for pair in _listeners(line.text)})),
-        tns_admin=admins[0] if len(set(admins)) == 1 and admins[0].startswith("/") else "",
+        tns_admin=_tns_admin(all_lines),
     )
+
+
+def _session_of_all(sure: Sequence[_Line], all_lines: Sequence[_Line]) -> str:
+    """The first command that opens a session; "" where one of the lines has no session."""
+    opened = [_session_of(line, all_lines) for line in sure]
+    return opened[0] if opened and all(opened) else ""
+
+
+def _tns_admin(all_lines: Sequence[_Line]) -> str:
+    admins = [name for line in all_lines for name in _TNS_ADMIN.findall(line.text)]
+    return admins[0] if len(set(admins)) == 1 and admins[0].startswith("/") else ""
 
 
 def _changed_limits(all_lines: Sequence[_Line]) -> Tuple[Changed, ...]:

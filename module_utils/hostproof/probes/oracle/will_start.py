@@ -286,12 +286,7 @@ def _named(starter: Starter, entries: List[oratab.Entry]) -> Optional[List[str]]
 
 def _given(host: Host, starter: Starter) -> By:
     paths = attempt(_paths, host, starter.unit)
-    files = attempt(
-        lambda: [
-            systemd_unit.parse(conf_files.text_of_link(host, path) or "", path)
-            for path in known(paths)
-        ]
-    )
+    files = attempt(lambda: conf_files.units_of(host, known(paths)))
     memlock: Answer[Optional[int]]
     if starter.session and pam.sets_limits(host, starter.opener):
         memlock = Absent("", f"a session of PAM sets it ({starter.session})")

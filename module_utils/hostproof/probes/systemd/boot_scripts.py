@@ -9,7 +9,7 @@ networkd-dispatcher(8); dhclient-script(8); systemd.generator(7).
 
 import re
 from functools import partial
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...collect.answer import attempt, if_known, known, unless_absent, unless_newer
 from ...collect.host import FoundLines, Host
@@ -191,23 +191,28 @@ def read_others(host: Host) -> List[Command]:
     commands: List[Command] = []
     for path in sorted(search.lines):
         origin = search.callers.get(path, path)
-        if path in RC_LOCAL or _KNOWN_SCRIPT.search(origin):
-            continue
-        read = [
-            (number, line, effects, sure)
-            for number, line in search.lines[path]
-            for effects, sure in [_of_line(path, line)]
-            if effects and not (_STOPS.match(line) and _is_unit(path) and _stays(host, path))
-        ]
-        runs = runs_at_boot(host, origin) if read else False
-        if runs is False:
-            continue
-        simple = runs is True and path == origin and path.endswith(".service")
-        simple = simple and not _is_unsure(host, path)
-        for number, line, effects, sure in read:
-            place = f"{path}:{number}"
-            commands.append(Command(line.strip(), place, origin, simple and sure, effects))
+        if path not in RC_LOCAL and not _KNOWN_SCRIPT.search(origin):
+            commands += _of_file(host, path, origin, search.lines[path])
     return commands
+
+
+def _of_file(host: Host, path: str, origin: str, lines: List[Tuple[int, str]]) -> List[Command]:
+    """The commands of a file that ``origin`` runs; none where no boot runs that."""
+    read = [
+        (number, line, effects, sure)
+        for number, line in lines
+        for effects, sure in [_of_line(path, line)]
+        if effects and not _only_stops(host, path, line)
+    ]
+    runs = runs_at_boot(host, origin) if read else False
+    if runs is False:
+        return []
+    simple = runs is True and path == origin and path.endswith(".service")
+    simple = simple and not _is_unsure(host, path)
+    return [
+        Command(line.strip(), f"{path}:{number}", origin, simple and sure, effects)
+        for number, line, effects, sure in read
+    ]
 
 
 def _kept_unit(text: str) -> str:
@@ -223,7 +228,10 @@ def _is_unsure(host: Host, path: str) -> bool:
     return any(_UNSURE.search(host.read_text(file, record=_kept_unit)) for file in paths)
 
 
-def _stays(host: Host, path: str) -> bool:
+def _only_stops(host: Host, path: str, line: str) -> bool:
+    """Whether a command runs only when its unit ends, and the unit stays active."""
+    if not _STOPS.match(line) or not _is_unit(path):
+        return False
     return _STAYS.search(host.read_text(path, record=_kept_unit)) is not None
 
 
@@ -282,28 +290,34 @@ def _effects(line: str) -> List[Effect]:
 
 def _of_line(path: str, line: str) -> Tuple[List[Effect], bool]:
     """(what the line does, whether it surely does)."""
-    if _is_unit(path):
-        command = started_commands.of_unit(line)
-        effects, sure = started_commands.of_exec(command or "")
-        if not effects and (command or "").startswith("set "):
-            return _effects(_VARIABLE.sub("", command or "")), False
-        return effects, sure and not _STOPS.match(line)
+    return _of_unit_line(line) if _is_unit(path) else (_of_other_line(path, line), False)
+
+
+def _of_unit_line(line: str) -> Tuple[List[Effect], bool]:
+    command = started_commands.of_unit(line) or ""
+    effects, sure = started_commands.of_exec(command)
+    if not effects and command.startswith("set "):
+        return _effects(_VARIABLE.sub("", command)), False
+    return effects, sure and not _STOPS.match(line)
+
+
+def _of_other_line(path: str, line: str) -> List[Effect]:
     if path == "/etc/anacrontab":
-        return _effects(re.sub(r"^\s*(?:[@\d]\S*\s+\d+\s+\S+\s+)?", "", line)), False
-    if path in _CRONTABS or re.match("/etc/cron.d/|/var/spool/cron/(?!atjobs)", path):
-        has_user = path == "/etc/crontab" or path.startswith("/etc/cron.d/")
-        return _effects(started_commands.of_crontab(line, has_user) or ""), False
+        return _effects(re.sub(r"^\s*(?:[@\d]\S*\s+\d+\s+\S+\s+)?", "", line))
+    if re.match(r"/etc/crontab\Z|/etc/cron\.d/|/var/spool/cron/(?!atjobs)", path):
+        has_user = path.startswith(("/etc/crontab", "/etc/cron.d/"))
+        return _effects(started_commands.of_crontab(line, has_user) or "")
     if path in _SYSFS or path.startswith("/etc/sysfs.d/"):
-        return _of_sysfs(line), False
+        return _of_sysfs(line)
     if path.startswith("/etc/cloud/") or path.endswith("cloud-config.txt"):
-        return _of_cloud(line), False
+        return _of_cloud(line)
     if path.endswith(".rules"):
-        return command_effects.effects(started_commands.of_udev(line)), False
+        return command_effects.effects(started_commands.of_udev(line))
     if "/modprobe.d/" in path:
-        return command_effects.effects(started_commands.of_modprobe(line)), False
+        return command_effects.effects(started_commands.of_modprobe(line))
     if path.startswith("/etc/network/interfaces"):
-        return _effects(re.sub(r"^\s*(?:pre-|post-)?(?:up|down)\s+", "", line)), False
-    return _effects(line) or _effects(_VARIABLE.sub("", line)), False
+        return _effects(re.sub(r"^\s*(?:pre-|post-)?(?:up|down)\s+", "", line))
+    return _effects(line) or _effects(_VARIABLE.sub("", line))
 
 
 def _of_sysfs(line: str) -> List[Effect]:
@@ -370,8 +384,8 @@ def _runs_drop_in(host: Host, name: str) -> Optional[bool]:
         return None
     if not stem.endswith("-"):
         return None if name in _KNOWN_UNITS else _runs_unit(host, name, True)
-    names = {unit for some in unit_files.names_by_folder(host).values() for unit in some}
-    own = sorted(unit for unit in names if unit.startswith(stem) and unit.endswith("." + kind))
+    units = _all_units(unit_files.names_by_folder(host))
+    own = sorted(unit for unit in units if unit.startswith(stem) and unit.endswith("." + kind))
     return None if any(_runs_unit(host, unit, True) is not False for unit in own) else False
 
 
@@ -392,6 +406,7 @@ def _runs_unit(host: Host, name: str, by_drop_in: bool) -> Optional[bool]:
         return None if by_drop_in or "@" in name else True
     if state in _MAY_RUN or "@" in name:
         return None
+    # What starts it, directly or through others.
     units = [name, name.rpartition(".")[0] + ".timer"]
     cmdline = if_known(attempt(host.read_text, "/proc/cmdline"), "")
     for unit in units:
@@ -400,12 +415,20 @@ def _runs_unit(host: Host, name: str, by_drop_in: bool) -> Optional[bool]:
             return None
         if unit != name and ("@" in unit or _state(host, unit) in _RUNS + _MAY_RUN):
             return None
-        paths = _dependents(host, unit.rpartition(".")[0]) + _links(host, unit)
-        if not all(map(_is_unit, paths)):
+        others = _what_starts(host, unit)
+        if others is None:
             return None
-        others = [re.sub(r"\.\w+/.*", "", path.rpartition("/system/")[2]) for path in paths]
-        units += [other for other in _starters(host, unit) + others if other not in units]
+        units += [other for other in others if other not in units]
     return False
+
+
+def _what_starts(host: Host, unit: str) -> Optional[List[str]]:
+    """The units that may start a unit; None where something else does."""
+    paths = _dependents(host, unit.rpartition(".")[0]) + _links(host, unit)
+    if not all(map(_is_unit, paths)):
+        return None
+    others = [re.sub(r"\.\w+/.*", "", path.rpartition("/system/")[2]) for path in paths]
+    return _starters(host, unit) + others
 
 
 def _dependents(host: Host, stem: str) -> List[str]:
@@ -441,20 +464,21 @@ def _links(host: Host, unit: str) -> List[str]:
     ]
 
 
+def _all_units(names: Dict[str, List[str]]) -> Set[str]:
+    return {unit for listed in names.values() for unit in listed}
+
+
 def _starters(host: Host, service: str) -> List[str]:
     """Timers, paths and sockets of another name that start a service (Unit=, Service=)."""
     names = unit_files.names_by_folder(host)
     starters = []
-    for name in sorted({unit_name for listed in names.values() for unit_name in listed}):
+    for name in sorted(_all_units(names)):
         stem, _dot, kind = name.rpartition(".")
         is_same = stem + ".service" == service
         if kind not in ("timer", "path", "socket") or (is_same and kind == "timer"):
             continue
         place = unit_files.place_of(names, name)
-        paths = [place, *unit_files.drop_ins(host, names, name)]
-        units = [
-            systemd_unit.parse(conf_files.text_of_link(host, path) or "", path) for path in paths
-        ]
+        units = conf_files.units_of(host, [place, *unit_files.drop_ins(host, names, name)])
         key = "Service" if kind == "socket" else "Unit"
         started = systemd_unit.last(units, kind.capitalize(), key)
         value = service if started is None and is_same else started and started.value

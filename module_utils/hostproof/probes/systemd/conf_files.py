@@ -57,9 +57,12 @@ def read_settings(host: Host, name: str) -> List[systemd_unit.Unit]:
             units.append(systemd_unit.parse(known(text), f"{folder}/{name}"))
             break
     drop_ins = tuple(f"{folder}/{name}.d" for folder in places)
-    for path in conf_d.effective_files(drop_ins, paths(host, drop_ins)):
-        units.append(systemd_unit.parse(text_of_link(host, path) or "", path))
-    return units
+    return units + units_of(host, conf_d.effective_files(drop_ins, paths(host, drop_ins)))
+
+
+def units_of(host: Host, files: Sequence[str]) -> List[systemd_unit.Unit]:
+    """What listed files hold; a dangling link holds nothing."""
+    return [systemd_unit.parse(text_of_link(host, path) or "", path) for path in files]
 
 
 def _kept_after_reboot(folders: Sequence[str]) -> List[str]:

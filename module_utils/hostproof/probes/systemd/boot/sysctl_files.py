@@ -64,6 +64,21 @@ def read_sysctl(host: Host) -> SysctlTree:
         elif real != path:
             links[path] = real
         assignments.extend(sysctl_d.parse(text, path).assignments)
+    credentials = _read_credentials(host)
+    own = unless_absent(attempt(host.read_text, SYSCTL_CONF), "")
+    rest = sysctl_d.parse(own, SYSCTL_CONF).assignments
+    reapplied = attempt(_read_reapplied, host, paths, texts, own)
+    # A file with the same text sets the same values, whether it is a link to sysctl.conf or not.
+    is_copy = any(texts[path] == own for path in maybe_links)
+    if is_copy or SYSCTL_CONF in list(texts) + list(links.values()):
+        return SysctlTree(assignments, [], reapplied, links, credentials)
+    if unless_absent(attempt(host.list_dir, "/run/systemd/system"), None) is None:
+        # Without systemd the reboot scripts run procps' sysctl, which reads this file last.
+        return SysctlTree(assignments + rest, [], reapplied, links)
+    return SysctlTree(assignments, rest, reapplied, links, credentials)
+
+
+def _read_credentials(host: Host) -> Tuple[Tuple[str, Optional[str]], ...]:
     credentials: List[Tuple[str, Optional[str]]] = []
     for path in SYSCTL_CREDENTIALS:
         # None: not there. A text that is encrypted or cannot be read is not known.
@@ -71,17 +86,7 @@ def read_sysctl(host: Host) -> SysctlTree:
         if credential is not None:
             is_unknown = ".encrypted/" in path or isinstance(credential, HostproofError)
             credentials.append((path, None if is_unknown else known(credential)))
-    own = unless_absent(attempt(host.read_text, SYSCTL_CONF), "")
-    rest = sysctl_d.parse(own, SYSCTL_CONF).assignments
-    reapplied = attempt(_read_reapplied, host, paths, texts, own)
-    # A file with the same text sets the same values, whether it is a link to sysctl.conf or not.
-    is_copy = any(texts[path] == own for path in maybe_links)
-    if is_copy or SYSCTL_CONF in list(texts) + list(links.values()):
-        return SysctlTree(assignments, [], reapplied, links, tuple(credentials))
-    if unless_absent(attempt(host.list_dir, "/run/systemd/system"), None) is None:
-        # Without systemd the reboot scripts run procps' sysctl, which reads this file last.
-        return SysctlTree(assignments + rest, [], reapplied, links)
-    return SysctlTree(assignments, rest, reapplied, links, tuple(credentials))
+    return tuple(credentials)
 
 
 def _read_reapplied(

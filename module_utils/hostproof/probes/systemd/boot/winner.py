@@ -109,26 +109,31 @@ def sysctl_at_boot(boot: Boot, key: str, files: Sequence[str] = ()) -> SysctlAtB
     if known(boot.tuned).reapply_sysctl and has_sysctl(known(boot.tuned)):
         # TuneD reads it, so that it is among the writes.
         ignored = []
-
-    def texts(assignments: Sequence[Optional[sysctl_d.Assignment]], why: str) -> List[str]:
-        lines = [
-            write_of(assignment)
-            for assignment in assignments
-            if assignment is not None and assignment.value is not None
-        ]
-        winner = result.winner
-        return [
-            as_text(line) + why
-            for line in lines
-            if winner is None or not _is_same(line.place, winner.place, tree.links)
-        ]
-
-    never = texts(resolution.losers, "") + by_sysctl.idle + by_tmpfiles.idle
+    never = _losers(resolution.losers, result.winner, tree.links)
+    never += by_sysctl.idle + by_tmpfiles.idle
     losers = never + [loser for loser in result.losers if loser not in never]
-    losers += texts(ignored, " (not read at boot)")
+    losers += [text + " (not read at boot)" for text in _losers(ignored, result.winner, tree.links)]
     unknown = unseen(boot) or by_sysctl.unknown or by_tmpfiles.unknown
     off = "" if isinstance(boot.sysctl_off, HostproofError) else boot.sysctl_off
     return result._replace(losers=losers, unknown=unknown, off=off)
+
+
+def _losers(
+    assignments: Sequence[Optional[sysctl_d.Assignment]],
+    winner: Optional[Setting],
+    links: Dict[str, str],
+) -> List[str]:
+    """The assignments of a value, without the line that wins."""
+    lines = [
+        write_of(assignment)
+        for assignment in assignments
+        if assignment is not None and assignment.value is not None
+    ]
+    return [
+        as_text(line)
+        for line in lines
+        if winner is None or not _is_same(line.place, winner.place, links)
+    ]
 
 
 def _names_of(name: str) -> str:
@@ -174,16 +179,11 @@ def outcome(
     refused: List[str] = []
     doubts: List[Write] = []
     for write in writes:
-        text = write.value
-        if text is not None and write.by_tuned:
-            text = tuned.assigned(text, _number_of(winner))
-            if text is None:
-                losers.append(as_text(write))
-                continue
-        value: Optional[str] = None
-        note: Optional[str] = None
-        if text is not None:
-            value, note = read_decimal(text) if write.decimal else read(text)
+        text = _written(write, winner)
+        if text is None and write.value is not None:
+            losers.append(as_text(write))
+            continue
+        value, note = _read_by_kernel(write, text, read)
         if text is not None and value is None:
             losers.append(f"{as_text(write)} (the kernel rejects it: {note})")
             refused.append(losers[-1])
@@ -195,10 +195,39 @@ def outcome(
         if winner is not None and not _is_same(winner.place, write.place, links):
             losers.append(as_text(winner))
         winner, doubts, refused = write._replace(value=value), [], []
-        parts = [f"written {text!r}, {note}"] if note and value != text else []
-        remark = "; ".join(parts + ([write.note] if write.note else [])) or None
+        remark = _remark(write, text, value, note)
     if doubts:
         raise _unsure(doubts[-1], what, winner)
+    return _left(winner, remark, losers, refused, links)
+
+
+def _written(write: Write, winner: Optional[Write]) -> Optional[str]:
+    """The text that is written; None where it is unknown, or where TuneD writes nothing."""
+    if write.value is None or not write.by_tuned:
+        return write.value
+    return tuned.assigned(write.value, _number_of(winner))
+
+
+def _read_by_kernel(
+    write: Write, text: Optional[str], read: Reader
+) -> Tuple[Optional[str], Optional[str]]:
+    if text is None:
+        return None, None
+    return read_decimal(text) if write.decimal else read(text)
+
+
+def _remark(write: Write, text: Optional[str], value: str, note: Optional[str]) -> Optional[str]:
+    parts = [f"written {text!r}, {note}"] if note and value != text else []
+    return "; ".join(parts + ([write.note] if write.note else [])) or None
+
+
+def _left(
+    winner: Optional[Write],
+    remark: Optional[str],
+    losers: List[str],
+    refused: List[str],
+    links: Dict[str, str],
+) -> SysctlAtBoot:
     if winner is None:
         return SysctlAtBoot(None, _unique(losers), remark, None, tuple(refused))
     place = winner.place

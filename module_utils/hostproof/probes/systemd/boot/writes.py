@@ -4,7 +4,7 @@
 
 import os.path
 import re
-from typing import List, NamedTuple, Optional, Sequence, Tuple
+from typing import List, NamedTuple, Optional, Sequence
 
 from ....collect.answer import Answer, known
 from ....errors import Absent, HostproofError
@@ -101,22 +101,29 @@ def _writes_of(boot: Boot, command: Command, targets: Sequence[str]) -> List[Wri
     writes: List[Write] = []
     for effect in command.effects:
         if effect.kind == command_effects.LOAD:
-            keys = [target[len(PROC_SYS) :] for target in targets if target.startswith(PROC_SYS)]
-            for key in keys:
+            for key in _keys_of(targets):
                 if effect.pattern is None or _fits(effect.pattern, key):
                     writes.extend(_loaded(boot, effect.files, key, command))
             continue
         matching = [target for target in targets if _reaches(effect.target, target)]
         if matching:
             # A pattern may reach other files as well, but what it writes is the value here too.
-            is_part = all("/node0/" in target for target in matching)
             exact = effect.target in targets
             note = None if exact and effect.value is not None else "by " + command.words()
-            value = None if is_part else effect.value
+            value = None if _is_part(matching) else effect.value
             writes.append(
                 Write(value, command.place, exact, note, decimal=_is_decimal(matching[-1]))
             )
     return writes
+
+
+def _keys_of(targets: Sequence[str]) -> List[str]:
+    return [target[len(PROC_SYS) :] for target in targets if target.startswith(PROC_SYS)]
+
+
+def _is_part(reached: List[str]) -> bool:
+    """Whether a value that reaches these files is that of one node alone."""
+    return all("/node0/" in target for target in reached)
 
 
 def _is_decimal(path: str) -> bool:
@@ -146,36 +153,41 @@ def _reaches(pattern: str, path: str) -> bool:
 
 def _loaded(boot: Boot, files: Sequence[str], key: str, command: Command) -> List[Write]:
     """Writes to a key by loading sysctl files, in order."""
-    tree = known(boot.sysctl)
     note = LOADED_BY + command.words()
     lines: List[sysctl_d.Assignment] = []
     for path in files:
-        if path in (command_effects.PROCPS, command_effects.SYSTEMD):
-            lines.extend(tree.assignments)
-            lines.extend(tree.unread if path == command_effects.PROCPS else [])
-            continue
-        folder = path.rpartition("/")[0]
-        is_pattern = re.search("[*?\\[]", path) is not None
-        if not path.startswith("/") or (is_pattern and folder not in sysctl_d.DIRECTORIES):
+        found = _assignments_in(boot, path)
+        if found is None:
             return [Write(None, command.place, False, "by " + command.words())]
-        read = [
-            assignment
-            for assignment in tree.assignments + tree.unread
-            if glob_pattern.fits(assignment.path, path)
-        ]
-        if read or path not in boot.loaded:
-            lines.extend(read)
-            continue
-        text = boot.loaded[path]
-        if isinstance(text, Absent):
-            continue
-        if isinstance(text, HostproofError):
-            return [Write(None, command.place, False, "by " + command.words())]
-        lines.extend(sysctl_d.parse(text, path).assignments)
+        lines.extend(found)
     named = [line for line in lines if line.key == key and line.value is not None]
     winner = sysctl_d.resolve(lines, key).winner
     chosen = named or ([winner] if winner is not None else [])
     return [write_of(line)._replace(note=note) for line in chosen]
+
+
+def _assignments_in(boot: Boot, path: str) -> Optional[List[sysctl_d.Assignment]]:
+    """The assignments of a file that a command loads; None where they are unknown."""
+    tree = known(boot.sysctl)
+    if path == command_effects.SYSTEMD:
+        return tree.assignments
+    if path == command_effects.PROCPS:
+        return tree.assignments + tree.unread
+    folder = path.rpartition("/")[0]
+    is_pattern = re.search("[*?\\[]", path) is not None
+    if not path.startswith("/") or (is_pattern and folder not in sysctl_d.DIRECTORIES):
+        return None
+    read = [
+        assignment
+        for assignment in tree.assignments + tree.unread
+        if glob_pattern.fits(assignment.path, path)
+    ]
+    if read or path not in boot.loaded:
+        return read
+    text = boot.loaded[path]
+    if isinstance(text, HostproofError):
+        return [] if isinstance(text, Absent) else None
+    return sysctl_d.parse(text, path).assignments
 
 
 def has_sysctl(active: Tuned) -> bool:
@@ -193,50 +205,60 @@ def _tuned_writes(boot: Boot, targets: Sequence[str], tuned_vm: bool) -> List[Wr
         runs = _acts_here(unit, active) if options or unit.type == "sysctl" else True
         if runs is False:
             continue
-        for option, by_sysctl in options:
-            place = f"tuned profile {option.path}"
-            value = option.value
-            if "${" in value:
-                value = tuned.expand(value, known(active.variables))
-            decimal = unit.type == "sysfs" and any(_is_decimal(target) for target in targets)
-            write = Write(value, place, runs is True, None, by_sysctl, decimal)
-            if value == _PART:
-                write = write._replace(value=None, note="a node's part of it")
-            elif tuned.uses_function(value):
-                write = write._replace(value=None, note="by a function of TuneD, " + value[:80])
-            writes.append(write)
+        decimal = unit.type == "sysfs" and any(_is_decimal(target) for target in targets)
+        for option in options:
+            write = _tuned_write(option, active)._replace(by_tuned=unit.type == "sysctl")
+            writes.append(write._replace(certain=runs is True, decimal=decimal))
         if unit.type == "sysctl" and active.reapply_sysctl:
-            names = [target[len(PROC_SYS) :] for target in targets if target.startswith(PROC_SYS)]
-            for assignment in known(known(boot.sysctl).reapplied):
-                if assignment.key in names:
-                    note = "TuneD applies it after its own values (reapply_sysctl)"
-                    writes.append(write_of(assignment)._replace(note=note, certain=runs is True))
+            writes += [write._replace(certain=runs is True) for write in _reapplied(boot, targets)]
     return writes
 
 
-def _options_for(
-    unit: tuned.Unit, targets: Sequence[str], tuned_vm: bool
-) -> List[Tuple[tuned.Option, bool]]:
-    """The options of a section that write to one of the targets, and if the plugin is sysctl."""
-    options: List[Tuple[tuned.Option, bool]] = []
+def _reapplied(boot: Boot, targets: Sequence[str]) -> List[Write]:
+    keys = _keys_of(targets)
+    note = "TuneD applies it after its own values (reapply_sysctl)"
+    return [
+        write_of(assignment)._replace(note=note)
+        for assignment in known(known(boot.sysctl).reapplied)
+        if assignment.key in keys
+    ]
+
+
+def _tuned_write(option: tuned.Option, active: Tuned) -> Write:
+    value = option.value
+    if "${" in value:
+        value = tuned.expand(value, known(active.variables))
+    write = Write(value, f"tuned profile {option.path}")
+    if value == _PART:
+        return write._replace(value=None, note="a node's part of it")
+    if tuned.uses_function(value):
+        return write._replace(value=None, note="by a function of TuneD, " + value[:80])
+    return write
+
+
+def _options_for(unit: tuned.Unit, targets: Sequence[str], tuned_vm: bool) -> List[tuned.Option]:
+    """The options of a section that write to one of the targets, with what they write."""
+    options: List[tuned.Option] = []
     for name, option in unit.options.items():
-        value = option.value
         if unit.type == "sysctl":
             if PROC_SYS + name.replace(".", "/") in targets:
-                options.append((option._replace(value=tuned.unquoted(value)), True))
+                options.append(option._replace(value=tuned.unquoted(option.value)))
         elif unit.type == "sysfs":
             reached = [target for target in targets if _reaches(os.path.normpath(name), target)]
             if reached:
-                part = all("/node0/" in target for target in reached)
-                options.append((option._replace(value=_PART) if part else option, False))
+                options.append(option._replace(value=_PART) if _is_part(reached) else option)
         elif name in _TUNED_VM:
-            if value.strip().endswith("%"):
-                name, value = name.replace("_bytes", "_ratio"), value.strip()[:-1]
-            if PROC_SYS + "vm/" + name in targets:
-                options.append((option._replace(value=value), False))
+            options += _option_of_vm(name, option, targets)
         elif name in _THP_OPTIONS and tuned_vm and targets[0].endswith("_hugepage/enabled"):
-            options.append((option, False))
+            options.append(option)
     return options
+
+
+def _option_of_vm(name: str, option: tuned.Option, targets: Sequence[str]) -> List[tuned.Option]:
+    value = option.value
+    if value.strip().endswith("%"):
+        name, value = name.replace("_bytes", "_ratio"), value.strip()[:-1]
+    return [option._replace(value=value)] if PROC_SYS + "vm/" + name in targets else []
 
 
 def _acts_here(unit: tuned.Unit, active: Tuned) -> Optional[bool]:
