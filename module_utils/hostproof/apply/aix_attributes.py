@@ -230,12 +230,6 @@ def change(
     late = [name for name in current if name in required and required[name] != current[name]]
     names = together(device, list(differing(attributes, required)) + late, required)
     new = {name: required[name] for name in names}
-    undo = [chdev(device, {name: there[name] for name in names}, when)]
-    # chdev makes the kernel use the database; where it did not, that comes back, too.
-    other = [name for name in names if name in current and current[name] != there[name]]
-    if other:
-        kernel = [name for name in current if name in together(device, other, current)]
-        undo.append(chdev(device, {name: current[name] for name in kernel}, NOW))
     shows = attributes_command(device, tuple(there))
     before, after = attributes.text, _with_values(attributes, new)
     if current:
@@ -248,8 +242,21 @@ def change(
         after=after,
         look=shows,
         make=(chdev(device, new, when),),
-        undo=tuple(undo),
+        undo=_undo(attributes, names, current, when),
     )
+
+
+def _undo(
+    attributes: Attributes, names: List[str], current: Dict[str, str], when: str
+) -> Tuple[Command, ...]:
+    device, there = attributes.device, attributes.values
+    undo = [chdev(device, {name: there[name] for name in names}, when)]
+    # chdev makes the kernel use the database; where it did not, that comes back, too.
+    other = [name for name in names if name in current and current[name] != there[name]]
+    if other:
+        kernel = [name for name in current if name in together(device, other, current)]
+        undo.append(chdev(device, {name: current[name] for name in kernel}, NOW))
+    return tuple(undo)
 
 
 def together(device: str, names: List[str], values: Dict[str, str]) -> List[str]:

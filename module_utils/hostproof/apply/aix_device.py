@@ -70,16 +70,16 @@ def _change_of(device: Device, required: Dict[str, str], when: str) -> Optional[
     if when == BOTH and differing(device.odm, required):
         return change(device.odm, required, when, current)
     running = prior(device, NOW)
-    late = [name for name in required if required[name] != running[name]]
+    late = {name for name in required if required[name] != running[name]}
     if when == BOTH:
         # The database holds all of it; what the kernel shows may still differ.
-        late = [name for name in late if name in current]
+        late.intersection_update(current)
     else:
         # The running value of an attribute without a source is unknown: set it too.
-        late = [name for name in required if name in late or name not in current]
+        late.update(set(required) - set(current))
     if not late:
         return None
-    new = {name: required[name] for name in together(device.odm.device, late, required)}
+    new = {name: required[name] for name in together(device.odm.device, sorted(late), required)}
     tell = sys_parm.values_command(tuple(current)) if current and set(new) <= set(current) else None
     return change_now(device.odm, new, running if tell is None else current, tell)
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A plan: what to change on a host, decided from facts and policy, before anything is written."""
 
+from collections import OrderedDict
+from itertools import chain
 from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 
 from ..collect.answer import attempt
@@ -153,16 +155,12 @@ def independent(parts: Iterable[Tuple[str, Callable[[], Plan]]]) -> Plan:
     if problems and len(problems) == len(plans):
         raise problems[0]
     made = [plan for _name, plan in plans if not plan.refusals]
-    refusals: List[Refusal] = []
-    for name, plan in plans:
-        for refusal in plan.refusals:
-            if refusal._replace(part=name) not in refusals:
-                refusals.append(refusal._replace(part=name))
+    refusals = [refusal._replace(part=name) for name, plan in plans for refusal in plan.refusals]
     return Plan(
-        [change for plan in made for change in plan.changes],
-        refusals,
-        [sentence for plan in made for sentence in plan.pending],
-        [value for plan in made for value in plan.at_boot],
+        list(chain.from_iterable(plan.changes for plan in made)),
+        list(OrderedDict.fromkeys(refusals)),
+        list(chain.from_iterable(plan.pending for plan in made)),
+        list(chain.from_iterable(plan.at_boot for plan in made)),
     )
 
 

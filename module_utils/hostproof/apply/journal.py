@@ -366,7 +366,6 @@ def _entry_of(record: object) -> Entry:
     if "original" in fields:
         raise ValueError("no entry")
     entry = Entry(**fields)
-    before = entry.before
     if entry.kind == "command":
         _check_command(entry)
         return entry
@@ -374,17 +373,25 @@ def _entry_of(record: object) -> Entry:
         raise ValueError("no entry")
     if not (entry.of is None or isinstance(entry.of, str)):
         raise ValueError("no disk")
-    if entry.kind == "value" and not isinstance(before, str):
-        raise ValueError("no old value")
-    if entry.kind == "file" and before is not None:
-        base64.b64decode(before["content"], validate=True)
-        if not all(isinstance(before[name], int) for name in ("mode", "uid", "gid")):
-            raise ValueError("no owner and mode")
-        for value in before.get("attributes", {}).values():
-            base64.b64decode(value, validate=True)
-    if entry.kind == "mount" and not _is_mount(before):
-        raise ValueError("no old mount")
+    _check_before(entry.kind, entry.before)
     return entry
+
+
+def _check_before(kind: str, before: Any) -> None:
+    if kind == "value" and not isinstance(before, str):
+        raise ValueError("no old value")
+    if kind == "mount" and not _is_mount(before):
+        raise ValueError("no old mount")
+    if kind == "file" and before is not None:
+        _check_file(before)
+
+
+def _check_file(before: Any) -> None:
+    base64.b64decode(before["content"], validate=True)
+    if not all(isinstance(before[name], int) for name in ("mode", "uid", "gid")):
+        raise ValueError("no owner and mode")
+    for value in before.get("attributes", {}).values():
+        base64.b64decode(value, validate=True)
 
 
 def _check_command(entry: Entry) -> None:

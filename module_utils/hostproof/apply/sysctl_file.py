@@ -5,7 +5,7 @@
 A file that would not win must not be written: it would look right and do nothing.
 """
 
-from typing import Callable, List, NamedTuple, Optional, Sequence
+from typing import Callable, List, NamedTuple, Optional, Sequence, Set
 
 from ..collect.answer import Answer, attempt
 from ..parsers.systemd import sysctl_d
@@ -56,6 +56,16 @@ def value_at_boot(boot: Boot, key: str) -> Optional[str]:
     return None if at_boot.winner is None else at_boot.winner.value
 
 
+def _is_enough(enough: Enough, value: Answer[Optional[str]], sysctl: Sysctl) -> bool:
+    return isinstance(value, str) and enough(value, sysctl.value)
+
+
+def _keeping(file: File, sysctls: Sequence[Sysctl], parts: Set[str]) -> File:
+    """The file, whose lines for these parts stay as they are."""
+    kept = [sysctl.key for sysctl in sysctls if sysctl.part in parts]
+    return file._replace(kept=[*file.kept, *kept])
+
+
 def plan(
     boot: Boot,
     file: File,
@@ -65,13 +75,12 @@ def plan(
 ) -> Planned:
     """``enough(value, wanted)`` says of a value that it need not be changed."""
 
-    def is_enough(value: Answer[Optional[str]], sysctl: Sysctl) -> bool:
-        return isinstance(value, str) and enough(value, sysctl.value)
-
     others = boot_probe.with_sysctl_file(boot, file.path, "")
     # A parameter that another file already sets as required is left to that file.
     own = [
-        sysctl for sysctl in sysctls if not is_enough(attempt(at_boot, others, sysctl.key), sysctl)
+        sysctl
+        for sysctl in sysctls
+        if not _is_enough(enough, attempt(at_boot, others, sysctl.key), sysctl)
     ]
     lines = [f"{sysctl.key} = {sysctl.value}\n" for sysctl in own] + kept_lines(file)
     content = file.header + "".join(sorted(lines))
@@ -80,14 +89,13 @@ def plan(
     refusals = [
         _loses(later, file, sysctl)
         for sysctl in own
-        if not is_enough(at_boot(later, sysctl.key), sysctl)
+        if not _is_enough(enough, at_boot(later, sysctl.key), sysctl)
     ]
     refused = {refusal.part for refusal in refusals} - {""}
     if refused:
         # The others do not depend on a setting that would lose.
         rest = [sysctl for sysctl in sysctls if sysctl.part not in refused]
-        kept = [*file.kept, *(sysctl.key for sysctl in sysctls if sysctl.part in refused)]
-        planned = plan(boot, file._replace(kept=kept), rest, enough, at_boot)
+        planned = plan(boot, _keeping(file, sysctls, refused), rest, enough, at_boot)
         return planned._replace(refusals=refusals + planned.refusals)
     managed = [sysctl.key for sysctl in sysctls] + list(file.kept)
     refusals += others_in(file.path, file.before, file.header, managed)

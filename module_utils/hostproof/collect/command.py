@@ -78,13 +78,16 @@ class Command(NamedTuple):
         return dict(self._asdict())
 
 
+def _texts_of(command: Command) -> List[str]:
+    texts = [command.name, command.stdin, command.expected] + list(command.argv)
+    texts += [text for pair in command.environment.items() for text in pair]
+    return texts if command.user is None else [*texts, command.user]
+
+
 def from_dict(record: Any) -> Command:
     """The Command that ``as_dict`` gave; KeyError, TypeError or ValueError for anything else."""
     command = Command(**record)
-    texts = [command.name, command.stdin, command.expected] + list(command.argv)
-    texts += [text for pair in command.environment.items() for text in pair]
-    if command.user is not None:
-        texts.append(command.user)
+    texts = _texts_of(command)
     numbers = list(command.codes) + [limit for pair in command.limits.values() for limit in pair]
     if not command.argv or not all(isinstance(text, str) for text in texts):
         raise ValueError("no command")

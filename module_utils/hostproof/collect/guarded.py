@@ -585,12 +585,16 @@ def _check_folder(handle: int, path: str, trusted: FrozenSet[int], uid: int) -> 
         raise Belongs(next(other for other in others if other is not None))
     if uid != _ROOT and others == {look.st_uid}:
         raise Belongs(look.st_uid)
+    raise _changed_by(path, others)
+
+
+def _changed_by(path: str, others: Set[Optional[int]]) -> Untrusted:
     who = names_of(others)
     text = f"{path} may be changed by {who}, and so may its content: remove that permission"
     group = None if None in others else installing_group()
     if group is not None and others <= group[1]:
-        raise Shared(text, *group)
-    raise Untrusted(text)
+        return Shared(text, *group)
+    return Untrusted(text)
 
 
 def _check_entry(

@@ -113,6 +113,11 @@ def _value(name: str, value: Any, depth: int) -> Any:
         return BLANK
     if isinstance(value, dict):
         return _dictionary(name, value, depth)
+    result = _sequence(name, value, depth)
+    return result if isinstance(value, list) else tuple(result)
+
+
+def _sequence(name: str, value: Sequence[Any], depth: int) -> List[Any]:
     result = [_value(name, item, depth + 1) for item in value]
     if value and all(isinstance(item, str) for item in value):
         result = _combined(value, result, _in_context("\n", value))
@@ -121,7 +126,7 @@ def _value(name: str, value: Any, depth: int) -> Any:
         texts = [item[-1] for item in value]
         hidden = _combined(texts, [item[-1] for item in result], _in_context("\n", texts))
         result = [type(item)([*item[:-1], text]) for item, text in zip(value, hidden)]
-    return result if isinstance(value, list) else tuple(result)
+    return result
 
 
 def _combined(texts: Sequence[str], alone: Sequence[str], in_context: Sequence[str]) -> List[str]:
@@ -139,11 +144,15 @@ def _is_row(value: Any) -> bool:
     )
 
 
-def _dictionary(name: str, value: Dict[Any, Any], depth: int) -> Dict[Any, Any]:
-    result = {}
-    names_secret = any(
+def _has_name_of_secret(value: Dict[Any, Any]) -> bool:
+    return any(
         isinstance(value.get(key), str) and names_a_secret(value[key]) for key in _KEYS_OF_NAME
     )
+
+
+def _dictionary(name: str, value: Dict[Any, Any], depth: int) -> Dict[Any, Any]:
+    result = {}
+    names_secret = _has_name_of_secret(value)
     for key, item in value.items():
         is_text = isinstance(key, str)
         source = key if is_text and "/" in key else name
@@ -320,13 +329,7 @@ def _named_blank(name: str, text: str) -> str:
     is_net = ".ora" in name.lower() and PARAMETERS.search(name) is None
     if is_net or LOOKS_LIKE_NET.search(text):
         text = _net(text)
-    lowercase = text.lower()
-    selected = {
-        number for word, numbers in RULES_OF.items() if word in lowercase for number in numbers
-    }
-    if selected & NAMED and not NAME.search(text):
-        selected -= NAMED
-    for number in sorted(selected):
+    for number in _rules_for(text):
         _words, first, pattern, flags = RULES[number]
         if number >= len(VALUES):
             text = _with_options(first, pattern, flags, text)
@@ -336,6 +339,17 @@ def _named_blank(name: str, text: str) -> str:
         for pattern in AT:
             text = re.sub(pattern, r"\1" + BLANK + "@", text, flags=re.IGNORECASE)
     return text
+
+
+def _rules_for(text: str) -> List[int]:
+    """The rules whose words are in the text, in their order."""
+    lowercase = text.lower()
+    selected = {
+        number for word, numbers in RULES_OF.items() if word in lowercase for number in numbers
+    }
+    if selected & NAMED and not NAME.search(text):
+        selected -= NAMED
+    return sorted(selected)
 
 
 def _with_options(command: str, option: str, flags: int, text: str) -> str:

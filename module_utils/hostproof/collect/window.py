@@ -105,6 +105,16 @@ def shares(kinds: Sequence[str], seconds: float) -> Shares:
     return Shares(seconds - load * turn, turn)
 
 
+def _begin(reading: Sequence[Task]) -> Dict[str, Exception]:
+    """Begin each of them; the problem of those that could not."""
+    failed: Dict[str, Exception] = {}
+    for task in reading:
+        problem = _outcome_of(task.begin)
+        if isinstance(problem, Exception):
+            failed[task.key] = problem
+    return failed
+
+
 def run(tasks: Sequence[Task], seconds: float) -> List[Tuple[Task, Outcome]]:
     """Run one window for all tasks and return the outcome of each; tasks do not affect each other.
 
@@ -118,11 +128,7 @@ def run(tasks: Sequence[Task], seconds: float) -> List[Tuple[Task, Outcome]]:
         for how in (QUIET, TRAFFIC, LOAD)
     ]
     share = shares([measurement.how for measurement in measuring], seconds)
-    failed: Dict[str, Exception] = {}
-    for task in reading:
-        problem = _outcome_of(task.begin)
-        if isinstance(problem, Exception):
-            failed[task.key] = problem
+    failed = _begin(reading)
     opened = now()
     for task in quiet:
         _in_turn([task], share.looking)

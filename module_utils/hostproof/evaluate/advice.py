@@ -177,11 +177,16 @@ def chosen(
     if outer == {"running"}:
         steps = advice.running or (event if "persisted" in right else ()) or advice.both
     elif outer:
-        steps = advice.elsewhere or (advice.persisted if outer == {"persisted"} else ())
-        steps = steps or advice.both
+        steps = _of_persisted(advice, outer)
     if "in_use" in wrong:
         steps = [*steps, *(advice.in_use or (event if not outer else ()))]
     return steps or advice.both
+
+
+def _of_persisted(advice: Advice, outer: AbstractSet[str]) -> Sequence[Step]:
+    """The steps where the value after a reboot is wrong, alone or with the running one."""
+    alone = advice.persisted if outer == {"persisted"} else ()
+    return advice.elsewhere or alone or advice.both
 
 
 def latest_event(steps: Iterable[Step]) -> Optional[str]:

@@ -164,14 +164,26 @@ def by_layers(verdict: Verdict, layers: Iterable[Tuple[str, object]]) -> Verdict
     if not unknown:
         return verdict
     if verdict.status not in (FAIL, WARN):
-        needed = [answer for _name, answer in unknown if not isinstance(answer, NotRecorded)]
         is_known = any(
             answer is not None and not isinstance(answer, HostproofError)
             for _name, answer in answers
         )
-        if needed or not is_known:
-            raise (needed or [unknown[0][1]])[0]
+        problem = _decisive(unknown, is_known)
+        if problem is not None:
+            raise problem
     return verdict._replace(unknown=unknown_sentence(unknown))
+
+
+def _decisive(
+    unknown: List[Tuple[str, HostproofError]], is_known: bool
+) -> Optional[HostproofError]:
+    """What is unknown and leaves no verdict but that of a wrong layer; ``is_known``: a layer is.
+
+    Known layers keep their verdict where the others are newer than the recording."""
+    needed = [problem for _name, problem in unknown if not isinstance(problem, NotRecorded)]
+    if needed or is_known or not unknown:
+        return needed[0] if needed else None
+    return unknown[0][1]
 
 
 def unknown_sentence(answers: Iterable[Tuple[str, Answer[object]]]) -> Optional[str]:
@@ -192,6 +204,25 @@ _NAMES = (
 )
 
 
+def _shown(
+    layers: Dict[str, Optional[Layer]],
+) -> Tuple[Dict[str, Optional[str]], Dict[str, str], List[Tuple[str, HostproofError]]]:
+    """Text and status by layer, and the name and error of each that is not known."""
+    texts: Dict[str, Optional[str]] = {}
+    statuses: Dict[str, str] = {}
+    unknown: List[Tuple[str, HostproofError]] = []
+    for name, words in _NAMES:
+        layer = layers[name]
+        if layer is None:
+            continue
+        if isinstance(layer.shown, HostproofError):
+            unknown.append((layer.name or words, layer.shown))
+            texts[name] = "unknown"
+        else:
+            statuses[name], texts[name] = layer.status, layer.shown
+    return texts, statuses, unknown
+
+
 def layered(
     *,
     persisted: Optional[Layer] = None,
@@ -208,27 +239,14 @@ def layered(
     depends on without being a layer. ``fields`` are others of the Verdict.
     """
     layers = {"persisted": persisted, "running": running, "in_use": in_use}
-    unknown: List[Tuple[str, HostproofError]] = []
-    statuses: Dict[str, str] = {}
-    for layer, words in _NAMES:
-        one = layers[layer]
-        if one is not None and isinstance(one.shown, HostproofError):
-            unknown.append((one.name or words, one.shown))
-        elif one is not None:
-            statuses[layer] = one.status
+    texts, statuses, unknown = _shown(layers)
     unknown += [(name, answer) for name, answer in also if isinstance(answer, HostproofError)]
     wrong = [layer for layer in statuses if statuses[layer] in (FAIL, WARN)]
-    # Known layers keep their verdict where the others are newer than the recording.
-    needed = [problem for _name, problem in unknown if not isinstance(problem, NotRecorded)]
-    if not wrong and (needed or (unknown and not statuses)):
-        verdict = undetermined((needed or [unknown[0][1]])[0], fields.get("of"))
+    problem = None if wrong else _decisive(unknown, bool(statuses))
+    if problem is not None:
+        verdict = undetermined(problem, fields.get("of"))
         steps = advice.unknown if advice is not None else ()
         return verdict._replace(advice=Advice(steps)) if steps else verdict
-    texts = {
-        layer: "unknown" if isinstance(one.shown, HostproofError) else one.shown
-        for layer, one in layers.items()
-        if one is not None
-    }
     return Verdict(
         worst(list(statuses.values()) or [PASS]),
         unknown=unknown_sentence(unknown),
@@ -464,23 +482,10 @@ class _Loop(Generic[F, P]):
 
     def _finding(self, rule: Rule[F, P], verdict: Verdict, subject: object) -> Finding:
         check, each = rule.check, rule.each
-        name = ""
-        evidence: Iterable[str] = ()
-        has_subject = each is not None and subject is not None
-        if each is not None and isinstance(subject, HostproofError):
-            name, has_subject = each.unknown, False
-        elif each is not None and has_subject:
-            name, evidence = each.name(subject), each.evidence(subject)
+        name, evidence = _name_and_evidence(each, subject)
         name = name if verdict.of is None else verdict.of
         title = verdict.title or check.title
-        fix, commands, effect = verdict.fix, verdict.commands, check.takes_effect
-        if verdict.advice is not None and verdict.status in (FAIL, WARN, ERROR):
-            steps = chosen(verdict.advice, verdict.wrong, verdict.right, check.takes_effect)
-            fix, commands = rendered(steps, self._planned)
-            effect = latest_event(steps) or effect
-        else:
-            control = check.id.partition(".")[0]
-            fix, commands = by_plan(fix, commands, control, verdict.part, self._planned)
+        fix, commands, effect = self._remedy(check, verdict)
         finding = make_finding(
             check,
             verdict.status,
@@ -504,7 +509,31 @@ class _Loop(Generic[F, P]):
             finding = finding._replace(why=f"{finding.why.rstrip('.')}. {verdict.unknown}")
         if verdict.severity is not None:
             finding = finding._replace(severity=verdict.severity)
-        return each.finish(finding, subject) if each is not None and has_subject else finding
+        if each is None or subject is None or isinstance(subject, HostproofError):
+            return finding
+        return each.finish(finding, subject)
+
+    def _remedy(self, check: Check, verdict: Verdict) -> Tuple[Optional[str], Sequence[str], str]:
+        """The fix as prose and as commands, and when it takes effect."""
+        if verdict.advice is None or verdict.status not in (FAIL, WARN, ERROR):
+            control = check.id.partition(".")[0]
+            fix, commands = by_plan(
+                verdict.fix, verdict.commands, control, verdict.part, self._planned
+            )
+            return fix, commands, check.takes_effect
+        steps = chosen(verdict.advice, verdict.wrong, verdict.right, check.takes_effect)
+        fix, commands = rendered(steps, self._planned)
+        return fix, commands, latest_event(steps) or check.takes_effect
+
+
+def _name_and_evidence(
+    each: Optional[Subjects[F, P, Any]], subject: Any
+) -> Tuple[str, Iterable[str]]:
+    if each is None or subject is None:
+        return "", ()
+    if isinstance(subject, HostproofError):
+        return each.unknown, ()
+    return each.name(subject), each.evidence(subject)
 
 
 def _raised(problem: Exception) -> Verdict:

@@ -7,7 +7,8 @@ a host may need more than Oracle's documents require ("if the current value is g
 change it").
 """
 
-from typing import Iterable, List, Optional, Sequence, Tuple
+import operator
+from typing import Iterable, Iterator, List, Optional, Sequence, Tuple
 
 Numbers = Tuple[int, ...]
 
@@ -32,6 +33,9 @@ def text_of(value: Numbers) -> str:
     return " ".join(str(number) for number in value)
 
 
+_HOLDS = {AT_LEAST: operator.ge, AT_MOST: operator.le, OTHER_THAN: operator.ne}
+
+
 def is_met(compare: str, required: Numbers, value: Optional[Numbers], room: int = 0) -> bool:
     """Compare number by number. The two limits of ``within`` are for all numbers.
 
@@ -44,14 +48,13 @@ def is_met(compare: str, required: Numbers, value: Optional[Numbers], room: int 
         return is_wide and all(required[0] <= number <= required[1] for number in value)
     if len(value) < len(required):
         return False
-    pairs = list(zip(value, required))
-    if compare == AT_LEAST:
-        return all(number >= least for number, least in pairs)
-    if compare == AT_MOST:
-        return all(number <= most for number, most in pairs)
-    if compare == OTHER_THAN:
-        return all(number != bad for number, bad in pairs)
-    return all(number == exact for number, exact in pairs)
+    return all(map(_HOLDS.get(compare, operator.eq), value, required))
+
+
+def _raised(required: Numbers, good: Numbers, there: List[Numbers]) -> Iterator[int]:
+    for place, (least, number) in enumerate(zip(required, good)):
+        highest = max([value[place] for value in there] or [least - 1])
+        yield highest if highest >= least else number
 
 
 def to_write(
@@ -65,11 +68,7 @@ def to_write(
     and the persisted value."""
     there = [value for value in values if value and len(value) >= len(required)]
     if compare == AT_LEAST:
-        raised = []
-        for place, (least, number) in enumerate(zip(required, good)):
-            highest = max([value[place] for value in there] or [least - 1])
-            raised.append(highest if highest >= least else number)
-        return tuple(raised)
+        return tuple(_raised(required, good, there))
     if compare == AT_MOST:
         return tuple(
             min([number] + [value[place] for value in there]) for place, number in enumerate(good)

@@ -111,11 +111,6 @@ def make_finding(
     if unknown or status not in STATUSES:
         raise ValueError(f"no such layer or status: {sorted(unknown)} {status}")
     because_of = because_of or check.because_of
-    existing = [name for name in ACTUAL_LAYERS if layers.get(name) is not None]
-    if failing_layer is None and len(existing) == 1:
-        failing_layer = existing[0]
-    if status not in (FAIL, WARN) or failing_layer not in existing:
-        failing_layer = None
     if status == PASS:
         why = fix = None
         commands = ()
@@ -141,8 +136,18 @@ def make_finding(
         commands=tuple(commands),
         because_of=tuple(because_of),
         problem=check.problem or None if status in (FAIL, WARN) else None,
-        failing_layer=failing_layer,
+        failing_layer=_failing_layer(status, failing_layer, layers),
     )
+
+
+def _failing_layer(
+    status: str, given: Optional[str], layers: Dict[str, Optional[str]]
+) -> Optional[str]:
+    """The layer that fails: the one that is given, or the only one that exists."""
+    existing = [name for name in ACTUAL_LAYERS if layers.get(name) is not None]
+    if given is None and len(existing) == 1:
+        given = existing[0]
+    return given if status in (FAIL, WARN) and given in existing else None
 
 
 def subject_of(title: str) -> str:

@@ -166,15 +166,7 @@ def _read_scripts(
             if not text:
                 continue
             scripts.append(_Script(path, callers, by_root, text))
-            names = [n for n in _ABSOLUTE_PATH.findall(text) if not _OF_A_PROCESS.match(n)]
-            sourced = {name for name in _sourced(text) if not _LIBRARY.search(name)}
-            for folder in _folders(text):
-                inside = [f"{folder}/{name}" for name in _RELATIVE.findall(text)]
-                names.extend(inside)
-                sourced.update(inside)
-            if "/systemd/" in path:
-                patterns = {re.sub("%.", "*", name) for name in _SPECIFIED.findall(text)}
-                names.extend(_files_of(sorted(patterns), unread))
+            names, sourced = _named(path, text, unread)
             powerful = text if by_root else "\n".join(AS_ROOT.findall(text))
             called.extend(
                 (name, (*callers, path), name in sourced, by_root or name in powerful)
@@ -182,6 +174,20 @@ def _read_scripts(
             )
         waiting = called if depth < _CALLS - 1 else []
     return scripts, unreadable
+
+
+def _named(path: str, text: str, unread: List[str]) -> Tuple[List[str], Set[str]]:
+    """The files that a script names, and those that count without "#!"."""
+    names = [n for n in _ABSOLUTE_PATH.findall(text) if not _OF_A_PROCESS.match(n)]
+    sourced = {name for name in _sourced(text) if not _LIBRARY.search(name)}
+    for folder in _folders(text):
+        inside = [f"{folder}/{name}" for name in _RELATIVE.findall(text)]
+        names.extend(inside)
+        sourced.update(inside)
+    if "/systemd/" in path:
+        patterns = {re.sub("%.", "*", name) for name in _SPECIFIED.findall(text)}
+        names.extend(_files_of(sorted(patterns), unread))
+    return names, sourced
 
 
 def _sourced(text: str) -> List[str]:

@@ -3,7 +3,7 @@
 """/proc/PID/limits: the resource limits that are in force in a process (proc(5))."""
 
 import re
-from typing import Dict, NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional
 
 from ...errors import ParseError, kind_of
 from ..number import integer
@@ -34,15 +34,21 @@ def parse(text: str) -> Dict[str, Limit]:
             unit = words.pop() if words else ""
         else:
             words, unit = line.rsplit(None, 2), ""
-        is_row = len(words) == 3 and line.startswith("Max ") and words[0][4:5].strip()
-        if not is_row or not (_VALUE.match(words[1]) and _VALUE.match(words[2])):
-            raise ParseError(_WHAT, f"not a limit: {kind_of(line)}", number)
-        if unit and not _UNIT.match(unit):
+        if not _is_row(words, unit):
             raise ParseError(_WHAT, f"not a limit: {kind_of(line)}", number)
         limits[words[0]] = Limit(_number(words[1]), _number(words[2]), unit)
     if not limits:
         raise ParseError(_WHAT, "there is no limit below the header")
     return limits
+
+
+def _is_row(words: List[str], unit: str) -> bool:
+    return (
+        len(words) == 3
+        and re.match(r"Max \S", words[0]) is not None
+        and all(map(_VALUE.match, words[1:]))
+        and (not unit or _UNIT.match(unit) is not None)
+    )
 
 
 def _number(text: str) -> Optional[int]:

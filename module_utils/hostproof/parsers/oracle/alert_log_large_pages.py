@@ -96,13 +96,7 @@ def parse(text: str) -> Start:
     }
     has_memory = any(_BACKGROUND.match(line) for line in block.values())
     failures = () if has_memory else _failures(list(block.values()))
-    try:
-        rows = _table(block) or _sentences(block) or _short_form(block)
-    except ParseError:
-        # A form that is not known does not hide the error that ended the start.
-        if not failures:
-            raise
-        rows = []
+    rows = _rows(block, bool(failures))
     ordinary = [row for row in rows if row.size is not None and row.size < 64 * 1024]
     return Start(
         line=begun + 1,
@@ -142,6 +136,16 @@ def _first(pattern: Pattern[str], block: Dict[int, str]) -> Optional[str]:
         if match:
             return match.group(1)
     return None
+
+
+def _rows(block: Dict[int, str], has_failed: bool) -> List[PageSize]:
+    try:
+        return _table(block) or _sentences(block) or _short_form(block)
+    except ParseError:
+        # A form that is not known does not hide the error that ended the start.
+        if not has_failed:
+            raise
+        return []
 
 
 def _table(block: Dict[int, str]) -> List[PageSize]:

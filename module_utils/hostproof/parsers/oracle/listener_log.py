@@ -119,7 +119,20 @@ def parse(text: str) -> Log:
 
 
 def _failures(text: str) -> Tuple[Dict[int, int], Dict[str, int]]:
-    """``failures`` and ``system_errors`` of Log. Error lines follow the line of their event."""
+    """``failures`` and ``system_errors`` of Log."""
+    counts: Dict[int, int] = {}
+    errors: Dict[str, int] = {}
+    for codes, systems in _failed_events(text):
+        first = next((one for one in _COUNTED if one in codes), None)
+        if first is not None:
+            counts[first] = counts.get(first, 0) + 1
+        for error in systems[:1] if first == NO_HANDOFF else ():
+            errors[error] = errors.get(error, 0) + 1
+    return counts, errors
+
+
+def _failed_events(text: str) -> List[Tuple[List[int], List[str]]]:
+    """The codes and the system errors of each event: such lines follow the line of the event."""
     events: List[Tuple[List[int], List[str]]] = []
     has_stack = False
     for line in text.split("\n"):
@@ -134,15 +147,7 @@ def _failures(text: str) -> Tuple[Dict[int, int], Dict[str, int]]:
             has_stack = True
         elif system is not None and events:
             events[-1][1].append(f"{system.group(1)} ({system.group(2).strip()})")
-    counts: Dict[int, int] = {}
-    errors: Dict[str, int] = {}
-    for codes, systems in events:
-        first = next((one for one in _COUNTED if one in codes), None)
-        if first is not None:
-            counts[first] = counts.get(first, 0) + 1
-        for error in systems[:1] if first == NO_HANDOFF else ():
-            errors[error] = errors.get(error, 0) + 1
-    return counts, errors
+    return events
 
 
 def _is_event(field: str) -> bool:

@@ -104,8 +104,13 @@ class _Scan:
         self.quote = ""
         self.column = self.depth = 0
 
+    @property
+    def is_open(self) -> bool:
+        return bool(self.quote) or self.depth > 0
+
     def take(self, line: str, number: int) -> Tuple[str, bool]:
         """A line without its comment, and whether it ends with a backslash."""
+        line = line[:-1] if line.endswith("\r") else line
         kept: List[str] = []
         end = len(line.rstrip())
         for place, letter in enumerate(line):
@@ -134,22 +139,26 @@ def _logical_lines(text: str) -> List[Tuple[int, str]]:
     parts: List[str] = []
     scan = _Scan()
     for number, raw in enumerate(text.split("\n"), 1):
-        words, goes_on = scan.take(raw[:-1] if raw.endswith("\r") else raw, number)
+        words, goes_on = scan.take(raw, number)
         if begun is None and words:
             begun = number
         parts.append(words)
-        goes_on = goes_on or bool(scan.quote) or scan.depth > 0 or words.endswith(",")
-        if begun is not None and not goes_on:
-            lines.append((begun, " ".join(part for part in parts if part)))
+        goes_on = goes_on or scan.is_open or words.endswith(",")
         if not goes_on:
+            if begun is not None:
+                lines.append((begun, " ".join(part for part in parts if part)))
             begun, parts = None, []
-    if scan.quote:
-        raise _error(f"expected the closing {scan.quote}", begun or 1, scan.column)
-    if scan.depth > 0:
-        raise _error(f"expected {scan.depth} more ')'", begun or 1, 1)
-    if begun is not None:
-        raise _error("expected another line after this one", begun, 1)
+    if begun is not None or scan.is_open:
+        raise _not_ended(scan, begun or 1)
     return lines
+
+
+def _not_ended(scan: _Scan, begun: int) -> ParseError:
+    if scan.quote:
+        return _error(f"expected the closing {scan.quote}", begun, scan.column)
+    if scan.depth > 0:
+        return _error(f"expected {scan.depth} more ')'", begun, 1)
+    return _error("expected another line after this one", begun, 1)
 
 
 def _unquoted(value: str) -> str:

@@ -10,7 +10,7 @@ unknown value, unless it is a command that only reads. Sources: the manuals name
 import os.path
 import re
 from collections import deque
-from typing import List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ..systemd import sysctl_d
 from .shell_words import (
@@ -86,6 +86,7 @@ _READERS = frozenset(
 _MAY_WRITE = {"sed": re.compile(" -i").search, "awk": re.compile("system|>").search}
 #: What xargs and find run to write.
 _WRITERS = {"sysctl", "tee", "cp", "dd", *SHELLS}
+_RUN_INPUT = {*SHELLS, "at", "batch"}
 _BELOW = ("/proc/sys/", "/sys/")
 _THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 _SYSCTL_CONF = "/etc/sysctl.conf"
@@ -127,30 +128,28 @@ def of_command(command: Simple, before: Optional[Simple]) -> List[Effect]:
     words = _without_keywords(command.words)
     name = program_of(words)
     given = None if before is None else printed(unwrapped(list(before.words)))
-    written = _redirected(command.outputs, words)
-    if name in SHELLS or name in ("at", "batch"):
-        return written + _of_shell(name, words, given or "")
-    if name == "sysctl":
-        return written + _of_sysctl(words[1:])
-    if name == "systemd-sysctl":
-        files = tuple(word for word in words[1:] if not word.startswith("-"))
-        return written + [Effect(LOAD, "", None, files or (SYSTEMD,), _of_prefixes(words[1:]))]
     if _sets_what_is_unknown(name, words):
         return [_set(UNKNOWN, None)]
-    if name == "hugeadm":
-        return written + _of_hugeadm(words[1:])
+    return _redirected(command.outputs, words) + _of_program(name, words, given)
+
+
+def _of_program(name: str, words: List[str], given: Optional[str]) -> List[Effect]:
+    if name in _RUN_INPUT:
+        return _of_shell(name, words, given or "")
+    if name in _BY_ARGUMENTS:
+        return _BY_ARGUMENTS[name](words[1:])
     if name in ("systemctl", "service", "procps", "rc-service", "invoke-rc.d"):
-        return written + _of_service(name, words[1:])
+        return _of_service(name, words[1:])
     if name == "tee":
         targets = [word for word in words[1:] if word.startswith(_BELOW + (UNKNOWN,))]
-        return written + [_set(target, given) for target in targets]
-    if name == "find" and _runs_commands(words) and _run_writers(words):
-        return written + (_of_directories(words[1:]) or [_set(UNKNOWN, None)])
-    if name in ("cd", "pushd"):
-        return written + _of_directories(words[1:])
-    if name in _READERS and not (name in _MAY_WRITE and _MAY_WRITE[name](" ".join(words))):
-        return written
-    return written + _mentioned(words)
+        return [_set(target, given) for target in targets]
+    if name == "find" and _finds_and_writes(words):
+        return _of_directories(words[1:]) or [_set(UNKNOWN, None)]
+    return [] if _only_reads(name, words) else _mentioned(words)
+
+
+def _only_reads(name: str, words: List[str]) -> bool:
+    return name in _READERS and not (name in _MAY_WRITE and _MAY_WRITE[name](" ".join(words)))
 
 
 def _without_keywords(words: List[str]) -> List[str]:
@@ -183,8 +182,8 @@ def _of_shell(name: str, words: List[str], script: str) -> List[Effect]:
     return effects(script) + _mentioned(words)
 
 
-def _runs_commands(words: List[str]) -> bool:
-    return any(word.startswith(("-exec", "-ok")) for word in words)
+def _finds_and_writes(words: List[str]) -> bool:
+    return _run_writers(words) and any(word.startswith(("-exec", "-ok")) for word in words)
 
 
 def _run_writers(words: List[str]) -> bool:
@@ -270,9 +269,13 @@ def _of_sysctl(arguments: List[str]) -> List[Effect]:
         if any(UNKNOWN in path or path.startswith(("/dev/", "/proc/")) for path in paths):
             return [_set("/proc/sys/" + UNKNOWN, None)]
         return [Effect(LOAD, "", None, tuple(paths or [_SYSCTL_CONF]), call.pattern)]
+    return _of_keys(call.names, "-n" in arguments)
+
+
+def _of_keys(names: List[str], only_values: bool) -> List[Effect]:
+    """What ``KEY=VALUE`` and ``KEY`` set; a key that only the shell knows may hold a value."""
     result = []
-    only_values = "-n" in arguments
-    for name in call.names:
+    for name in names:
         key, equals, value = name.partition("=")
         if equals:
             target = "/proc/sys/" + sysctl_d.normalize(key.strip())
@@ -280,6 +283,11 @@ def _of_sysctl(arguments: List[str]) -> List[Effect]:
         elif UNKNOWN in name and not only_values:
             result.append(_set("/proc/sys/" + sysctl_d.normalize(key), None))
     return result
+
+
+def _of_systemd_sysctl(arguments: List[str]) -> List[Effect]:
+    files = tuple(word for word in arguments if not word.startswith("-"))
+    return [Effect(LOAD, "", None, files or (SYSTEMD,), _of_prefixes(arguments))]
 
 
 def _of_prefixes(arguments: List[str]) -> Optional[str]:
@@ -335,3 +343,13 @@ def _mentioned(words: List[str]) -> List[Effect]:
     if not result:
         result = [_set("/proc/sys/vm/" + name, None) for name in _BARE.findall(text)]
     return result
+
+
+#: The programs whose arguments alone tell the effects.
+_BY_ARGUMENTS: Dict[str, Callable[[List[str]], List[Effect]]] = {
+    "sysctl": _of_sysctl,
+    "systemd-sysctl": _of_systemd_sysctl,
+    "hugeadm": _of_hugeadm,
+    "cd": _of_directories,
+    "pushd": _of_directories,
+}

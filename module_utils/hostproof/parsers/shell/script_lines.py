@@ -75,25 +75,30 @@ def calls_unread(line: str) -> bool:
     before: Optional[Simple] = None
     for command in split(line):
         words = unwrapped([word for word in command.words if word not in KEYWORDS])
-        if words and words[0].rpartition("/")[2] in (*SHELLS, ".", "source"):
-            words = [
-                word for word in words[1:] if TEXT_OPTION.match(word) or not word.startswith("-")
-            ]
-            if words and TEXT_OPTION.match(words[0]):
-                if calls_unread(" ".join(words[1:2])):
-                    return True
-            elif words and not words[0].startswith("/"):
-                return True
-            elif not words and before is not None:
-                words = unwrapped(list(before.words))
-                script = printed(words)
-                is_read = words[:1] == ["cat"] and all(name.startswith("/") for name in words[1:])
-                if calls_unread(script) if script is not None else not is_read:
-                    return True
-        elif words and re.match(r"\.{1,2}/|[\w.-]+(?:/|\.sh$)|\0|.*run-parts$", words[0], re.ASCII):
+        if words and _runs_unread(words, before):
             return True
         before = command if command.piped else None
     return False
+
+
+def _runs_unread(words: List[str], before: Optional[Simple]) -> bool:
+    if words[0].rpartition("/")[2] not in (*SHELLS, ".", "source"):
+        path = r"\.{1,2}/|[\w.-]+(?:/|\.sh$)|\0|.*run-parts$"
+        return re.match(path, words[0], re.ASCII) is not None
+    scripts = [word for word in words[1:] if TEXT_OPTION.match(word) or not word.startswith("-")]
+    if not scripts:
+        return before is not None and _writes_unread(unwrapped(list(before.words)))
+    if TEXT_OPTION.match(scripts[0]):
+        return calls_unread(" ".join(scripts[1:2]))
+    return not scripts[0].startswith("/")
+
+
+def _writes_unread(words: List[str]) -> bool:
+    """Whether a command writes into a shell what is not known, or a call of what is not known."""
+    script = printed(words)
+    if script is not None:
+        return calls_unread(script)
+    return words[:1] != ["cat"] or not all(name.startswith("/") for name in words[1:])
 
 
 def kept(text: str) -> str:

@@ -37,6 +37,19 @@ _WRAPPERS = frozenset(
         "stdbuf",
     ]
 )
+_BEFORE_VALUE = frozenset(
+    [
+        ("sudo", "-u"),
+        ("sudo", "-g"),
+        ("nice", "-n"),
+        ("ionice", "-c"),
+        ("ionice", "-n"),
+        ("timeout", "-s"),
+        ("timeout", "-k"),
+    ]
+)
+#: An option, a number or an assignment in front of the command that is run.
+_OF_WRAPPER = re.compile(r"-|[\d.]+[smhd]?$|0x[0-9a-fA-F]+$|[A-Za-z_]\w*=")
 SHELLS = frozenset(["sh", "bash", "dash", "ksh", "ash", "zsh"])
 #: The option of a shell before the text that it runs.
 TEXT_OPTION = re.compile(r"-\w*c$")
@@ -71,6 +84,37 @@ def joined(text: str) -> List[str]:
     return lines
 
 
+class _Line:
+    """The commands of a line, and the one that is open: its words, the files that its output goes
+    to, the pieces of the word that is open, and the redirection before it."""
+
+    def __init__(self) -> None:
+        self.commands: List[Simple] = []
+        self.words: List[str] = []
+        self.outputs: List[str] = []
+        self.word: List[str] = []
+        self.into = ""
+
+    def end_word(self) -> None:
+        if not self.word:
+            return
+        path, into = "".join(self.word), self.into
+        self.word, self.into = [], ""
+        if into == ">":
+            self.outputs.append(path)
+        elif into == "<<<" or (into == "<" and path != "/dev/null"):
+            self.commands.append(Simple(["cat" if into == "<" else "echo", path], [], True))
+        elif not into:
+            self.words.append(path)
+
+    def end_command(self, piped: bool) -> None:
+        self.end_word()
+        self.into = ""
+        if self.words or self.outputs:
+            self.commands.append(Simple(self.words, self.outputs, piped))
+        self.words, self.outputs = [], []
+
+
 def split(text: str) -> List[Simple]:
     """The simple commands of a line, by the quoting rules of the shell.
 
@@ -79,58 +123,35 @@ def split(text: str) -> List[Simple]:
     one; // or /./ becomes /.
     """
     text = re.sub(r"/(?:\.?/)+", "/", text)
-    commands: List[Simple] = []
-    words: List[str] = []
-    outputs: List[str] = []
-    word: List[str] = []
-    into = ""
+    line = _Line()
     position = 0
-
-    def end_word() -> None:
-        nonlocal word, into
-        path = "".join(word)
-        if word and into == ">":
-            outputs.append(path)
-        elif word and (into == "<<<" or (into == "<" and path != "/dev/null")):
-            commands.append(Simple(["cat" if into == "<" else "echo", path], [], True))
-        elif word and not into:
-            words.append(path)
-        into = "" if word else into
-        word = []
-
     while position < len(text):
-        # Digits within a word are not file's number.
         if text[position : position + 2] in ("<(", ">("):
-            word.append(UNKNOWN)
+            line.word.append(UNKNOWN)
             position = _closed(text, position)
             continue
-        redirect = (_REDIRECT if word else _NUMBERED).match(text, position)
+        # Digits within a word are not file's number.
+        redirect = (_REDIRECT if line.word else _NUMBERED).match(text, position)
         operator = _OPERATOR.match(text, position)
         if redirect:
-            end_word()
+            line.end_word()
             # echo 10>FILE opens it as file 10 and writes nothing to it.
             is_output = re.match(r"1?>[>|]?$|&>", redirect.group()) is not None
-            into = ">" if is_output else redirect.group()
+            line.into = ">" if is_output else redirect.group()
             position = redirect.end()
         elif operator:
-            end_word()
-            into = ""
-            if words or outputs:
-                commands.append(Simple(words, outputs, operator.group() == "|"))
-            words, outputs = [], []
+            line.end_command(operator.group() == "|")
             position = operator.end()
         elif text[position] in " \t\r":
-            end_word()
+            line.end_word()
             position += 1
-        elif text[position] == "#" and not word:
+        elif text[position] == "#" and not line.word:
             break
         else:
             piece, position = _piece(text, position)
-            word.append(piece)
-    end_word()
-    if words or outputs:
-        commands.append(Simple(words, outputs, False))
-    return commands
+            line.word.append(piece)
+    line.end_command(False)
+    return line.commands
 
 
 #: A part of a word without a character that the shell treats differently from a letter. A digit or
@@ -147,15 +168,7 @@ def _piece(text: str, begin: int) -> Tuple[str, int]:
     """(the text of the next part of a word, where it ends)."""
     letter = text[begin]
     if letter == '"':
-        pieces, position = [], begin + 1
-        while position < len(text) and text[position] != '"':
-            plain = _PLAIN_IN_QUOTES.match(text, position)
-            if plain:
-                piece, position = plain.group(), plain.end()
-            else:
-                piece, position = _piece(text, position)
-            pieces.append(piece)
-        return ("".join(pieces), position + 1) if position < len(text) else (UNKNOWN, len(text))
+        return _in_quotes(text, begin + 1)
     if letter in "'`":
         end = text.find(letter, begin + 1)
         if end < 0:
@@ -170,6 +183,18 @@ def _piece(text: str, begin: int) -> Tuple[str, int]:
         return (UNKNOWN, match.end()) if match else ("$", begin + 1)
     plain = _PLAIN.match(text, begin)
     return (plain.group(), plain.end()) if plain else (letter, begin + 1)
+
+
+def _in_quotes(text: str, position: int) -> Tuple[str, int]:
+    pieces = []
+    while position < len(text) and text[position] != '"':
+        plain = _PLAIN_IN_QUOTES.match(text, position)
+        if plain:
+            piece, position = plain.group(), plain.end()
+        else:
+            piece, position = _piece(text, position)
+        pieces.append(piece)
+    return ("".join(pieces), position + 1) if position < len(text) else (UNKNOWN, len(text))
 
 
 def _closed(text: str, begin: int) -> int:
@@ -190,29 +215,16 @@ def program_of(words: List[str]) -> str:
 
 def unwrapped(words: List[str]) -> List[str]:
     """Without sudo, nice, timeout and the like in front, and their options and numbers."""
-    while words and words[0].rpartition("/")[2] in _WRAPPERS:
+    while program_of(words) in _WRAPPERS:
         wrapper = words.pop(0).rpartition("/")[2]
-        while words and (
-            words[0].startswith("-")
-            or re.match(r"[\d.]+[smhd]?$|0x[0-9a-fA-F]+$", words[0])
-            or ASSIGNMENT.match(words[0])
-        ):
+        while words and _OF_WRAPPER.match(words[0]):
             option = words.pop(0)
-            takes_value = (wrapper, option) in (
-                ("sudo", "-u"),
-                ("sudo", "-g"),
-                ("nice", "-n"),
-                ("ionice", "-c"),
-                ("ionice", "-n"),
-                ("timeout", "-s"),
-                ("timeout", "-k"),
-            )
-            if takes_value and words:
+            if (wrapper, option) in _BEFORE_VALUE and words:
                 words.pop(0)
         if wrapper == "eval":
             # Only the last of several: each would take a level of the stack.
             words = ["sh", "-c", " ".join(["", *words, ""]).rpartition(" eval ")[2]]
-    if words and words[0].rpartition("/")[2] in ("su", "runuser"):
+    if program_of(words) in ("su", "runuser"):
         rest = [word for word in words[1:] if word not in ("-", "-l", "root")]
         if len(rest) == 2 and rest[0] == "-c":
             words = ["sh", *rest]

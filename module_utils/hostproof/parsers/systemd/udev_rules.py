@@ -176,7 +176,8 @@ _BY_NAME = ("mapper/", "disk/by-id/")
 _SCSI_ID = re.compile(r"\S*scsi_id\s")
 #: Attributes of a device node. udev before 243 takes a comparison of them for an assignment; later
 #: versions leave out the whole line (src/udev/udev-rules.c, OWNER).
-_NODE = ("OWNER", "GROUP", "MODE")
+_OWNERS = ("OWNER", "GROUP")
+_NODE = (*_OWNERS, "MODE")
 #: Programs and imports decide whether a rule fits, too.
 _RUNS = re.compile(r"(PROGRAM|IMPORT\{\w+\}|TEST(\{\w+\})?)\Z")
 
@@ -287,25 +288,24 @@ def owners_in(command: str, lookup: Lookup) -> List[Tuple[str, str]]:
         if program not in ("chown", "chgrp", "chmod") or len(words) < 3:
             continue
         own = {_is_own(path, lookup) for path in words[2:]}
-        if own == {NO}:
-            continue
-        if YES not in own:
-            found += [(key, "") for key in ("OWNER", "GROUP") if program != "chmod"]
-            found += [("MODE", "")] if program == "chmod" else []
-            continue
-        owner = _OWNER.match(words[1])
-        if program == "chmod":
-            found.append(("MODE", words[1] if _OCTAL.match(words[1]) else ""))
-        elif program == "chgrp":
-            found.append(("GROUP", words[1] if owner is not None else ""))
-        elif owner is None:
-            found += [("OWNER", ""), ("GROUP", "")]
-        else:
-            pairs = (("OWNER", owner.group(1)), ("GROUP", owner.group(2)))
-            found += [(key, value) for key, value in pairs if value]
-            if words[1][-1] in ":.":  # the login group of the owner
-                found.append(("GROUP", ""))
+        if YES in own:
+            found += _set_by(program, words[1])
+        elif UNKNOWN in own:
+            found += [(key, "") for key in (("MODE",) if program == "chmod" else _OWNERS)]
     return found
+
+
+def _set_by(program: str, value: str) -> List[Tuple[str, str]]:
+    if program == "chmod":
+        return [("MODE", value if _OCTAL.match(value) else "")]
+    owner = _OWNER.match(value)
+    if program == "chgrp":
+        return [("GROUP", value if owner is not None else "")]
+    if owner is None:
+        return [(key, "") for key in _OWNERS]
+    found = [(key, name) for key, name in zip(_OWNERS, owner.groups()) if name]
+    # The login group of the owner.
+    return found + ([("GROUP", "")] if value[-1] in ":." else [])
 
 
 def _is_own(path: str, lookup: Lookup) -> str:
@@ -326,6 +326,34 @@ def _is_own(path: str, lookup: Lookup) -> str:
     return YES if is_own else NO
 
 
+class _Jumps(NamedTuple):
+    """The labels of GOTO that are ahead: the rules up to it are skipped, may be skipped, or are for
+    the device by its identity ("" for no such label, None where they are not)."""
+
+    skipping: str
+    doubtful: str
+    selected: Optional[str]
+
+    def at_label(self, label: Optional[str]) -> "_Jumps":
+        if label is None:
+            return self
+        return _Jumps(
+            "" if label == self.skipping else self.skipping,
+            "" if label == self.doubtful else self.doubtful,
+            None if label == self.selected else self.selected,
+        )
+
+    def at_goto(self, target: str, rule: Rule, answer: str) -> "_Jumps":
+        jumps = self
+        if self.selected is None and _selects(rule, answer):
+            jumps = self._replace(selected=target if answer == NO else "")
+        if answer == NO:
+            return jumps
+        if answer == YES:
+            return jumps._replace(skipping=target)
+        return jumps._replace(doubtful=target)
+
+
 def _run_file(
     path: str,
     all_rules: Sequence[Rule],
@@ -333,37 +361,26 @@ def _run_file(
     lookup: Lookup,
     programs: List[Tuple[Assigned, bool]],
 ) -> None:
-    skipping, doubtful = "", ""
-    #: The label up to which the rules are for the device by its identity; "" for no such label.
-    selected: Optional[str] = None
+    jumps = _Jumps("", "", None)
     result: Optional[Sequence[str]] = None
     labels = [_single_values(rule).get("LABEL") for rule in all_rules]
     for number, rule in enumerate(all_rules, 1):
-        values = _single_values(rule)
-        label = values.get("LABEL")
-        if values.get("GOTO") not in labels[number:]:
-            values.pop("GOTO", None)  # udev ignores a jump to a label that does not follow
-        if label is not None:
-            skipping = "" if label == skipping else skipping
-            doubtful = "" if label == doubtful else doubtful
-            selected = None if label == selected else selected
-        if skipping:
+        jumps = jumps.at_label(labels[number - 1])
+        if jumps.skipping:
             continue
         commands = [value for key, _operator, value in rule.tokens if key == "PROGRAM"]
         if commands:
             # udev stores the output of scsi_id as ID_SERIAL.
             result = lookup("ENV{ID_SERIAL}") if any(map(_SCSI_ID.match, commands)) else None
         answer = _answer(rule, lookup, result)
-        if "GOTO" in values and selected is None and _selects(rule, answer):
-            selected = values["GOTO"] if answer == NO else ""
+        target = _single_values(rule).get("GOTO")
+        # udev ignores a jump to a label that does not follow.
+        if target is not None and target in labels[number:]:
+            jumps = jumps.at_goto(target, rule, answer)
         if answer == NO:
             continue
-        if "GOTO" in values:
-            skipping, doubtful = (
-                (values["GOTO"], doubtful) if answer == YES else ("", values["GOTO"])
-            )
-        is_certain = answer == YES and not doubtful
-        by_identity = selected is not None or _names_device(rule)
+        is_certain = answer == YES and not jumps.doubtful
+        by_identity = jumps.selected is not None or _names_device(rule)
         assignment = Assigned("", f"{path}:{rule.line}", by_identity)
         _assign(assignment, rule, is_certain, outcomes)
         _add_programs(assignment, rule, is_certain, programs)
@@ -385,20 +402,22 @@ def _single_values(rule: Rule) -> Dict[str, str]:
 
 
 def _answer(rule: Rule, lookup: Lookup, result: Optional[Sequence[str]]) -> str:
-    answers = [YES]
-    for key, operator, value in rule.tokens:
-        if _RUNS.match(key):
-            answers.append(YES if _SCSI_ID.match(value) and result else UNKNOWN)
-        elif operator in ("==", "!=") and key not in _NODE:
-            values = result if key == "RESULT" else lookup(key)
-            if values is None:
-                answers.append(UNKNOWN)
-                continue
-            fits = any(
-                glob_pattern.fits(o, pattern) for o in values for pattern in value.split("|")
-            )
-            answers.append(YES if fits == (operator == "==") else NO)
+    answers = {_answer_of(*token, lookup, result) for token in rule.tokens}
     return NO if NO in answers else UNKNOWN if UNKNOWN in answers else YES
+
+
+def _answer_of(
+    key: str, operator: str, value: str, lookup: Lookup, result: Optional[Sequence[str]]
+) -> str:
+    if _RUNS.match(key):
+        return YES if _SCSI_ID.match(value) and result else UNKNOWN
+    if operator not in ("==", "!=") or key in _NODE:
+        return YES
+    values = result if key == "RESULT" else lookup(key)
+    if values is None:
+        return UNKNOWN
+    fits = any(glob_pattern.fits(o, pattern) for o in values for pattern in value.split("|"))
+    return YES if fits == (operator == "==") else NO
 
 
 def _names_device(rule: Rule) -> bool:

@@ -474,8 +474,7 @@ def _change_of_text(place: str, name: str, value: Optional[str], resets: List[st
 def next_sga(database: Database) -> NextSga:
     """What the next start takes; raises what is unknown."""
     sizes = {name: next_size(database, name) for name in SIZES}
-    pages = pfile.effective(next_entries(database), "use_large_pages", database.sid)
-    only = pages is not None and pages.value.upper() in ("ONLY", "AUTO_ONLY")
+    only = _takes_only_large_pages(database)
     refused = _refusal(sizes)
     if sizes["memory_target"]:
         return NextSga(0, 0, True, _source(database, sizes, ["memory_target"]), only, refused)
@@ -487,6 +486,11 @@ def next_sga(database: Database) -> NextSga:
         names = [name for name in ("sga_max_size", "sga_target") if sizes[name]]
         return _next_sga(size, True, _source(database, sizes, names), only, refused)
     return _without_target(database, sizes, pools, only, refused)
+
+
+def _takes_only_large_pages(database: Database) -> bool:
+    pages = pfile.effective(next_entries(database), "use_large_pages", database.sid)
+    return pages is not None and pages.value.upper() in ("ONLY", "AUTO_ONLY")
 
 
 def _next_sga(size: int, exact: bool, source: str, only: bool, refused: Optional[str]) -> NextSga:

@@ -503,11 +503,13 @@ def _of_unit(
     starter = _starter(unit, user, direct + hits, commands + all_lines, tuple(called), session)
     if direct or hits:
         return starter
+    why = "" if account is None else _why_by_owner(account, user, homes)
+    return starter._replace(why=why) if why else None
+
+
+def _why_by_owner(account: systemd_unit.Assignment, user: str, homes: Dict[str, str]) -> str:
     owned = [home for home, owner in sorted(homes.items()) if owner and owner == user]
-    if account is None or not owned:
-        return None
-    why = f"User={user}, who owns {owned[0]} ({account.path}:{account.line})"
-    return starter._replace(why=why)
+    return f"User={user}, who owns {owned[0]} ({account.path}:{account.line})" if owned else ""
 
 
 def _session_of_unit(texts: Sequence[systemd_unit.Unit]) -> str:

@@ -234,14 +234,17 @@ def at_once(
     return sorted(pings, key=lambda sample: sample.began + sample.seconds)
 
 
+def _why_failed(outcomes: Dict[str, int], sent: int) -> str:
+    bad = [f"{n} {name}" for name, n in outcomes.items() if n and name != ANSWERED]
+    return "of {0} pings {1}".format(sent, ", ".join(bad)) if bad else "nothing was sent"
+
+
 def summarize(pings: Sequence[Ping], rate: Optional[float] = None) -> Burst:
     """What a burst shows. ``rate``: the limit that is expected, if any."""
     outcomes = {name: sum(1 for sample in pings if sample.outcome == name) for name in OUTCOMES}
     times = sorted(sample.began + sample.seconds for sample in pings if sample.outcome == ANSWERED)
     if outcomes[ANSWERED] < len(pings) or not pings:
-        bad = [f"{n} {name}" for name, n in outcomes.items() if n and name != ANSWERED]
-        why = "of {0} pings {1}".format(len(pings), ", ".join(bad)) if bad else "nothing was sent"
-        return _burst(FAILED, outcomes, pings, times, why)
+        return _burst(FAILED, outcomes, pings, times, _why_failed(outcomes, len(pings)))
     span = times[-1] - times[0]
     if span >= SHORTEST_DELAY:
         why = (

@@ -86,15 +86,21 @@ def _has(host: Host, name: str) -> bool:
     return False
 
 
+def _text_of(host: Host, path: str) -> Answer[str]:
+    """The text of a stack of the administrator, or else of the package."""
+    text = attempt(host.read_text, path)
+    if isinstance(text, Absent):
+        other = path.replace("/etc/", "/usr/lib/", 1)
+        text = unless_absent(attempt(host.read_text, other), text)
+    return text
+
+
 def _session(host: Host, name: str, above: Tuple[str, ...]) -> Iterator[Tuple[str, str]]:
     """Path and text of the lines for sessions, those of included files in their place."""
     path = name if name.startswith("/") else f"{FOLDER}/{name}"
     if len(above) >= _DEEPEST or path in above:
         raise Unanswered("file:" + path, f"{path} includes itself")
-    text = attempt(host.read_text, path)
-    other = path.replace("/etc/", "/usr/lib/", 1)
-    if isinstance(text, Absent):
-        text = unless_absent(attempt(host.read_text, other), text)
+    text = _text_of(host, path)
     if isinstance(text, Absent) and above:
         raise Unanswered("file:" + path, f"{path}, which {above[-1]} includes, is not there")
     for line in str(known(text)).replace("\\\n", " ").split("\n"):

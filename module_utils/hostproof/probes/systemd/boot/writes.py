@@ -199,18 +199,26 @@ def _tuned_writes(boot: Boot, targets: Sequence[str], tuned_vm: bool) -> List[Wr
     active = known(boot.tuned)
     writes: List[Write] = []
     for unit in active.units:
-        if not unit.enabled or unit.type not in ("sysctl", "sysfs", "vm"):
-            continue
-        options = _options_for(unit, targets, tuned_vm)
-        runs = _acts_here(unit, active) if options or unit.type == "sysctl" else True
-        if runs is False:
-            continue
-        decimal = unit.type == "sysfs" and any(_is_decimal(target) for target in targets)
-        for option in options:
-            write = _tuned_write(option, active)._replace(by_tuned=unit.type == "sysctl")
-            writes.append(write._replace(certain=runs is True, decimal=decimal))
-        if unit.type == "sysctl" and active.reapply_sysctl:
-            writes += [write._replace(certain=runs is True) for write in _reapplied(boot, targets)]
+        if unit.enabled and unit.type in ("sysctl", "sysfs", "vm"):
+            options = _options_for(unit, targets, tuned_vm)
+            runs = _acts_here(unit, active) if options or unit.type == "sysctl" else True
+            if runs is not False:
+                own = _writes_of_unit(boot, unit, options, targets)
+                writes += [write._replace(certain=runs is True) for write in own]
+    return writes
+
+
+def _writes_of_unit(
+    boot: Boot, unit: tuned.Unit, options: Sequence[tuned.Option], targets: Sequence[str]
+) -> List[Write]:
+    active = known(boot.tuned)
+    decimal = unit.type == "sysfs" and any(map(_is_decimal, targets))
+    writes = [
+        _tuned_write(option, active)._replace(by_tuned=unit.type == "sysctl", decimal=decimal)
+        for option in options
+    ]
+    if unit.type == "sysctl" and active.reapply_sysctl:
+        writes += _reapplied(boot, targets)
     return writes
 
 
