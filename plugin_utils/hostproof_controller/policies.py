@@ -172,11 +172,26 @@ def all_defaults() -> dict[str, Any]:
     }
 
 
+def _value_of(
+    control: Control, field: str, variables: Mapping[str, Any], answer: Callable[[object], object]
+) -> Any:
+    name = control.variable(field)
+    if name in variables:
+        return plain(name, variables[name], answer)
+    if name in _OF_ENVIRONMENT and os.environ.get(_OF_ENVIRONMENT[name]):
+        return os.environ[_OF_ENVIRONMENT[name]]
+    constants = constants_of(control.name)
+    if field in constants:
+        return constants[field]
+    if field in control.defaults:
+        return plain(name, control.defaults[field], answer)
+    raise BadPolicy(f"{name} has no value")
+
+
 def _values(
     control: Control, variables: Mapping[str, Any], answer: Callable[[object], object]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     facts = variables.get("ansible_facts") or {}
-    constants = constants_of(control.name)
     shown: dict[str, Any] = {}
     hidden: dict[str, Any] = {}
     for field in control.fields:
@@ -186,16 +201,7 @@ def _values(
                 f"{name} is a fact of this host, and a host must not set its own policy: set it "
                 "in the inventory"
             )
-        if name in variables:
-            value = plain(name, variables[name], answer)
-        elif name in _OF_ENVIRONMENT and os.environ.get(_OF_ENVIRONMENT[name]):
-            value = os.environ[_OF_ENVIRONMENT[name]]
-        elif field in constants:
-            value = constants[field]
-        elif field in control.defaults:
-            value = plain(name, control.defaults[field], answer)
-        else:
-            raise BadPolicy(f"{name} has no value")
+        value = _value_of(control, field, variables, answer)
         if name == targets.PROFILE and variables.get(targets.RELEASE) is not None:
             value = targets.profile_of(value, plain(name, variables[targets.RELEASE], answer))
         option = control.options[field]
@@ -253,16 +259,27 @@ class _Room:
         self.items = MOST_ITEMS
         self.characters = MOST_TEXT
 
+    def take(self, name: str, depth: int) -> None:
+        """Take one value at this depth."""
+        self.items -= 1
+        if self.items < 0 or depth > MOST_DEPTH:
+            raise BadPolicy(
+                f"{name} is nested deeper than {MOST_DEPTH} levels or holds more than {MOST_ITEMS} "
+                "values, which is too much for a policy; check it for an alias or a loop"
+            )
+
+
+def _check_keys(name: str, value: Mapping[Any, Any], room: _Room, depth: int) -> None:
+    if not all(isinstance(key, str) for key in value):
+        raise BadPolicy(f"{name} has a key that is no text: put it in quotes")
+    for key in value:
+        _plain_text(name, key, None, room, depth)
+
 
 def _plain(
     name: str, value: object, answer: Callable[[object], object] | None, room: _Room, depth: int
 ) -> Any:
-    room.items -= 1
-    if room.items < 0 or depth > MOST_DEPTH:
-        raise BadPolicy(
-            f"{name} is nested deeper than {MOST_DEPTH} levels or holds more than "
-            f"{MOST_ITEMS} values, which is too much for a policy; check it for an alias or a loop"
-        )
+    room.take(name, depth)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float):
@@ -272,10 +289,7 @@ def _plain(
     if isinstance(value, str):
         return _plain_text(name, value, answer, room, depth)
     if isinstance(value, Mapping):
-        if not all(isinstance(key, str) for key in value):
-            raise BadPolicy(f"{name} has a key that is no text: put it in quotes")
-        for key in value:
-            _plain_text(name, key, None, room, depth)
+        _check_keys(name, value, room, depth)
         return {str(k): _plain(name, item, answer, room, depth + 1) for k, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(name, item, answer, room, depth + 1) for item in value]

@@ -14,7 +14,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -123,13 +123,17 @@ def _of_variables(extra: Sequence[str]) -> Iterator[str]:
         elif values and raw.isprintable() and _repeats_as_it_is(values, left_out):
             yield f"-e {shlex.quote(raw)}"
         else:
-            for name, value in values.items():
-                if name in left_out or not _NAME.match(name):
-                    continue
-                if _is_shown(name, value):
-                    yield f"-e {shlex.quote(json.dumps({name: value}))}"
-                else:
-                    yield f'-e "{name}=${{{name}:?}}"'
+            yield from _one_by_one(values, left_out)
+
+
+def _one_by_one(values: Mapping[str, Any], left_out: Container[str]) -> Iterator[str]:
+    for name, value in values.items():
+        if name in left_out or not _NAME.match(name):
+            continue
+        if _is_shown(name, value):
+            yield f"-e {shlex.quote(json.dumps({name: value}))}"
+        else:
+            yield f'-e "{name}=${{{name}:?}}"'
 
 
 def _repeats_as_it_is(values: dict[str, Any], left_out: frozenset[str]) -> bool:

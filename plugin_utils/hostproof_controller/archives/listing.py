@@ -52,18 +52,25 @@ def parse(text: str, only: str = "") -> Listed:
             folder = line[:-1].rstrip("/") or "/"
             listing.folders[folder] = {}
         elif folder is not None and line and not re.match(r"total \d", line):
-            entry = _ENTRY.match(line) if len(line) <= _MOST_OF_A_LINE else None
-            name = _NAME.fullmatch(entry["rest"]) if entry else None
-            if entry is None or name is None:
+            named = _entry_of(line)
+            if named is None:
                 unsure.add(folder)
-                continue
-            word, arrow, target = name["name"].partition(" -> ")
-            if word == ".":
+            elif named[0] == ".":
                 whole.add(folder)
-            if word not in (".", ".."):
-                is_link = entry["type"] == "l" and arrow
-                listing.folders[folder][word] = Entry(entry["type"], target if is_link else None)
+            elif named[0] != "..":
+                listing.folders[folder][named[0]] = named[1]
     # Insights keeps only some lines of a list. The line of the directory itself is missing then.
     for path in unsure | (listing.folders.keys() - whole):
         listing.folders.pop(path, None)
     return listing
+
+
+def _entry_of(line: str) -> tuple[str, Entry] | None:
+    """The entry of a line by its name; None for a line that cannot be read."""
+    entry = _ENTRY.match(line) if len(line) <= _MOST_OF_A_LINE else None
+    name = _NAME.fullmatch(entry["rest"]) if entry else None
+    if entry is None or name is None:
+        return None
+    word, arrow, target = name["name"].partition(" -> ")
+    is_link = entry["type"] == "l" and arrow
+    return word, Entry(entry["type"], target if is_link else None)

@@ -9,6 +9,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ import click
 from ..layout import WORKPLACE
 from ..report.text import shorten
 from . import options, terminal
-from .environment import ROOT, environment_folder
+from .environment import ROOT, environment_folder, named_inventories
 from .errors import Refused
 
 if TYPE_CHECKING:
@@ -63,9 +64,7 @@ def command(
     from .. import inventories as looked_at
 
     programs = environment_folder() / "bin"
-    named = [*inventories] or [
-        source for source in os.environ.get("ANSIBLE_INVENTORY", "").split(",") if source
-    ]
+    named = [*inventories] or named_inventories(os.environ)
     try:
         looked_at.check([word for inventory in named for word in ("-i", inventory)])
     except looked_at.Unsafe as problem:
@@ -94,8 +93,7 @@ def command(
     if changes:
         terminal.table(HEADS, [row(change) for change in changes])
         terminal.say("")
-    kinds = Counter(change.kind for change in changes)
-    counts = ", ".join(f"{kinds[kind]} {kind}" for kind in catalogue_diff.KINDS if kinds[kind])
+    counts = _counted(changes)
     update = f"{shorten(old, MOST_TEXT)} ({before.version}) to {now.version}, {count} packs"
     terminal.say(f"{update}: {counts or 'no difference'}")
     return 0
@@ -112,6 +110,13 @@ def row(change: Change) -> tuple[str, ...]:
         shorten(change.now, MOST_TEXT),
         hosts,
     )
+
+
+def _counted(changes: Sequence[Change]) -> str:
+    from ..catalogue_diff import KINDS
+
+    kinds = Counter(change.kind for change in changes)
+    return ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
 
 
 def copy_packs(evidence: Path | None, into: Path) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 from ansible.module_utils.hostproof.controls.registry import CONTROLS, NAMES, requirements
+from ansible.module_utils.hostproof.evaluate.finding import Check
 from ansible.module_utils.hostproof.evaluate.policy import PROFILE_FIELD
 from ansible.module_utils.hostproof.evaluate.requirement import Requirement
 
@@ -61,11 +62,8 @@ def command(
 
     With --profile: the values that the profile requires of a host before the installation.
     """
-    if control is not None and control not in NAMES:
-        hint = did_you_mean(control, NAMES)
-        raise Refused(
-            f"there is no control {quoted(control)}{hint or '; there are ' + ', '.join(NAMES)}"
-        )
+    if control is not None:
+        _check_control(control)
     chosen = None if set_name is None else _selected_by(set_name)
     if profile is not None:
         required = [
@@ -73,16 +71,8 @@ def command(
             for name in NAMES
             if control in (None, name)
             for requirement in _required(name, profile)
-            if chosen is None or chosen.has(requirement.check)
         ]
-        records = [requirement._asdict() for requirement in required]
-        _show(
-            records,
-            OF_PROFILE,
-            [tuple(requirement) for requirement in required],
-            output_format,
-            wraps=3,
-        )
+        _show_required(required, chosen, output_format)
         return 0
     own = (own_check.check for own_check in own_checks(inventories))
     checks = [
@@ -94,16 +84,19 @@ def command(
         (check.id, check.title, check.severity, check.takes_effect.replace("_", " "), check.control)
         for check in checks
     ]
-    records = [
-        {
-            **check._asdict(),
-            "control": check.control,
-            "since": None if check.control == OWN else since(check.id),
-        }
-        for check in checks
-    ]
-    _show(records, HEADS, rows, output_format, wraps=1)
+    _show([_record(check) for check in checks], HEADS, rows, output_format, wraps=1)
     return 0
+
+
+def _check_control(name: str) -> None:
+    if name not in NAMES:
+        hint = did_you_mean(name, NAMES) or f"; there are {', '.join(NAMES)}"
+        raise Refused(f"there is no control {quoted(name)}{hint}")
+
+
+def _record(check: Check) -> dict[str, Any]:
+    first = None if check.control == OWN else since(check.id)
+    return {**check._asdict(), "control": check.control, "since": first}
 
 
 def _selected_by(name: str) -> Selection:
@@ -124,6 +117,15 @@ def _required(name: str, profile: str) -> Iterable[Requirement]:
     control = controls()[name]
     values = {field: control.defaults[field] for field in control.fields}
     return requirements(name, CONTROLS[name].policy_from({**values, PROFILE_FIELD: profile}))
+
+
+def _show_required(
+    required: list[Requirement], chosen: Selection | None, output_format: str
+) -> None:
+    shown = [one for one in required if chosen is None or chosen.has(one.check)]
+    records = [requirement._asdict() for requirement in shown]
+    rows = [tuple(requirement) for requirement in shown]
+    _show(records, OF_PROFILE, rows, output_format, wraps=3)
 
 
 def _show(

@@ -237,39 +237,47 @@ def _sentence(problem: click.ClickException, first: str) -> str:
 
     ``first`` is the first word of the command line: click does not always report the command.
     """
-    from .suggestions import did_you_mean, quoted
-
     context = getattr(problem, "ctx", None)
     words = context.command_path if context else first if first in COMMANDS else _PROGRAM
     name = words.removeprefix(f"{_PROGRAM} ")
     path = _PROGRAM if name == _PROGRAM else f"{_PROGRAM} {name}"
     help_command = f"./{path} --help"
     if isinstance(problem, click.NoSuchCommand):
-        missing = quoted(problem.command_name)
-        if context and context.command is not hostproof:
-            missing = f"{missing} of {name}"
-        elif problem.command_name in RENAMED:
-            return f"the command {missing} is now called {RENAMED[problem.command_name]}"
-        group = context.command if context else hostproof
-        known = COMMANDS if group is hostproof else getattr(group, "commands", ())
-        hint = did_you_mean(problem.command_name, known)
-        return f"there is no command {missing}{hint or f'; {help_command} lists the commands'}"
+        return _no_command(problem.command_name, context, name, help_command)
     if isinstance(problem, click.NoSuchOption):
-        new_name = RENAMED_OPTIONS.get(problem.option_name)
-        if context and new_name in _option_names(context.command.params):
-            return f"{name}: the option {problem.option_name} is now called {new_name}"
-        sentence = f"{name} has no option {quoted(problem.option_name)}"
-        others = _commands_with(problem.option_name)
-        if others:
-            return f"{sentence}; it is an option of {' and '.join(others)}"
-        known = _option_names(context.command.get_params(context)) if context else []
-        return sentence + (
-            did_you_mean(problem.option_name, known) or f"; {help_command} lists them"
-        )
+        return _no_option(problem.option_name, context, name, help_command)
     if isinstance(problem, click.MissingParameter) and problem.param and context:
         return f"{name} needs {_described(problem.param, context)}"
     message = problem.format_message().rstrip(".")
     return f"{name}: {message[:1].lower()}{message[1:]}"
+
+
+def _no_command(missing: str, context: click.Context | None, name: str, help_command: str) -> str:
+    from .suggestions import did_you_mean, quoted
+
+    what = quoted(missing)
+    if context and context.command is not hostproof:
+        what = f"{what} of {name}"
+    elif missing in RENAMED:
+        return f"the command {what} is now called {RENAMED[missing]}"
+    group = context.command if context else hostproof
+    known = COMMANDS if group is hostproof else getattr(group, "commands", ())
+    hint = did_you_mean(missing, known)
+    return f"there is no command {what}{hint or f'; {help_command} lists the commands'}"
+
+
+def _no_option(option: str, context: click.Context | None, name: str, help_command: str) -> str:
+    from .suggestions import did_you_mean, quoted
+
+    new_name = RENAMED_OPTIONS.get(option)
+    if context and new_name in _option_names(context.command.params):
+        return f"{name}: the option {option} is now called {new_name}"
+    sentence = f"{name} has no option {quoted(option)}"
+    others = _commands_with(option)
+    if others:
+        return f"{sentence}; it is an option of {' and '.join(others)}"
+    known = _option_names(context.command.get_params(context)) if context else []
+    return sentence + (did_you_mean(option, known) or f"; {help_command} lists them")
 
 
 def _described(param: click.Parameter, context: click.Context) -> str:

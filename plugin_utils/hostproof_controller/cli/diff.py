@@ -284,6 +284,6 @@ def _text(old: dict[str, Any] | None, new: dict[str, Any] | None) -> str:
     # A title states what is required: the opposite of what a failure has found.
     unwell = [entry for entry in (new, old) if entry and entry["status"] in PROBLEMS]
     text = heading_of(unwell[0]) if unwell else str(finding["title"])
-    if was is not None and actual is not None and was != actual:
-        return f"{text}: {was} → {actual}"
-    return f"{text}: {actual}" if actual is not None else text
+    if actual is None:
+        return text
+    return f"{text}: {actual}" if was in (None, actual) else f"{text}: {was} → {actual}"

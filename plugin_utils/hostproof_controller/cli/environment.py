@@ -19,8 +19,12 @@ def environment_folder() -> Path:
 
 def default_inventories(variables: Mapping[str, str]) -> list[str]:
     """The inventories of a run without -i: those of ANSIBLE_INVENTORY, or this machine."""
-    named = [source for source in variables.get("ANSIBLE_INVENTORY", "").split(",") if source]
-    return named or [str(ROOT / "inventories/local")]
+    return named_inventories(variables) or [str(ROOT / "inventories/local")]
+
+
+def named_inventories(variables: Mapping[str, str]) -> list[str]:
+    """Those of ANSIBLE_INVENTORY."""
+    return [source for source in variables.get("ANSIBLE_INVENTORY", "").split(",") if source]
 
 
 def child_environment() -> dict[str, str]:

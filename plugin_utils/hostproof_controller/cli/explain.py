@@ -132,26 +132,32 @@ def explained(name: str, inventories: Sequence[str] = ()) -> Explained:
             *(own_check.check for own_check in own.values()),
         )
     }
-    check = known.get(name) or known.get(current(name))
-    if check is None:
-        # The second part only is what a reader remembers.
-        same = [check_id for check_id in known if check_id.partition(".")[2] == name]
-        check = known[same[0]] if len(same) == 1 else None
+    check = _check_named(name, known)
     if check is None and name in NAMES:
         raise Refused(f"{name} is a control; ./hostproof checks --control {name} lists its checks")
+    check = check or _of_answers(name)
     if check is None:
-        check = _of_answers(name)
-    if check is None:
-        hint = _with_word(name, known) or did_you_mean(name, [*NAMES, *known], -1)
-        raise Refused(
-            f"there is no check {quoted(name)}{hint or '; ./hostproof checks lists them'}"
-        )
+        raise Refused(f"there is no check {quoted(name)}{_hint_for(name, known)}")
     if check.control not in NAMES or check.id.endswith((".audited", ".applied")):
         return Explained(check, _of_itself(check), check.reference, [])
     page = f"docs/controls/{check.control}.md"
     text = section((ROOT / page).read_text(encoding="utf-8"), check.id)
     whole = "\n".join([_with_paths(text), *_not_on_page(check, text)])
     return Explained(check, whole, page, variables_in(text, check.control))
+
+
+def _check_named(name: str, known: dict[str, Check]) -> Check | None:
+    check = known.get(name) or known.get(current(name))
+    if check is not None:
+        return check
+    # The second part only is what a reader remembers.
+    same = [check_id for check_id in known if check_id.partition(".")[2] == name]
+    return known[same[0]] if len(same) == 1 else None
+
+
+def _hint_for(name: str, known: dict[str, Check]) -> str:
+    near = _with_word(name, known) or did_you_mean(name, [*NAMES, *known], -1)
+    return near or "; ./hostproof checks lists them"
 
 
 def _not_on_page(check: Check, text: str) -> Iterator[str]:

@@ -93,12 +93,7 @@ def steps_of(findings: Sequence[dict[str, Any]]) -> list[Step]:
         if _has_fix(finding):
             gathered.add(finding)
     causes = {finding["check"]: {*finding["because_of"]} for finding in findings}
-    last = [
-        Step(effect, tuple(event.checks), event.text(), (), ())
-        for effect, event in sorted(
-            gathered.events.items(), key=lambda item: TAKES_EFFECT.index(item[0])
-        )
-    ]
+    last = gathered.last_steps()
     ordered = _in_order([*gathered.steps.values()], causes)
     # Their causes are resolved only by an event.
     waited_for = {check for step in last for check in step.checks}
@@ -130,14 +125,7 @@ class _Gathered:
         may_run = all(map(is_from_host, others))
         commands = tuple(others) if may_run else ()
         effect = finding["takes_effect"] or "now"
-        clauses = _clauses(finding["fix"] or "-", self._remarks)
-        # Commands can be the event themselves, such as umount and mount.
-        while not others and clauses and _EVENT.match(clauses[-1]):
-            self.events.setdefault(effect, _Event([], [])).add(finding["check"], clauses.pop())
-        # The step of that check is there already.
-        clauses = [
-            clause for clause in clauses if not _is_of_another(clause, finding, self._open_checks)
-        ]
+        clauses = self._own_clauses(finding, effect, bool(others))
         if not (clauses or own):
             return
         if not may_run:
@@ -149,6 +137,24 @@ class _Gathered:
         texts = self._clauses_of.setdefault(key, [])
         texts += [clause for clause in clauses if clause not in texts]
         self.steps[key] = step._replace(what=_joined(texts, self._remarks))
+
+    def last_steps(self) -> list[Step]:
+        """A step for each event, in the order in which they take effect."""
+        return [
+            Step(effect, tuple(self.events[effect].checks), self.events[effect].text(), (), ())
+            for effect in sorted(self.events, key=TAKES_EFFECT.index)
+        ]
+
+    def _own_clauses(self, finding: dict[str, Any], effect: str, has_commands: bool) -> list[str]:
+        """The clauses of the fix, without its events, which are taken, and without other steps."""
+        clauses = _clauses(finding["fix"] or "-", self._remarks)
+        # Commands can be the event themselves, such as umount and mount.
+        while not has_commands and clauses and _EVENT.match(clauses[-1]):
+            self.events.setdefault(effect, _Event([], [])).add(finding["check"], clauses.pop())
+        # The step of that check is there already.
+        return [
+            clause for clause in clauses if not _is_of_another(clause, finding, self._open_checks)
+        ]
 
 
 #: A clause for which a finding waits.

@@ -159,6 +159,13 @@ def _safe(*texts: str) -> bool:
     )
 
 
+def _why_left_out(instance: instances.Instance) -> str:
+    if not _safe(instance.sid):
+        return f"Left out for its name: {one_line(ascii(instance.sid))}"
+    why = one_line(str(instance.segments)) if instance.segments else "none was found"
+    return f"Left out: the SGA of {one_line(instance.sid)} could not be read ({why})"
+
+
 def _instances(host: Host) -> Part:
     answer = attempt(instances.find_instances, host)
     notes: list[str] = []
@@ -166,17 +173,14 @@ def _instances(host: Host) -> Part:
         return Part("hugepages", [f"Instances are not known: {one_line(str(answer))}"], {}, [])
     listed, users = [], []
     for instance in answer:
-        sizes = instance.segments
-        if not _safe(instance.sid):
-            notes.append(f"Left out for its name: {one_line(ascii(instance.sid))}")
-        elif not isinstance(sizes, list) or not sizes:
-            why = one_line(str(sizes)) if sizes else "none was found"
-            notes.append(f"Left out: the SGA of {one_line(instance.sid)} could not be read ({why})")
-        else:
-            listed.append({"sid": instance.sid, "sga": size_text(sum(part.size for part in sizes))})
-            user = if_known(instance.user, None)
-            if isinstance(user, str) and _safe(user) and user not in users:
-                users.append(user)
+        sizes = if_known(instance.segments, [])
+        if not _safe(instance.sid) or not sizes:
+            notes.append(_why_left_out(instance))
+            continue
+        listed.append({"sid": instance.sid, "sga": size_text(sum(part.size for part in sizes))})
+        user = if_known(instance.user, None)
+        if isinstance(user, str) and _safe(user) and user not in users:
+            users.append(user)
     variables: dict[str, Any] = {}
     if listed:
         notes.append("Running instances with their memory. sga is the larger of")

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}\Z")
 
 
+def _check_addresses(mail: tuple[str, ...]) -> None:
+    for recipient in mail:
+        if not _ADDRESS.match(recipient):
+            raise Refused(f"--mail: {recipient!r} is not an e-mail address")
+
+
 @options.command("notify", exits={0: "sent, or nothing is new", 1: "not sent; see the message"})
 @click.option(
     "--webhook-file",
@@ -63,9 +69,7 @@ def command(
     from ..notify import message as forms
     from ..notify import sending
 
-    for recipient in mail:
-        if not _ADDRESS.match(recipient):
-            raise Refused(f"--mail: {recipient!r} is not an e-mail address")
+    _check_addresses(mail)
     if not (webhook_file or mail or prints):
         raise Refused("notify needs --webhook-file, --mail or --print")
     address = sending.webhook_in(webhook_file) if webhook_file else None

@@ -44,6 +44,11 @@ SPECIAL_TAGS = ("all", "always", "never", "tagged", "untagged")
 _EXIT_CODE = re.compile(rb'^ *"exit_code": ([0-9]+),?$', re.MULTILINE)
 #: The exit code is on one of the first lines of report.json.
 _HEAD = 65536
+#: What a command makes instead of a report, with the variable of its directory.
+_RESULTS = {
+    "record": ("Evidence", "HOSTPROOF_RECORD"),
+    "baseline": ("Baseline", "HOSTPROOF_BASELINE"),
+}
 
 
 @dataclass(kw_only=True)
@@ -307,26 +312,28 @@ class Play:
 
     def _ended(self, code: int) -> int:
         """Our exit code. A run that was cut short, or that found no host, gets its report here."""
-        verb = self.command
         if code == 99:
             code = EXIT_INTERRUPTED
         if code == 1 and self.ansible.has("subset") and self._limit_leaves_no_host():
             return EXIT_USAGE
-        if (verb, code) == ("apply", EXIT_NOT_DATABASE_HOST) and not self.gate:
+        if (self.command, code) == ("apply", EXIT_NOT_DATABASE_HOST) and not self.gate:
             return self._ended_idle()
-        judges = verb in ("audit", "verify") or self.gate
+        judges = self.command in ("audit", "verify") or self.gate
         if code not in (0, 2, 4, EXIT_INTERRUPTED) and not (code == 1 and judges):
             return EXIT_USAGE
-        if verb in ("revert", "detect_storage"):
+        if self.command in ("revert", "detect_storage", "record", "baseline"):
+            self._name_result()
             return code
-        if verb in ("record", "baseline"):
-            what = verb == "record"
-            directory = self._folder("HOSTPROOF_RECORD" if what else "HOSTPROOF_BASELINE")
-            if directory.is_dir() and not self.quiet:
-                print(f"{'Evidence' if what else 'Baseline'}: {directory}", flush=True)
-            return code
+        return self._ended_with_report(code)
+
+    def _name_result(self) -> None:
+        what, variable = _RESULTS.get(self.command, ("", ""))
+        if what and not self.quiet and self._folder(variable).is_dir():
+            print(f"{what}: {self._folder(variable)}", flush=True)
+
+    def _ended_with_report(self, code: int) -> int:
         report = self._folder("HOSTPROOF_REPORT")
-        if verb == "apply":
+        if self.command == "apply":
             if self.gate and not self._finish_gate(report):
                 return EXIT_USAGE
             if not report.is_dir():

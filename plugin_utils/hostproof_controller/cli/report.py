@@ -73,15 +73,10 @@ def command(
         terminal = [f"--severity={severity}"] * bool(severity)
         terminal += [f"--fail-on={fail_on}"] * bool(fail_on) + ["-v"] * verbose
         return _render(directories, out, query, waivers, strict, quiet, terminal)
-    other = "--fixes" if fixes is not None else "--format"
     if query is not None or quiet:
+        other = "--fixes" if fixes is not None else "--format"
         raise Refused(f"--{'quiet' if query is None else 'query'} cannot be used with {other}")
-    if fixes is not None and out is not None:
-        raise Refused("--out cannot be used with --fixes")
-    if world_readable and (output_format is None or out is None):
-        raise Refused("--world-readable requires --format and --out")
-    if output_format is not None and fixes is not None:
-        raise Refused("--format cannot be used with --fixes")
+    _check_together(output_format, fixes, out, world_readable=world_readable)
     results = _results(directories, waivers)
     results.fail_on = fail_on or results.fail_on
     if fixes is not None:
@@ -89,6 +84,11 @@ def command(
 
         return write(results, fixes)
     text = text_of(results, output_format or "", strict)
+    _put(text, out, world_readable=world_readable)
+    return exit_code(results, strict)
+
+
+def _put(text: str, out: str | None, *, world_readable: bool) -> None:
     if out is None:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -97,7 +97,17 @@ def command(
         write_private(out, text, mode=0o644)
     else:
         _write_new(out, text)
-    return exit_code(results, strict)
+
+
+def _check_together(
+    output_format: str | None, fixes: str | None, out: str | None, *, world_readable: bool
+) -> None:
+    if fixes is not None and out is not None:
+        raise Refused("--out cannot be used with --fixes")
+    if world_readable and (output_format is None or out is None):
+        raise Refused("--world-readable requires --format and --out")
+    if output_format is not None and fixes is not None:
+        raise Refused("--format cannot be used with --fixes")
 
 
 def _render(

@@ -137,9 +137,7 @@ def command(
         return _remove(directory, name, user)
     if on_calendar is None:
         raise Refused("schedule needs --on-calendar EXPR, or --remove")
-    after = [_call("prune", "--keep", str(keep))] if keep else []
-    if webhook_file or mail:
-        after.append(_call("notify", *_notify(webhook_file, webhook_format, mail)))
+    after = _after_audit(keep, webhook_file, webhook_format, mail)
     # A timer that root starts with --user runs as root too.
     is_of_root = not user or os.geteuid() == 0
     places = _places(webhook_file, audit)
@@ -153,7 +151,7 @@ def command(
         before=_OF_ROOT.format(_check(directory, name, places)) if is_of_root else "",
         audit=_call("audit", *audit),
         ran=_RAN,
-        after="".join(f"ExecStartPost={line}\n" for line in after),
+        after=after,
     )
     timer = TIMER.format(head=_HEAD, calendar=_calendar(on_calendar), delay=delay)
     units = {f"{name}.service": service, f"{name}.timer": timer}
@@ -167,6 +165,13 @@ def command(
     _systemctl(user, "enable", "--now", f"{name}.timer")
     terminal.say(f"Written: {', '.join(str(directory / unit) for unit in units)}")
     return 0
+
+
+def _after_audit(keep: int | None, webhook: str | None, form: str, mail: tuple[str, ...]) -> str:
+    lines = [_call("prune", "--keep", str(keep))] if keep else []
+    if webhook or mail:
+        lines.append(_call("notify", *_notify(webhook, form, mail)))
+    return "".join(f"ExecStartPost={line}\n" for line in lines)
 
 
 def _notify(webhook: str | None, form: str, mail: tuple[str, ...]) -> list[str]:

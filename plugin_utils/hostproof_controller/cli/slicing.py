@@ -17,7 +17,7 @@ from ..slices.jobs import AuditRequest, Job
 from ..slices.nodes import Node, read_nodes
 from ..slices.splitting import split
 from .ansible_options import AnsibleOptions
-from .environment import environment_folder
+from .environment import environment_folder, named_inventories
 from .errors import Refused, complain
 from .forks import CONFIGURED, requested
 from .hosts import hosts_and_groups
@@ -146,27 +146,37 @@ def slicing_of(
     if count is not None and not (automatic or _is_number(count)):
         raise Refused(f"--slices: {count} is neither a number of slices nor {_AUTO}")
     nodes = read_nodes(Path(file)) if file is not None else []
-    slice_count = 0 if automatic else len(nodes) if count is None else int(count)
-    if not (automatic or 0 < slice_count <= _MOST_SLICES):
-        raise Refused(f"--slices: 1 to {_MOST_SLICES} slices can be made, not {slice_count}")
+    slice_count = 0 if automatic else _slice_count(count, nodes)
     for key, instead in _ASKING.items():
         if ansible.has(key):
             raise Refused(f"a slice has no terminal for questions: use {instead} with --slices")
     if has_evidence:
         raise Refused("--evidence contacts no host: nothing to split into slices")
-    inventories = list(ansible.all("inventory"))
-    if not inventories:
-        inventories = [
-            source for source in environment.get("ANSIBLE_INVENTORY", "").split(",") if source
-        ]
-    if not inventories:
-        raise Refused("--slices needs your hosts: name them with -i INVENTORY")
-    for word in ansible.all("extra_vars"):
-        if word.startswith("@") and not os.path.isfile(word[1:]):
-            raise Refused(f"-e: there is no file {word[1:]}")
+    inventories = _inventories(ansible, environment)
+    _check_variable_files(ansible)
     _programs()
     at_once = requested(ansible.last("forks"), environment) or 0
     return Slicing(slice_count, at_once, nodes, inventories, ansible.last("subset") or "")
+
+
+def _slice_count(count: str | None, nodes: list[Node]) -> int:
+    slice_count = len(nodes) if count is None else int(count)
+    if not 0 < slice_count <= _MOST_SLICES:
+        raise Refused(f"--slices: 1 to {_MOST_SLICES} slices can be made, not {slice_count}")
+    return slice_count
+
+
+def _inventories(ansible: AnsibleOptions, environment: dict[str, str]) -> list[str]:
+    inventories = list(ansible.all("inventory")) or named_inventories(environment)
+    if not inventories:
+        raise Refused("--slices needs your hosts: name them with -i INVENTORY")
+    return inventories
+
+
+def _check_variable_files(ansible: AnsibleOptions) -> None:
+    for word in ansible.all("extra_vars"):
+        if word.startswith("@") and not os.path.isfile(word[1:]):
+            raise Refused(f"-e: there is no file {word[1:]}")
 
 
 def _is_number(text: str) -> bool:

@@ -86,18 +86,22 @@ def command(
     return 0
 
 
+def _check_new(path: Path, known: list[Waiver], waiver: Waiver) -> None:
+    for other in known:
+        shared = set(other.hosts) & set(waiver.hosts)
+        whose = set(other.subjects or [""]) & set(waiver.subjects or [""])
+        if other.check == waiver.check and shared and whose:
+            name = f"{waiver.check} on {', '.join(sorted(shared))}"
+            raise Refused(f"{path} has a waiver of {name} already: change its entry")
+
+
 def _add(path: Path, waiver: Waiver, text: str) -> None:
     """Append the entry. Refused, without a change, where the result would not be a waiver file."""
     before, known = "", []
     try:
         if path.exists():
             known = load_waivers(str(path))
-            for other in known:
-                shared = set(other.hosts) & set(waiver.hosts)
-                whose = set(other.subjects or [""]) & set(waiver.subjects or [""])
-                if other.check == waiver.check and shared and whose:
-                    name = f"{waiver.check} on {', '.join(sorted(shared))}"
-                    raise Refused(f"{path} has a waiver of {name} already: change its entry")
+            _check_new(path, known, waiver)
             with open_regular(str(path)) as stream:
                 before = stream.read().decode("utf-8")
         begin = "---\n" if not before else "" if before.endswith("\n") else "\n"

@@ -87,6 +87,14 @@ def _complete(cluster: Cluster) -> dict[str, Any]:
     return _cluster_finding(check, PASS, desired=expected, running=seen)
 
 
+def _trait(check: Check, name: str, nodes: list[Node], names: list[str]) -> list[dict[str, Any]]:
+    if pace.is_pace(name):
+        return _pace(check, name, {node.host: node.traits[check.id].get(name) for node in nodes})
+    by_host = {node.host: _trait_of(node, check, name) for node in nodes}
+    bad = WARN if _is_spare(name, names, by_host) else FAIL
+    return differences(check, name, by_host, bad)
+
+
 def _traits(cluster: Cluster, check: Check) -> list[dict[str, Any]]:
     """A finding for each trait that differs or is not known of a node; one where all agree."""
     unjudged = [node.host for node in cluster.nodes if check.id not in node.traits]
@@ -99,15 +107,8 @@ def _traits(cluster: Cluster, check: Check) -> list[dict[str, Any]]:
     # After out-of-place patching, the Grid home of one node is an unused home of another.
     homes = {f"patches {node.traits[check.id].get(GRID_HOME)}" for node in nodes}
     for name in names:
-        if name in homes:
-            continue
-        if pace.is_pace(name):
-            measured = {node.host: node.traits[check.id].get(name) for node in nodes}
-            findings += _pace(check, name, measured)
-            continue
-        by_host = {node.host: _trait_of(node, check, name) for node in nodes}
-        bad = WARN if _is_spare(name, names, by_host) else FAIL
-        findings += differences(check, name, by_host, bad)
+        if name not in homes:
+            findings += _trait(check, name, nodes, names)
     return findings or [_all_alike(cluster, check, f"{len(names)} values are equal")]
 
 

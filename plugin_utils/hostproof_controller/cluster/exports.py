@@ -10,7 +10,7 @@ Hosts of a failover pair must be equal, too: mount options, login limits and hug
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.controls.cluster_nodes import rules_traits
@@ -152,24 +152,29 @@ def _states(users: Iterable[User]) -> str:
     )
 
 
-def _locks(export: Export) -> dict[str, Any]:
-    users = export.users
+def _why_not_shared(users: Sequence[User], apart: bool) -> list[str]:
     local = [user.host for user in users if user.locks == "local"]
-    # Hosts that never use the files at once need no view of each other's attributes.
-    apart = all(user.use == _FAILOVER for user in users)
     cached = [user.host for user in users if user.attributes == "cached" and not apart]
-    unclear = [
-        user.host
-        for user in users
-        if user.locks not in ("local", "server") or user.attributes not in ("cached", "not cached")
-    ]
-    seen = _named(user.host for user in users)
     why = []
     if local:
         uses = "uses" if len(local) == 1 else "use"
         why.append(f"{_named(local)} {uses} local locks, which no other host sees.")
     if cached:
         why.append(f"{_named(cached)} cache{'s' * (len(cached) == 1)} attributes.")
+    return why
+
+
+def _locks(export: Export) -> dict[str, Any]:
+    users = export.users
+    # Hosts that never use the files at once need no view of each other's attributes.
+    apart = all(user.use == _FAILOVER for user in users)
+    unclear = [
+        user.host
+        for user in users
+        if user.locks not in ("local", "server") or user.attributes not in ("cached", "not cached")
+    ]
+    seen = _named(user.host for user in users)
+    why = _why_not_shared(users, apart)
     status = FAIL if why else PASS
     if unclear and not why:
         status = ERROR

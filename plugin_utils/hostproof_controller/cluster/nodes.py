@@ -123,13 +123,7 @@ def node_of(state: State, kept: dict[Any, Any], *, running: bool = False) -> Nod
     """What a host stated of itself. ``kept`` holds equal texts once; ``running``: with the running
     values, which two nodes under different load need not share."""
     own_name = str((_finding_of_cluster(state.findings).get("values") or {}).get("node") or "")
-    own = [entry for entry in state.findings if entry["control"] == NAME]
-    traits = {entry["check"]: dict(entry["values"]) for entry in own if entry["values"]}
-    for finding in state.findings:
-        compared_by = _MEASURED.get(finding["check"], "")
-        if compared_by in traits and finding["values"]:
-            measured = {name: value for name, value in finding["values"].items() if name != "unit"}
-            traits[compared_by].update(measured)
+    traits = _traits_of(state.findings)
     bare = partial(_without_names, _names_of(state.name, own_name, traits))
     alone = _alone(state.findings)
     verdicts: dict[tuple[str, str], Verdict] = {}
@@ -149,6 +143,17 @@ def node_of(state: State, kept: dict[Any, Any], *, running: bool = False) -> Nod
         )
         verdicts[kept.setdefault(key, key)] = kept.setdefault(verdict, verdict)
     return Node(state.name, own_name, traits, verdicts, _disks_of(state.findings))
+
+
+def _traits_of(findings: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    own = [entry for entry in findings if entry["control"] == NAME]
+    traits = {entry["check"]: dict(entry["values"]) for entry in own if entry["values"]}
+    for finding in findings:
+        compared_by = _MEASURED.get(finding["check"], "")
+        if compared_by in traits and finding["values"]:
+            measured = {name: value for name, value in finding["values"].items() if name != "unit"}
+            traits[compared_by].update(measured)
+    return traits
 
 
 def _disks_of(findings: Iterable[dict[str, Any]]) -> dict[str, Any] | None:

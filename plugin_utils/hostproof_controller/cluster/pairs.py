@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ansible.module_utils.hostproof.evaluate.finding import PASS, SKIP, subject_of
 
 from .comparison import layer_of, traits_that_differ
-from .nodes import State, Verdict, node_of
+from .nodes import Node, State, Verdict, node_of
 
 #: Where the other host does not have what was checked.
 MISSING = "-"
@@ -32,10 +32,7 @@ def differences(first: State, second: State) -> list[Row]:
     """By control. Traits are compared where both hosts are nodes of clusters."""
     kept: dict[object, object] = {}
     nodes = [node_of(state, kept, running=True) for state in (first, second)]
-    rows = []
-    for check_id, name, values in traits_that_differ(nodes):
-        shown = (MISSING if values[node.host] is None else str(values[node.host]) for node in nodes)
-        rows.append(Row(check_id.partition(".")[0], name, "", *shown))
+    rows = [*_rows_of_traits(nodes)]
     #: Checks by control and subject, such as an instance or a mount, that only one host has.
     alone: dict[tuple[str, str], list[int]] = {}
     for key in dict.fromkeys(key for node in nodes for key in node.verdicts):
@@ -49,11 +46,18 @@ def differences(first: State, second: State) -> list[Row]:
         for layer, begin, end in _of_check(control, one, other):
             rows.append(Row(control, f"{check_id} {subject}".rstrip(), layer, begin, end))
     for (control, subject), counts in alone.items():
-        shown = (
-            f"{count} check{'s' if count > 1 else ''}" if count else MISSING for count in counts
-        )
-        rows.append(Row(control, subject, "", *shown))
+        rows.append(Row(control, subject, "", *map(_counted, counts)))
     return sorted(rows, key=lambda row: (row.control, row.setting))
+
+
+def _rows_of_traits(nodes: list[Node]) -> Iterator[Row]:
+    for check_id, name, values in traits_that_differ(nodes):
+        shown = (MISSING if values[node.host] is None else str(values[node.host]) for node in nodes)
+        yield Row(check_id.partition(".")[0], name, "", *shown)
+
+
+def _counted(count: int) -> str:
+    return f"{count} check{'s' if count > 1 else ''}" if count else MISSING
 
 
 def _of_check(
@@ -68,9 +72,15 @@ def _of_check(
         if statuses - {SKIP, MISSING}:
             yield "status", first, second
         return
-    layers = ["desired", "persisted", *(["running"] if control not in _MEASURED else [])]
-    differing = [layer for layer in layers if len(layer_of({"1": one, "2": other}, layer)) > 1]
-    for layer in differing:
-        yield layer, getattr(one, layer) or "nothing", getattr(other, layer) or "nothing"
+    differing = [*_layers_that_differ(control, one, other)]
+    yield from differing
     if not differing and first != second:
         yield "status", first, second
+
+
+def _layers_that_differ(
+    control: str, one: Verdict, other: Verdict
+) -> Iterator[tuple[str, str, str]]:
+    for layer in ["desired", "persisted", *(["running"] if control not in _MEASURED else [])]:
+        if len(layer_of({"1": one, "2": other}, layer)) > 1:
+            yield layer, getattr(one, layer) or "nothing", getattr(other, layer) or "nothing"

@@ -92,6 +92,17 @@ def check_controls(
     patterns = [item for item in items if item.strip()]
     if not patterns:
         return
+    lost = _without_host(patterns, groups)
+    if lost or not matched:
+        raise Refused(
+            "latency_gate_unchanged_hosts matches no host of the inventory: {0!r}; hosts that must "
+            "not change would count as changed: correct it, or leave it out ({1} lists the "
+            "hosts)".format(", ".join(lost or patterns), as_typed(LISTS_HOSTS))
+        )
+
+
+def _without_host(patterns: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[str]:
+    """The names in the patterns that match no host."""
     hosts = set(groups.get("all", ()))
     filled = hosts | {name for name in groups if groups[name]}
     lost = []
@@ -108,12 +119,7 @@ def check_controls(
         # The exclusion of an empty group has no effect.
         if not excludes and name not in filled:
             lost.append(name)
-    if lost or not matched:
-        raise Refused(
-            "latency_gate_unchanged_hosts matches no host of the inventory: {0!r}; hosts that must "
-            "not change would count as changed: correct it, or leave it out ({1} lists the "
-            "hosts)".format(", ".join(lost or patterns), as_typed(LISTS_HOSTS))
-        )
+    return lost
 
 
 def _parts(pattern: str, known: set[str]) -> list[str]:
@@ -414,11 +420,19 @@ def _host_reasons(
             continue  # a part of what decides
         if series.gone and whole is None:
             reasons.append(f"{series.series.name}: {series.gone}")
-        for figure in series.figures:
-            reason = _figure_reason(series, figure, limits, restless)
-            if reason:
-                beside = _beside(others, series, figure)
-                reasons.append(f"{series.series.name} {figure.name}: {reason}{beside}")
+        reasons += _reasons_of_figures(series, others, limits, restless)
+    return reasons
+
+
+def _reasons_of_figures(
+    series: SeriesVerdict, others: Sequence[HostVerdict], limits: Limits, restless: bool
+) -> list[str]:
+    reasons = []
+    for figure in series.figures:
+        reason = _figure_reason(series, figure, limits, restless)
+        if reason:
+            beside = _beside(others, series, figure)
+            reasons.append(f"{series.series.name} {figure.name}: {reason}{beside}")
     return reasons
 
 
@@ -437,10 +451,10 @@ def _figure_reason(
         return None  # the tail moves by itself; it is held for what it shows, not for what it may
     if comparison.stable is False and restless:
         return "the baseline was not stable, so that no verdict is due"
-    if comparison.interval.low <= 0.0 and not series.asked:
-        return None  # not requested, and the number of its windows depends on chance
     if comparison.interval.low <= 0.0:
-        return f"too few windows to tell, it needs about {comparison.needed}"
+        # If it was not requested, the number of its windows depends on chance.
+        needed = comparison.needed
+        return f"too few windows to tell, it needs about {needed}" if series.asked else None
     if comparison.interval.high > 1.0 + limits.tolerance:
         return f"inconclusive, and could be {comparison.interval.high:.1f} times as slow"
     if limits.inconclusive == HOLD:

@@ -99,6 +99,16 @@ def trend(runs: Iterable[Path], today: datetime.date) -> Trend:
     return Trend(points, known.open_failures(), known.fixed, known.expiring_waivers(today), notes)
 
 
+def _by_key(host: str, findings: Iterable[dict[str, Any]]) -> dict[_Key, dict[str, Any]]:
+    """One finding for each key: a failure if there is one."""
+    seen: dict[_Key, dict[str, Any]] = {}
+    for finding in findings:
+        key = (host, finding["check"], finding["title"])
+        if key not in seen or finding["status"] == FAIL:
+            seen[key] = finding
+    return seen
+
+
 class _Known:
     """Latest findings of each host, and the start of each open failure."""
 
@@ -128,33 +138,31 @@ class _Known:
         return Point(name, began, len(results.hosts), verdicts, failed)
 
     def _take(self, host: str, at: str, by_control: dict[str, list[dict[str, Any]]]) -> None:
-        seen: dict[_Key, dict[str, Any]] = {}
-        for finding in _flat(by_control):
-            key = (host, finding["check"], finding["title"])
-            if key not in seen or finding["status"] == FAIL:
-                seen[key] = finding
+        seen = _by_key(host, _flat(by_control))
         for key, finding in seen.items():
             was = self.failing.get(key)
             if finding["status"] == FAIL:
-                self.failing[key] = (
-                    was._replace(runs=was.runs + 1)
-                    if was
-                    else OpenFailure(
-                        host, finding["check"], heading_of(finding), finding["severity"], at, 1
-                    )
+                opened = was or OpenFailure(
+                    host, finding["check"], heading_of(finding), finding["severity"], at, 0
                 )
-            elif was and finding["status"] in _FIXED:
-                del self.failing[key]
-                self.fixed.append(max(0.0, seconds(at) - seconds(was.since)))
-            elif was and finding["status"] in _OTHERWISE:
-                del self.failing[key]
-            elif was and finding["status"] != ERROR:
-                # An error says nothing of whether it is fixed.
-                raise AssertionError(finding["status"])
-        for key in [key for key in self.failing if key[0] == host and key not in seen]:
-            if key[1].partition(".")[0] in by_control:
-                # The instance or mount no longer exists: this is not a fix.
-                del self.failing[key]
+                self.failing[key] = opened._replace(runs=opened.runs + 1)
+            elif was:
+                self._take_other(key, finding["status"], was.since, at)
+        # The instance or mount no longer exists: this is not a fix.
+        self.failing = {
+            key: failure
+            for key, failure in self.failing.items()
+            if key[0] != host or key in seen or key[1].partition(".")[0] not in by_control
+        }
+
+    def _take_other(self, key: _Key, status: str, since: str, at: str) -> None:
+        if status in (*_FIXED, *_OTHERWISE):
+            del self.failing[key]
+        elif status != ERROR:
+            # An error says nothing of whether it is fixed.
+            raise AssertionError(status)
+        if status in _FIXED:
+            self.fixed.append(max(0.0, seconds(at) - seconds(since)))
 
     def open_failures(self) -> list[OpenFailure]:
         """Longest first."""

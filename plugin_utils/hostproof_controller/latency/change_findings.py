@@ -204,6 +204,19 @@ def _without_figures(
     )
 
 
+def _why(shown: str, part: SeriesVerdict | None, gone: str | None, unchanged: bool) -> str | None:
+    """The reason for the status; None where what the figures show is the reason."""
+    if unchanged and shown != PASS:
+        return f"This host was {_UNCHANGED}."
+    if shown == FAIL and part is not None:
+        return _part_of(part.series.name)
+    if shown == ERROR:
+        return f"It is unknown whether the change made this slower: {gone}."
+    if shown == WARN:
+        return "The measurements neither prove nor exclude that the change made this slower."
+    return None
+
+
 def _judge_series(
     series: SeriesVerdict, host: HostVerdict, keys: list[str], unchanged: bool, undo: str
 ) -> Finding:
@@ -215,17 +228,8 @@ def _judge_series(
         return _without_figures(series, host, keys, title, path)
     part = host.whole_of(series) if series.series.layer == "host" else None
     gone = series.gone if host.whole_of(series) is None else None
-    status = worst([_status(figure) for figure in series.figures] + [ERROR] * bool(gone))
-    why = None
-    if status == FAIL and (unchanged or part is not None):
-        status = WARN
-        why = _part_of(part.series.name if part else None)
-    if unchanged and status != PASS:
-        why = f"This host was {_UNCHANGED}."
-    if why is None and status == ERROR:
-        why = f"It is unknown whether the change made this slower: {gone}."
-    if why is None and status == WARN:
-        why = "The measurements neither prove nor exclude that the change made this slower."
+    shown = worst([_status(figure) for figure in series.figures] + [ERROR] * bool(gone))
+    status = WARN if shown == FAIL and (unchanged or part is not None) else shown
     sentences = path + [
         f"{figure.name} {verdict.sentence(figure.comparison)}" for figure in series.figures
     ]
@@ -237,7 +241,7 @@ def _judge_series(
         CHANGE,
         status,
         title=title,
-        why=why,
+        why=_why(shown, part, gone, unchanged),
         fix=_fix(status, undo, unchanged),
         evidence=keys,
         desired="not more than {0}".format(

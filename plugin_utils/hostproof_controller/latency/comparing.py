@@ -246,6 +246,22 @@ def windows_needed(baselines: Sequence[Baseline]) -> tuple[int, int]:
     return verdict.fewest_windows(verdict.ALPHA / max(1, figures)), figures
 
 
+def _ratios_of(
+    verdicts: dict[str, HostVerdict], hosts: Sequence[str]
+) -> dict[tuple[Series, str], dict[str, list[float]]]:
+    """By kind of series and figure, by host: every subject counts for its one observation."""
+    ratios: dict[tuple[Series, str], dict[str, list[float]]] = {}
+    for host in hosts:
+        for series in verdicts[host].series if host in verdicts else []:
+            if is_coarse(series.before + series.after):
+                continue  # of such only harm is told: they would speak for the others
+            for figure in series.figures:
+                kind = (series.series._replace(subject=""), figure.name)
+                by_host = ratios.setdefault(kind, {})
+                by_host.setdefault(host, []).append(figure.comparison.interval.ratio)
+    return ratios
+
+
 def compare_fleet(
     verdicts: dict[str, HostVerdict], changed: Sequence[str], unchanged: Sequence[str]
 ) -> list[FleetVerdict]:
@@ -253,16 +269,7 @@ def compare_fleet(
 
     A host is one observation: the median of the ratios of its subjects (its disks, its mounts).
     """
-    ratios: dict[tuple[Series, str], dict[str, list[float]]] = {}
-    for host in list(changed) + list(unchanged):
-        for series in verdicts[host].series if host in verdicts else []:
-            if is_coarse(series.before + series.after):
-                continue  # of such only harm is told: they would speak for the others
-            for figure in series.figures:
-                # Every subject of a host counts for its one observation.
-                kind = (series.series._replace(subject=""), figure.name)
-                by_host = ratios.setdefault(kind, {})
-                by_host.setdefault(host, []).append(figure.comparison.interval.ratio)
+    ratios = _ratios_of(verdicts, [*changed, *unchanged])
     ours = {kind: [host for host in changed if host in ratios[kind]] for kind in ratios}
     kinds = [kind for kind in sorted(ratios, key=str) if ours[kind]]
     wholes = {kind: _whole_of(kind, kinds) for kind in kinds}
@@ -472,15 +479,19 @@ def _changed_conditions(pair: _Pair) -> list[str]:
         steal = _numbers(side, "steal_percent")
         if steal and max(steal) > _MOST_STEAL:
             differences.append(f"{words}, the hypervisor took up to {max(steal):.0f}% of the CPUs")
-        loads = [
-            (load, window.conditions.get("cpus"))
-            for window in side
-            for load in _numbers([window], "load")
-        ]
-        over = [load for load, cpus in loads if isinstance(cpus, int) and load > cpus]
+        over = _loads_above_cpus(side)
         if over:
             differences.append(f"{words}, the load was up to {max(over):.1f}, above the CPUs")
     return differences
+
+
+def _loads_above_cpus(side: Sequence[Window]) -> list[float]:
+    loads = [
+        (load, window.conditions.get("cpus"))
+        for window in side
+        for load in _numbers([window], "load")
+    ]
+    return [load for load, cpus in loads if isinstance(cpus, int) and load > cpus]
 
 
 def _conditions(windows: Sequence[Window], name: str) -> list[str]:

@@ -60,6 +60,10 @@ def webhook_in(path: str) -> str:
         raise NotSent(f"{path} cannot be read: {problem.strerror}") from None
     if state.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise NotSent(f"{path} can be read by other accounts: chmod 600 {path}")
+    return _address_in(path, content)
+
+
+def _address_in(path: str, content: bytes) -> str:
     text = content.decode("latin-1").strip(" \t\r\n")
     if not text or len(content) > _LONGEST or len(text.split()) != 1:
         raise NotSent(f"{path} must hold one address, of up to {_LONGEST} characters")

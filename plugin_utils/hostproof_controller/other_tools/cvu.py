@@ -141,13 +141,7 @@ def parse(text: str, host: str | None = None) -> Run:
     read = _read(_whole_lines(text), known)
     if not read.tasks:
         raise NotUnderstood("no line of the form 'NAME ...STATUS' exists: not output of CVU")
-    # Tables of interfaces have similar rows, so their names count only without any other name.
-    others = [node for task in read.messages for node in task[1:] if node]
-    if _REMOVED.search(text):
-        # The results are about the nodes that stay, if any is named.
-        known = [] if {*read.named} - {*known} else known
-    hosts = [*known, *read.excluded, *others] or list(dict.fromkeys(read.named))
-    hosts = [node for node in dict.fromkeys(hosts) if _NODE.match(node)]
+    hosts = _hosts_of(text, read, known)
     if host is not None:
         hosts = hosts or [host]
     if not hosts:
@@ -161,6 +155,29 @@ def parse(text: str, host: str | None = None) -> Run:
     return Run(version[1] if version else "", foreign)
 
 
+def _hosts_of(text: str, read: _Read, known: list[str]) -> list[str]:
+    # Tables of interfaces have similar rows, so their names count only without any other name.
+    others = [node for task in read.messages for node in task[1:] if node]
+    if _REMOVED.search(text):
+        # The results are about the nodes that stay, if any is named.
+        known = [] if {*read.named} - {*known} else known
+    hosts = [*known, *read.excluded, *others] or list(dict.fromkeys(read.named))
+    return [node for node in dict.fromkeys(hosts) if _NODE.match(node)]
+
+
+def _without_prefix(raw: str) -> str | None:
+    """A line without the installer's prefix; None for one that was logged before."""
+    line = raw.expandtabs() if raw.startswith("\t") else raw
+    prefix = _PREFIX.match(line)
+    if prefix is None:
+        return line
+    line = line[prefix.end() :]
+    if not line.lstrip().startswith(_SKIPPING):
+        return line
+    # An empty line was not logged before.
+    return "" if line.strip() == _SKIPPING else None
+
+
 def _whole_lines(text: str) -> list[str]:
     """The lines without the installer's prefix, and wrapped names of tasks in one line."""
     lines: list[str] = []
@@ -171,15 +188,9 @@ def _whole_lines(text: str) -> list[str]:
                 f"it has a line of more than {_LONGEST_LINE} characters, or more than "
                 f"{_MOST_LINES} lines: not output of CVU"
             )
-        line = raw.expandtabs() if raw.startswith("\t") else raw
-        prefix = _PREFIX.match(line)
-        if prefix is not None:
-            line = line[prefix.end() :]
-            if line.lstrip().startswith(_SKIPPING):
-                # The line was logged before, except for an empty one.
-                if line.strip() == _SKIPPING:
-                    lines.append("")
-                continue
+        line = _without_prefix(raw)
+        if line is None:
+            continue
         if " ..." in line and not line.lstrip().startswith("Verifying "):
             # The name of a task has few lines.
             while (
@@ -250,16 +261,20 @@ class _Reader:
         left_out = _EXCLUDED.match(line)
         remaining = _PROCEEDS.match(line)
         match = _OLD.match(line[:_LONGEST_NAME]) if self.is_old else _task_in(line)
-        message = _MESSAGE.match(line)
         if left_out is not None or remaining is not None or self.proceeds:
             self._nodes_left_out(line, left_out, remaining)
         elif self.is_old and self._list_of_nodes(line):
             self.is_message = False
-        elif message:
+        elif message := _MESSAGE.match(line):
             self._message(message)
         elif match is not None:
             self._result(match, line)
-        elif _BEGINS.match(line) or line.startswith("Check: "):
+        else:
+            self._other_line(line)
+        self.before = line
+
+    def _other_line(self, line: str) -> None:
+        if _BEGINS.match(line) or line.startswith("Check: "):
             self.rows, self.in_table, self.is_message = {}, False, False
         elif _RULE.match(line):
             self.in_table, self.head = True, re.split(r"\s{2,}", self.before.strip())
@@ -272,7 +287,6 @@ class _Reader:
         elif healthy := _HEALTHY.match(line):
             self.rows[healthy["node"]] = _Row(PASS)
             self.read.named.append(healthy["node"])
-        self.before = line
 
     def _nodes_left_out(
         self, line: str, left_out: re.Match[str] | None, remaining: re.Match[str] | None
@@ -436,11 +450,8 @@ class _Shown(NamedTuple):
 
 
 def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
-    name, _, subject = task.name.partition(": ")
+    subject = task.name.partition(": ")[2]
     about = {host: read.messages.get((task.name, host), [])[:_MOST_NOTES] for host in hosts}
-    shared = read.messages.get((task.name, ""), [])[:_MOST_NOTES]
-    # One text for all nodes: a cluster has many.
-    shared_text = _joined(shared)
     rows = {host: task.nodes[host] for host in hosts if host in task.nodes}
     failed = {host for host in hosts if about[host]}
     failed |= {host for host, row in rows.items() if row.status == FAIL}
@@ -449,34 +460,41 @@ def _of_task(task: _Task, hosts: list[str], read: _Read) -> list[Foreign]:
     has_notes = any(about.values())
     is_explained = has_notes or bool(set(read.excluded) & failed)
     shown = _Shown(task, rows, about, read.excluded, failed, is_explained)
-    findings = []
-    for host in hosts:
-        if _PATH_OF_NODE.match(subject) and f"{host}:/" not in subject:
-            # A task for the paths of one node; other nodes have another task.
-            continue
-        notes = about[host] or ([] if has_notes else shared)
-        numbers = [*task.ids, *(number for number, _text in notes)]
-        text = shared_text if notes is shared else _joined(notes)
-        status, text = _status_on(host, shown, text)
+    shared = [] if has_notes else read.messages.get((task.name, ""), [])[:_MOST_NOTES]
+    # One text for all nodes: a cluster has many.
+    shared_text = _joined(shared)
+    return [
+        _finding_on(host, shown, shared, shared_text)
+        for host in hosts
+        # A task can be for the paths of one node; other nodes have another task.
+        if not _PATH_OF_NODE.match(subject) or f"{host}:/" in subject
+    ]
+
+
+def _finding_on(
+    host: str, shown: _Shown, shared: list[tuple[str, str]], shared_text: str
+) -> Foreign:
+    name, _, subject = shown.task.name.partition(": ")
+    own = shown.about[host]
+    numbers = [*shown.task.ids, *(number for number, _text in own or shared)]
+    status, text = _status_on(host, shown, _joined(own) if own else shared_text)
+    if host not in shown.excluded:
         for number in numbers:
-            status = _NOT_RUN.get(number, status) if host not in read.excluded else status
-        row = rows.get(host, _Row(None))
-        required, actual = _values_in(text)
-        findings.append(
-            Foreign(
-                host,
-                name,
-                subject,
-                status,
-                "medium",
-                text,
-                ", ".join([*dict.fromkeys(numbers)][:_MOST_NOTES]),
-                row.required or required,
-                row.actual or actual,
-                check_of(name, subject, tuple(numbers)),
-            )
-        )
-    return findings
+            status = _NOT_RUN.get(number, status)
+    row = shown.rows.get(host, _Row(None))
+    required, actual = _values_in(text)
+    return Foreign(
+        host,
+        name,
+        subject,
+        status,
+        "medium",
+        text,
+        ", ".join([*dict.fromkeys(numbers)][:_MOST_NOTES]),
+        row.required or required,
+        row.actual or actual,
+        check_of(name, subject, tuple(numbers)),
+    )
 
 
 def _joined(notes: list[tuple[str, str]]) -> str:
@@ -490,22 +508,32 @@ def _values_in(text: str) -> tuple[str, str]:
     return (value["required"], value["actual"] or "") if value else ("", "")
 
 
+def _is_not_named(host: str, shown: _Shown) -> bool:
+    """Whether the task has a table, and neither it nor a message names the host."""
+    return bool(shown.rows) and host not in shown.rows and not shown.about[host]
+
+
+def _status_of_excluded(host: str, shown: _Shown, text: str) -> tuple[str, str]:
+    left_at = shown.excluded[host]
+    if left_at == shown.task.name or shown.about[host]:
+        return FAIL, text or f"CVU excluded this node: the task {left_at} failed."
+    return ERROR, text or f"Not checked: CVU excluded this node after the task {left_at}."
+
+
 def _status_on(host: str, shown: _Shown, text: str) -> tuple[str, str]:
     """The status of a task on a host, and its text, which is ``text`` if the task has one."""
-    task, rows, about = shown.task, shown.rows, shown.about
+    task, rows = shown.task, shown.rows
     row = rows.get(host, _Row(None))
     if host in shown.excluded:
-        left_at = shown.excluded[host]
-        if left_at == task.name or about[host]:
-            return FAIL, text or f"CVU excluded this node: the task {left_at} failed."
-        return ERROR, text or f"Not checked: CVU excluded this node after the task {left_at}."
+        return _status_of_excluded(host, shown, text)
     if row.status == ERROR:
         return ERROR, "CVU did not run this check on the node."
     if task.is_listed and host not in rows:
         return PASS, text
-    if rows and host not in rows and not about[host] and (task.status != FAIL or shown.failed):
+    is_failed = task.status == FAIL
+    if _is_not_named(host, shown) and not (is_failed and not shown.failed):
         return ERROR, "Not checked: the table of this task does not name the node."
-    if task.status == FAIL and shown.failed and host not in shown.failed:
+    if is_failed and shown.failed and host not in shown.failed:
         # The task failed on other nodes. Without a row this node may have failed as well.
         is_fine = row.status == PASS or shown.is_explained
         return (PASS if is_fine else FAIL), text

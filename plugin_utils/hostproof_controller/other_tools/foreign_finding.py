@@ -67,14 +67,17 @@ def as_findings(
     return findings
 
 
+def _why(source: str, finding: Foreign) -> str:
+    why = _short(finding.message, _LONGEST) or f"{source} reports this as {finding.status}."
+    if not finding.required or finding.required in why:
+        return why
+    values = f"Required: {finding.required}; found: {finding.actual or 'unknown'}."
+    return _short(f"{why} {values}", _LONGEST)
+
+
 def _as_finding(tool: str, source: str, finding: Foreign) -> dict[str, Any]:
     name = _short(finding.name, 200)
     title = f"{_short(finding.subject, 200)}: {name}" if finding.subject else name
-    why = _short(finding.message, _LONGEST) or f"{source} reports this as {finding.status}."
-    if finding.required and finding.required not in why:
-        why = _short(
-            f"{why} Required: {finding.required}; found: {finding.actual or 'unknown'}.", _LONGEST
-        )
     is_problem = finding.status in (FAIL, WARN)
     return {
         "control": tool,
@@ -87,7 +90,7 @@ def _as_finding(tool: str, source: str, finding: Foreign) -> dict[str, Any]:
         "running": _short(finding.actual, _VALUE) or None,
         "in_use": None,
         "takes_effect": None,
-        "why": why,
+        "why": _why(source, finding),
         "fix": _fix(tool, finding) if is_problem else None,
         "reference": f"{source}, {finding.number}" if finding.number else source,
         "evidence": [],
