@@ -203,6 +203,14 @@ def test_a_backup_adapter_that_differs(judge):
     assert "ent0: 10000" in finding.why
 
 
+def test_a_backup_adapter_without_a_primary_one(judge):
+    """entstat can call the primary channel active after its only adapter was removed."""
+    text = entstat("etherchannel-backup")
+    begin, end = text.index("ETHERNET STATISTICS (ent0)"), text.index("Backup adapter - ent5")
+    machine = aix().storage("en20", text[:begin] + text[end:], "ent5")
+    assert only(judge(machine), "bond_members_alike").status != "error"
+
+
 def test_below_a_vlan(judge):
     machine = aix().storage("en13", entstat("vlan"), "ent2")
     machine.command(
