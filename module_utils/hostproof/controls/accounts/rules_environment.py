@@ -201,7 +201,7 @@ def silent_start(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _programs(result: login.Login) -> Dict[str, str]:
-    """What prints, by the file that runs it."""
+    """The programs that print, by the file that runs them."""
     found: Dict[str, List[str]] = {}
     for step, path in result.prints:
         found.setdefault(path, []).append(step.value)

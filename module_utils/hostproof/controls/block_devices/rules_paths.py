@@ -86,7 +86,7 @@ def single_path(used: Used, facts: Facts, _policy: object) -> Verdict:
 def _next_search(
     used: Used, facts: Facts, above: Optional[str], is_path: bool
 ) -> Tuple[Optional[Layer], str, Sequence[Step]]:
-    """What the next discovery or scan finds, why that is wrong, and the steps."""
+    """The layer of the next discovery or scan, why it is wrong, and the steps."""
     scan = scanned(used, facts, above)
     why = "" if scan is None else scan.why
     found = discovered(used, facts, above, is_path)

@@ -62,7 +62,7 @@ def search_order(facts: Facts, policy: Policy) -> Verdict:
     names = [entry.name for entry in sources]
     files, dns = _first(names, "files"), _first(names, "dns", "resolve")
     faults, remarks = [], []
-    # Where neither is asked, both are the number of names.
+    # Without both sources, each is the number of names.
     if files >= dns:
         faults.append("/etc/hosts is not asked before DNS")
     if dns == len(names):
@@ -87,7 +87,7 @@ def search_order(facts: Facts, policy: Policy) -> Verdict:
 
 
 def _first(names: List[str], *wanted: str) -> int:
-    """The index of the first of the names that is wanted; their number if there is none."""
+    """The index of the first name in ``wanted``; without one, the number of names."""
     return min((names.index(name) for name in wanted if name in names), default=len(names))
 
 
