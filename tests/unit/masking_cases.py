@@ -1,47 +1,40 @@
 """Passwords as people and tools write them into files; every one of them holds "tiger"."""
 
+from masking_formats import formats
+
 PATH = "/u01/home/network/admin/listener.ora"
 HEAD = "LISTENER = (ADDRESS = (PROTOCOL = tcp)(HOST = db01)(PORT = 1521))\n"
 
+
+def lines(text: str) -> list[str]:
+    return [each + "\n" for each in formats(text)]
+
+
 #: Files of Oracle Net whose password holds "tiger", as people and tools write them.
-NET = [
-    "PASSWORDS_LISTENER = tiger\n",
-    "PASSWORDS_LISTENER = (tiger)\n",
-    "PASSWORDS_LISTENER=(tiger1, tiger2)\n",
-    "PASSWORDS_LISTENER =\n  (tiger1,\n   tiger2)\n",
-    "PASSWORDS_LISTENER =\n(tiger1,\ntiger2)\n",
-    "PASSWORDS_LISTENER\n  = tiger\n",
-    "PASSWORDS_LISTENER = (tiger1,\n# between\n  tiger2)\n",
-    "PASSWORDS_LISTENER = (tiger1,\n\n  tiger2)\n",
-    "PASSWORDS_LISTENER = tiger1 # was tiger0\n",
-    "PASSWORDS_LISTENER = tiger1\n# before it was tiger0\nLOGGING_LISTENER = OFF\n",
-    "PASSWORDS_LISTENER\t=\ttiger\r\n  tiger2\r\n",
-    "PASSWORDS_LISTENER = 'tiger ) x'\n",
+NET = lines(r"""
+PASSWORDS_LISTENER = tiger ¦ PASSWORDS_LISTENER = (tiger) ¦ PASSWORDS_LISTENER=(tiger1, tiger2)
+PASSWORDS_LISTENER =↵  (tiger1,↵   tiger2) ¦ PASSWORDS_LISTENER =↵(tiger1,↵tiger2)
+PASSWORDS_LISTENER↵  = tiger ¦ PASSWORDS_LISTENER = (tiger1,↵# between↵  tiger2)
+PASSWORDS_LISTENER = (tiger1,↵↵  tiger2) ¦ PASSWORDS_LISTENER = tiger1 # was tiger0
+PASSWORDS_LISTENER = tiger1↵# before it was tiger0↵LOGGING_LISTENER = OFF
+PASSWORDS_LISTENER⇥=⇥tiger␍↵  tiger2␍ ¦ PASSWORDS_LISTENER = 'tiger ) x'
+PASSWORDS_LISTENER = tiger\)1 tiger2 ¦ Passwords_Listener = (TIGER, tiger)
+  PASSWORDS_LISTENER = tiger ¦ "PASSWORDS_LISTENER" = tiger
+PASSWORDS_LISTENER = ((tiger1), (tiger2))
+PASSWORDS_LISTENER = ((tiger1)↵LOGGING_LISTENER = OFF↵tiger2 ¦ PASSWORDS_LISTENER tiger
+PASSWORDS_LISTENER:tiger ¦ OTHER, PASSWORDS_LISTENER = tiger ¦ PASSWORDS_LISTENER, OTHER = tiger
+# PASSWORDS_LISTENER = tiger ¦ #PASSWORDS_LISTENER = (tiger1,↵#  tiger2) ¦ PASSWORD_LISTENER = tiger
+WALLET_PASSWORD = tiger ¦ SQLNET.WALLET_PASSWORD = tiger
+WALLET_LOCATION = (SOURCE = (METHOD = FILE)(WALLET_PASSWORD = tiger))
+ORCL = (DESCRIPTION = (ADDRESS = (HOST = db01))(SECURITY = (PASSWORD = tiger)))
+ORCL = (DESCRIPTION = (USER = scott)(password =↵   tiger  ))
+SID_LIST_LISTENER = (SID_LIST = (SID_DESC = (ENVS='DB_PASSWORD=tiger,A=b')))
+LISTENER = (((↵PASSWORDS_LISTENER = tiger ¦ ORCL = (DESCRIPTION = (USER = scott)(PSWD = tiger))
+""") + [
     'PASSWORDS_LISTENER = "tiger = (" \n',
-    "PASSWORDS_LISTENER = tiger\\)1 tiger2\n",
     "passwords_listener=tiger",
-    "Passwords_Listener = (TIGER, tiger)\n",
-    "  PASSWORDS_LISTENER = tiger\n",
     "\ufeffPASSWORDS_LISTENER = tiger\n",
-    '"PASSWORDS_LISTENER" = tiger\n',
-    "PASSWORDS_LISTENER = ((tiger1), (tiger2))\n",
-    "PASSWORDS_LISTENER = ((tiger1)\nLOGGING_LISTENER = OFF\ntiger2\n",
-    "PASSWORDS_LISTENER tiger\n",
-    "PASSWORDS_LISTENER:tiger\n",
-    "OTHER, PASSWORDS_LISTENER = tiger\n",
-    "PASSWORDS_LISTENER, OTHER = tiger\n",
-    "# PASSWORDS_LISTENER = tiger\n",
-    "#PASSWORDS_LISTENER = (tiger1,\n#  tiger2)\n",
-    "PASSWORD_LISTENER = tiger\n",
-    "WALLET_PASSWORD = tiger\n",
-    "SQLNET.WALLET_PASSWORD = tiger\n",
-    "WALLET_LOCATION = (SOURCE = (METHOD = FILE)(WALLET_PASSWORD = tiger))\n",
-    "ORCL = (DESCRIPTION = (ADDRESS = (HOST = db01))(SECURITY = (PASSWORD = tiger)))\n",
-    "ORCL = (DESCRIPTION = (USER = scott)(password =\n   tiger  ))\n",
-    "SID_LIST_LISTENER = (SID_LIST = (SID_DESC = (ENVS='DB_PASSWORD=tiger,A=b')))\n",
-    "LISTENER = (((\nPASSWORDS_LISTENER = tiger\n",
-    "PASSWORDS_LISTENER = tiger\n\x00\n",
-    "ORCL = (DESCRIPTION = (USER = scott)(PSWD = tiger))\n",
+    "PASSWORDS_LISTENER = tiger\n\0\n",
     "P\0A\0S\0S\0W\0O\0R\0D\0S\0_\0L\0=\0t\0i\0g\0e\0r\0",
     "PASSWORDS_LISTENER = " + "(" * 100 + "tiger\n",
 ]
@@ -90,726 +83,238 @@ OTHERS = [
 ]
 
 #: Lines of scripts and settings, by tool and by form; each as a file of its own.
-SCRIPTS = [
+SCRIPTS = lines(r"""
+mysql -u root -p tiger ¦ mysql -uroot -ptiger db ¦ mysqldump --password='tiger lily' x
+mariadb-dump -ptiger x ¦ ldapsearch -x -D cn=a -w tiger -b dc=x ¦ ldapmodify -D cn=a -wtiger
+ldapadd -xw tiger ¦ ldappasswd -s tiger u ¦ ipmitool -Ptiger ¦ #bindpw tiger ¦ ORACLE_PASSWORD tiger
+setenv ORACLE_PASSWORD tiger ¦ export ORACLE_PASSWORD=tiger ¦ secret_key: tiger ¦ secretKey: tiger
+SECRET-KEY = tiger ¦ Secret Key: tiger ¦ credential tiger ¦ credential: tiger ¦ credential = tiger
+NAMES.LDAP_CREDENTIAL=tiger ¦ PASS↵WORDS_L = tiger ¦ pass\↵word=tiger ¦ sqlplus scott/tiger@orcl
+sqlplus -L -S scott/tiger@//h:1521/s @x ¦ sqlplus 'scott/tiger@orcl as sysdba'
+sqlplus scott/\"tiger lily\"@orcl ¦ $ORACLE_HOME/bin/sqlplus -s scott/tiger <<E
+sqlplus -s <<E↵scott/tiger@orcl↵E ¦ echo scott/tiger@orcl | sqlplus -s @x
+sqlplus -s sys/tiger@orcl as sysdba ¦ sqlplus \↵  scott/tiger@orcl ¦ curl -u scott:tiger h
+curl -uscott:tiger h ¦ curl --user 'scott:tiger lily' h ¦ curl -U p:tiger h
+curl --proxy-user p:tiger h ¦ curl --user=scott:tiger h ¦ sshpass -p tiger ssh x
+sshpass -ptiger ssh ¦ sshpass -p 'tiger lily' ssh ¦ SSHPASS=tiger sshpass -e ssh
+impdp userid=scott/tiger@orcl full=y ¦ expdp scott/tiger directory=x
+expdp \"sys/tiger@orcl as sysdba\" ¦ exp userid=\'scott/tiger\' file=x ¦ userid=scott/tiger@orcl
+USERID = "scott/tiger" ¦ rman target sys/tiger@orcl ¦ rman target=sys/tiger catalog=rco/tiger
+rman target sys/a catalog rco/tiger ¦ connect target sys/tiger@orcl;
+smbclient //h/s --password=tiger -U x ¦ smbclient --user=scott%tiger //h/s ¦ net -U scott%tiger rpc
+rpcclient -Uscott%tiger h ¦ mount -t cifs //h/s /m -o user=a,password=tiger,rw
+mount -o username=a,pass=tiger //h/s /m ¦ mount -t cifs -o 'user=a,password=tiger lily' //h/s /m
+mount -o rw,password="tiger,lily" //a/b /c ¦ username=scott↵password=tiger↵domain=x
+password = tiger lily ¦ password=tiger lily, the tiger ¦ password=\tiger ¦ isql orcl scott tiger
+isql -v orcl scott tiger ¦ tsql -S h -U sa -P tiger ¦ sqlcmd -S h -U sa -Ptiger
+mongo -u a -p tiger ¦ mongodump --password tiger ¦ redis-cli -h h --pass tiger
+openssl req -passout pass:tiger ¦ openssl enc -k tiger ¦ openssl pkcs12 -password pass:tiger
+openssl passwd -1 tiger ¦ wget --http-password=tiger h ¦ wget --ftp-password tiger h
+wget --proxy-password=tiger ¦ keytool -keypass tiger ¦ keytool -deststorepass tiger
+jarsigner -storepass tiger x ¦ java -Djavax.net.ssl.keyStorePassword=tiger X
+java -Ddb.password=tiger X ¦ java -Ddb.pass=tiger X ¦ java -Dpwd=tiger -jar x
+java '-Ddb.password=tiger lily' X ¦ java -Ddb.password="tiger lily" X ¦ dbPassword=tiger
+DB_PASS=tiger ¦ db.pass = tiger ¦ db-password: tiger ¦ userPassword: tiger ¦ PGPASSWORD=tiger psql
+MYSQL_PWD=tiger mysql ¦ pgpass=tiger ¦ apiKey=tiger ¦ API-KEY: tiger ¦ x-api-key: tiger
+access_token=tiger ¦ accessToken: tiger ¦ clientSecret = tiger ¦ privateKey=tiger
+encryption_key=tiger ¦ PassWord=tiger ¦ pass_word=tiger ¦ Pass-Phrase: tiger ¦ passphrase tiger
+Bind Password: tiger ¦ auth_pass tiger ¦ ANSIBLE_BECOME_PASS=tiger ¦ password1=tiger
+PASSWORD[1]=tiger ¦ passwords=tiger,tiger2 ¦ passwd = tiger ¦ passwd: tiger
+{"password" : "ti\"tiger"} ¦ {"db":{"Password":"tiger","x":1}} ¦   "secretKey": "tiger",
+{"passwords": ["tiger", "tiger"]} ¦ {"name": "DB_PASSWORD", "value": "tiger"}
+{"Authorization": "Bearer tiger"} ¦ {"credential":"tiger"} ¦ <db-password>↵  tiger↵</db-password>
+<x user='a' Password='tiger'/> ¦ <property name="db.password">tiger</property>
+<password encrypted="false">tiger</password> ¦ <entry key="db.password">tiger</entry>
+<name>db.password</name>↵<value>tiger</value> ¦ <key>Password</key><string>tiger</string>
+<security user-name="sa" password="tiger"/>
+<config-property name="Password">tiger</config-property> ¦ <secret-key>tiger</secret-key>
+<pw>tiger</pw> ¦ password: 'tiger lily' ¦ password: tiger lily ¦ db: {password: tiger, x: 1}
+password: >-↵  tiger↵  lily tiger ¦ passwords:↵  - tiger↵  - tiger2
+- name: DB_PASSWORD↵  value: tiger ¦   - password: tiger
+credentials:↵  username: a↵  password: tiger ¦ password: !vault tiger ¦ PASSWORD=\↵tiger
+mysql \↵  -u root \↵  -p tiger ¦ mysql -u root \↵  --password \↵  tiger ¦ mysql -p \↵ tiger
+PASSWORD='ti'"tiger" ¦ PASSWORD=ti\ tiger ¦ PASSWORD=ti\↵  tiger ¦ ldapsearch -x \↵ -w tiger
+http://scott:tiger@h/ ¦ https://scott:tiger%21@h:80/x ¦ ftp://:tiger@h ¦ postgresql://a:tiger@h/db
+oracle://scott:ti/tiger@h ¦ http_proxy=http://a:tiger@p:80 ¦ jdbc:mysql://h/db?user=a&password=tiger
+jdbc:oracle:thin:@h:1521:x;user=a;password=tiger ¦ amqp://a:tiger@h ¦ https://x?token=tiger&a=b
+Authorization: Basic tiger== ¦ curl -H "X-Auth-Token: tiger" h ¦ curl -H 'X-Api-Key:tiger' h
+curl --header=Authorization:\ Bearer\ tiger ¦ Cookie: session=tiger ¦ authorization=Bearer tiger
+mkstore -wrl x -createCredential orcl scott tiger ¦ orapki wallet create -wallet x -pwd tiger
+dbca -sysPassword tiger -systemPassword tiger ¦ emcli login -username=a -password=tiger
+orapwd file=x password=tiger ¦ asmca -asmsnmpPassword tiger ¦ dgmgrl sys/tiger@x
+sqlldr scott/tiger control=x ¦ sqlldr userid=scott/tiger control=x ¦ sql scott/tiger@orcl
+nid target=sys/tiger ¦ alter user a identified by tiger;
+create user a identified by "tiger" default tablespace x;
+alter user a identified by b replace tiger; ¦ identified by values 'S:tiger' ¦ connect scott/tiger
+CONN scott/"tiger"@x ¦ copy from scott/tiger@a to b using x
+CREATE DATABASE LINK l CONNECT TO a IDENTIFIED↵BY tiger USING 'x' ¦ htpasswd -b f u tiger
+echo tiger | docker login --password-stdin ¦ echo tiger | sudo -S ls ¦ chpasswd <<< 'oracle:tiger'
+passwd --stdin oracle <<< tiger ¦ chpasswd <<E↵oracle:tiger↵E ¦ machine h↵ login a↵ password tiger
+-----BEGIN RSA PRIVATE KEY-----↵tiger↵-----END RSA PRIVATE KEY----- ¦ pkcs11:token=a?pin-value=tiger
+enable secret 5 tiger ¦ username a password 0 tiger ¦ connect('weblogic','tiger','t3://h')
+<wls:password-encrypted>tiger</wls:password-encrypted> ¦ password => 'tiger'
+("password" => "tiger") ¦ setPassword("tiger") ¦ config['password'] = 'tiger'
+/x:write-attribute(name=password,value=tiger) ¦ PASSWORD := 'tiger' ¦ psql "host=h password=tiger"
+DSN=x;UID=a;PWD=tiger; ¦ set password=tiger ¦ $env:PASSWORD = "tiger" ¦ vncpasswd tiger
+xfreerdp /u:a /p:tiger ¦ rsync --password-file=/x a↵#password tiger ¦ psexec -u a -p tiger
+rdesktop -p tiger h ¦ winexe -U a%tiger //h ¦ pscp -pw tiger ¦ crsctl -p x↵password⇥tiger
+echo "oracle:tiger" | chpasswd ¦ printf 'tiger' | cryptsetup luksOpen x ¦ ncli -u a -p tiger
+cli -u admin -p 'tiger' ¦ jboss-cli.sh --user=a --password=tiger
+asadmin --passwordfile x↵AS_ADMIN_PASSWORD=tiger ¦ net.ipmi.password tiger ¦ com.x.secret=tiger
+SECRET tiger ¦ TOKEN: tiger ¦ _authToken=tiger ¦ //registry/:_authToken=tiger ¦ pass tiger
+pwd: tiger ¦ DB_PASSWORD: "tiger" ¦ credentials = tiger ¦ ldap.credential: tiger
+java.naming.security.credentials=tiger ¦ LDAP_CREDENTIALS='tiger' ¦ userCredential="tiger"
+BINDPW=tiger ¦ bind_pw tiger ¦ PASSWD tiger ¦ export PASS=tiger
+mysqladmin -u root -p'tiger lily' status ¦ mysql --user=root --password tiger
+/usr/bin/mysql -hh -uroot -p"tiger" ¦ su - m -c 'mysql -ptiger x'
+echo 'select 1' | mysql -u a -ptiger ¦ mysql -ptiger && ldapsearch -w tiger
+for h in a b; do mysql -h $h -p tiger; done ¦ ldapsearch -D "cn=admin,dc=x" -w "tiger lily"
+ldapsearch -H ldap://h -x -W↵ldapwhoami -w tiger ¦ ldapcompare -D a -wtiger ¦ ldapdelete -v -w tiger
+ipmitool -I lan -H h -U root -P 'tiger' chassis ¦ ipmi-sensors -u a -p tiger
+ipmitool -H h -P "tiger lily" ¦ binddn cn=x↵bindpw tiger ¦   bindpw⇥tiger ¦ bindpw=tiger
+BINDPW tiger ¦ ldapbindpass tiger ¦ ORACLE_PASSWORD tiger lily ¦ ORACLE_PWD tiger ¦ ORA_PASS tiger
+OraclePassword tiger ¦ oraclePassword: tiger ¦ ORACLE.PASSWORD=tiger ¦ oracle-password = tiger
+SetEnv DB_PASSWORD tiger ¦ ENV DB_PASSWORD tiger ¦ fastcgi_param DB_PASSWORD tiger;
+  define DB_PASSWORD tiger ¦ DB_PASSWORD⇥tiger ¦ secret_key tiger ¦ secret-key: "tiger"
+SecretKey=tiger ¦ SECRETKEY: tiger ¦ shared_secret tiger ¦ sharedSecret: tiger ¦ secret: tiger
+secret tiger ¦ Client Secret: tiger ¦ secret.key=tiger ¦ secrets: [tiger, tiger] ¦ secrets:↵- tiger
+secrets:↵  - "tiger" ¦ 'secret' : 'tiger' ¦ credential "tiger lily" ¦ credentials tiger
+CREDENTIAL=tiger ¦ set credential tiger ¦ LDAP_CREDENTIAL tiger ¦ ldap-credential: tiger
+ldapCredential=tiger ¦ credential=tiger,user=a ¦ <credential>tiger</credential>
+<ldap credential="tiger"/> ¦ sqlplus -S -L scott/tiger@orcl as sysdba ¦ sqlplus "scott/tiger"
+sqlplus 'scott'/'tiger'@x ¦ sqlplus scott/'tiger'@orcl ¦ sqlplus scott/"tiger"@orcl
+sqlplus /nolog↵connect sys/tiger as sysdba
+${ORACLE_HOME}/bin/sqlplus -s "scott/tiger@(DESCRIPTION=(ADDRESS=(PROTOCOL=TCP)))"
+sqlplus -s scott[app]/tiger@x ¦ nohup sqlplus scott/tiger @x & ¦ SQLPLUS scott/tiger
+sqlplus64 scott/tiger@x ¦ sqlplus -prelim scott/tiger ¦ rman target 'sys/tiger@orcl'
+rman target "sys/tiger" nocatalog ¦ rman TARGET sys/tiger AUXILIARY sys/tiger@aux
+rman log=x.log target sys/tiger ¦ rman <<E↵connect target sys/tiger↵E
+rman catalog rco/tiger target / ¦ impdp system/tiger@orcl schemas=x ¦ expdp 'system/tiger' x
+expdp system/\"tiger\"@x ¦ imp userid="scott/tiger@x" ¦ exp USERID=scott/tiger
+exp scott/tiger@x file=y ¦ curl -s -u 'scott:tiger' h ¦ curl -sku scott:tiger h
+curl --user scott:tiger h ¦ curl -u "scott:tiger lily" h ¦ curl https://scott:tiger@h/x
+curl --anyauth --user "dom\\a:tiger" h ¦ curl --pass tiger --cert x ¦ curl -E cert.pem:tiger h
+curl -d '{"password": "tiger"}' h ¦ curl -H "Authorization: Basic tiger" h
+curl -H 'Authorization:Bearer tiger' h ¦ curl -H Authorization:tiger h
+curl --proxy http://a:tiger@p h ¦ curl -b 'session=tiger; a=b' h
+wget --header='Authorization: Bearer tiger' h ¦ wget --user a --password tiger h
+wget --post-data 'user=a&pass=tiger' h ¦ sshpass -ptiger scp a b ¦ sshpass -p "tiger" ssh a
+sshpass -v -p tiger ssh ¦ sshpass -p\↵ tiger ¦ smbclient -U 'scott%tiger' //h/s
+smbclient //h/s -Uscott%tiger -c ls ¦ smbclient //h/s -U scott --password tiger
+smbclient //h/s -U=scott%tiger ¦ mount.cifs //a /b -o username=x,password=tiger
+mount -o username=x,password='tiger',vers=3 //a /b ¦ mount -o credentials=/x,password=tiger //a /b
+mount -t cifs -o user=scott%tiger //a /b ¦ mount -o pass=tiger,rw ¦ mount -o passwd=tiger
+mount -o password2=tiger ¦ mount -o rw,username=a,password=ti,,tiger //a /b
+username = scott↵password = tiger ¦ password= tiger ¦ password =tiger ¦ PASSWORD=tiger lily
+isql -S srv -U sa -P tiger -i x ¦ isql -Usa -Ptiger ¦ tsql -H h -p 1433 -U sa -P 'tiger'
+mongo -u a -ptiger ¦ mongo --username a --password 'tiger' --host h ¦ mongo h/db -u a -p "tiger"
+mongoexport -p tiger ¦ redis-cli -a 'tiger' -h h ¦ redis-cli -u redis://:tiger@h
+REDISCLI_AUTH=tiger redis-cli ¦ redis-cli AUTH tiger ¦ redis-cli --askpass --user a --pass tiger
+openssl pkcs12 -in x -passin pass:tiger -passout pass:tiger ¦ openssl rsa -passin 'pass:tiger'
+openssl enc -pass "pass:tiger lily" ¦ openssl genrsa -passout pass:'tiger lily'
+openssl enc -aes256 -k 'tiger' ¦ keytool -genkey -keypass 'tiger' -storepass "tiger lily"
+keytool -srcstorepass tiger -destkeypass tiger ¦ keytool -importkeystore -srcstorepass:tiger
+keytool -storepasswd -new x -storepass tiger ¦ java -Dhttps.proxyPassword=tiger -jar x
+java -Dpassword="tiger" ¦ java -Dorg.x.db_password='tiger'
+JAVA_OPTS="-Djavax.net.ssl.trustStorePassword=tiger -Xmx1g" ¦ java -Dkeystore.pass=tiger
+java "-Dpassword=tiger" ¦ java -Dtoken=tiger -Dsecret=tiger ¦ -Djava.security.credential=tiger
+MyPassword=tiger ¦ my_Password = tiger ¦ thePassword : tiger ¦ PASSWORD_FOR_DB=tiger
+password_of_scott: tiger ¦ passwordForAdmin=tiger ¦ password2 = tiger ¦ admin.passwd=tiger
+adminPasswd=tiger ¦ ADMINPASS=tiger ¦ userpass=tiger ¦ user_pass : tiger ¦ userPwd=tiger
+USER-PWD: tiger ¦ pwd=tiger ¦ DB_PW=tiger ¦ dbpw: tiger ¦ dbPw=tiger ¦ passPhrase: tiger
+api_key: tiger ¦ api.key=tiger ¦ APIKEY=tiger ¦ auth_token: tiger ¦ authToken="tiger"
+AUTH-TOKEN=tiger ¦ refresh_token=tiger ¦ SAS_TOKEN='tiger' ¦ account_key=tiger;x
+AccountKey=tiger==;E=x ¦ private-key: tiger ¦ accessKey=tiger ¦ access_key_secret=tiger
+encryptionKey: tiger ¦ auth_key = tiger ¦ password[db] = tiger ¦ passwords[0]: tiger
+Password for scott: tiger ¦ password (scott): tiger ¦ { "user" : "a" , "password" : "tiger" }
+{"dbPassword":"tiger lily, x"} ¦ {"password": tiger} ¦ {"value":"tiger","name":"password"}
+{"auth":{"token":"tiger"}} ¦ {"password":{"value":"tiger"}} ¦ {↵  "password":↵    "tiger"↵}
+{"password":["tiger"]} ¦ "password" "tiger" ¦ {"\u0070assword": "x", "password": "\"tiger\""}
+{password: "tiger"} ¦ {pass: 'tiger'} ¦ {"password": "a\\", "secret": "tiger"}
+<user-password >tiger</user-password> ¦ <ns:Password>↵tiger↵</ns:Password>
+<user name="a" password = "tiger"/> ¦ <user password='ti"tiger'/>
+<param name="db.password" value="tiger"></param> ¦ <param name='password' value='tiger'/>
+<Resource username="a"↵ password="tiger"↵/>
+<property name="Password"><value>tiger</value></property>
+<property><name>x.password</name><value>tiger</value></property>
+<add key="DbPassword" value="tiger" /> ¦ <connection connectionString="Server=h;Password=tiger;"/>
+<pwd>tiger</pwd> ¦ <x secret="tiger"></x> ¦ <authentication key="x" password="tiger"/>
+<!-- password: tiger --> ¦ <passwd><![CDATA[ti<tiger]]></passwd> ¦ <clearText>tiger</clearText>
+password:  "tiger" ¦   db_password: tiger ¦ db:↵  password: tiger↵  user: a ¦ password: &p tiger
+password: |-↵    tiger↵    tiger↵user: a ¦ password: >↵ tiger ¦ "db password": tiger
+password: # x↵  tiger ¦ secret_key:↵  tiger ¦ password: 'ti''tiger' ¦ data:↵  db-password: tiger
+env:↵- name: SECRET↵  value: tiger ¦ - name: "PASSWORD"↵  value: "tiger"
+- value: tiger↵  name: PASSWORD ¦ PASSWORD="\↵tiger" ¦ export PASSWORD=\↵'tiger'
+curl \↵  -u \↵  scott:tiger h ¦ sqlplus -s \↵  scott/tiger@x \↵  @y ¦ keytool \↵ -storepass \↵ tiger
+rman target \↵ sys/tiger ¦ pass\↵wd=tiger ¦ PASS\↵WORD tiger ¦ sec\↵ret_key: tiger
+--pass\↵word tiger ¦ mysql -u a \␍↵ -p tiger␍ ¦ password = \↵  tiger ¦ db.password=\↵    tiger
+password=ti\↵    tiger ¦ http://scott:tiger@h:8080/ ¦ proxy=http://a:tiger@p/
+sftp://scott:ti:tiger@h ¦ https://:tiger@h/ ¦ smb://dom;scott:tiger@h/s ¦ cifs://scott:tiger@h/s
+jdbc:oracle:thin:scott/tiger@//h:1521/x ¦ jdbc:oracle:thin:scott/tiger@x
+jdbc:postgresql://h/db?password=tiger&x=y ¦ oracle+cx_oracle://scott:tiger@h
+scp scott:tiger@h:/x y ¦ ftp ftp://scott:tiger%40@h/ ¦ https://h/x?api_key=tiger
+https://h/?access_token=tiger#x ¦ https://h/x?passwd=tiger ¦ Authorization: Bearer tiger␍
+AUTHORIZATION: NTLM tiger ¦ Proxy-Authorization: Bearer tiger ¦ Authorization=Basic tiger
+"Authorization": "Basic tiger" ¦ 'Authorization': 'Bearer tiger'
+Authorization: AWS4-HMAC-SHA256 Credential=tiger/x, Signature=tiger
+Authorization: Token token="tiger" ¦ Authorization: Negotiate tiger==
+WWW-Authenticate: x↵X-Auth-Key: tiger ¦ X-Secret-Key: tiger ¦ PRIVATE-TOKEN: tiger
+Set-Cookie: JSESSIONID=tiger; Path=/ ¦ proxy_set_header Authorization "Basic tiger";
+RequestHeader set Authorization "Bearer tiger" ¦ header Authorization Bearer tiger
+DB_PASSWORD tiger # x ¦ mount -o password=tiger\,lily x ¦ passwd=tiger\;x ¦ DBPASS=$'tiger'
+PASS=${PASS:-tiger} ¦ DB_PASSWORD=${DB_PASSWORD:=tiger} ¦ read -s PASSWORD <<< tiger
+local password=tiger ¦ declare -r PASSWORD='tiger' ¦ password=`echo tiger` ¦ password=$(echo tiger)
+PASSWORD="$(echo 'tiger')" ¦ test $PASSWORD == tiger ¦ set PASSWORD = tiger ¦ PASSWORD:tiger
+""") + [
     "oracle:tigerEfgHijklm:18000:0:99999:7:::",
     "svc:!!tigerEfgHijklm:18000::::::",
     "- key: tigerAbc123==",
-    "mysql -u root -p tiger\n",
-    "mysql -uroot -ptiger db\n",
-    "mysqldump --password='tiger lily' x\n",
-    "mariadb-dump -ptiger x\n",
-    "ldapsearch -x -D cn=a -w tiger -b dc=x\n",
-    "ldapmodify -D cn=a -wtiger\n",
-    "ldapadd -xw tiger\n",
-    "ldappasswd -s tiger u\n",
-    "ipmitool -I lanplus -H h -U a -P tiger power status\n",
-    "ipmitool -Ptiger\n",
-    "bindpw tiger\n",
-    "#bindpw tiger\n",
-    "rootpw {SSHA}tiger\n",
-    "olcRootPW: {SSHA}tiger\n",
-    "ORACLE_PASSWORD tiger\n",
-    "setenv ORACLE_PASSWORD tiger\n",
-    "export ORACLE_PASSWORD=tiger\n",
-    "secret_key: tiger\n",
-    "secretKey: tiger\n",
-    "SECRET-KEY = tiger\n",
-    "Secret Key: tiger\n",
-    "credential tiger\n",
-    "credential: tiger\n",
-    "credential = tiger\n",
-    "NAMES.LDAP_CREDENTIAL=tiger\n",
-    "PASS\nWORDS_L = tiger\n",
-    "pass\\\nword=tiger\n",
-    "sqlplus scott/tiger@orcl\n",
-    "sqlplus -L -S scott/tiger@//h:1521/s @x\n",
-    "sqlplus 'scott/tiger@orcl as sysdba'\n",
-    'sqlplus scott/\\"tiger lily\\"@orcl\n',
-    "$ORACLE_HOME/bin/sqlplus -s scott/tiger <<E\n",
-    "sqlplus -s <<E\nscott/tiger@orcl\nE\n",
-    "echo scott/tiger@orcl | sqlplus -s @x\n",
-    "sqlplus -s sys/tiger@orcl as sysdba\n",
-    "sqlplus \\\n  scott/tiger@orcl\n",
-    "curl -u scott:tiger h\n",
-    "curl -uscott:tiger h\n",
-    "curl --user 'scott:tiger lily' h\n",
-    "curl -U p:tiger h\n",
-    "curl --proxy-user p:tiger h\n",
-    "curl --user=scott:tiger h\n",
-    "sshpass -p tiger ssh x\n",
-    "sshpass -ptiger ssh\n",
-    "sshpass -p 'tiger lily' ssh\n",
-    "SSHPASS=tiger sshpass -e ssh\n",
-    "impdp userid=scott/tiger@orcl full=y\n",
-    "expdp scott/tiger directory=x\n",
-    'expdp \\"sys/tiger@orcl as sysdba\\"\n',
-    "exp userid=\\'scott/tiger\\' file=x\n",
-    "userid=scott/tiger@orcl\n",
-    'USERID = "scott/tiger"\n',
-    "rman target sys/tiger@orcl\n",
-    "rman target / catalog rco/tiger@cat\n",
-    "rman target=sys/tiger catalog=rco/tiger\n",
-    "rman target sys/a catalog rco/tiger\n",
-    "connect target sys/tiger@orcl;\n",
-    "connect catalog rco/tiger@cat;\n",
-    "smbclient //h/s -U scott%tiger\n",
-    "smbclient //h/s -U 'dom\\scott%tiger'\n",
-    "smbclient //h/s --password=tiger -U x\n",
-    "smbclient --user=scott%tiger //h/s\n",
-    "net -U scott%tiger rpc\n",
-    "rpcclient -Uscott%tiger h\n",
-    "mount -t cifs //h/s /m -o user=a,password=tiger,rw\n",
-    "mount -o username=a,pass=tiger //h/s /m\n",
-    "mount -t cifs -o 'user=a,password=tiger lily' //h/s /m\n",
-    'mount -o rw,password="tiger,lily" //a/b /c\n',
-    "username=scott\npassword=tiger\ndomain=x\n",
-    "password = tiger lily\n",
-    "password=tiger lily, the tiger\n",
-    "password=\\tiger\n",
-    "isql -U sa -P tiger\n",
-    "isql orcl scott tiger\n",
-    "isql -v orcl scott tiger\n",
-    "tsql -S h -U sa -P tiger\n",
-    "sqlcmd -S h -U sa -Ptiger\n",
-    "bcp x out y -U sa -P tiger\n",
-    "mongo -u a -p tiger\n",
-    "mongodump --password tiger\n",
-    "mongosh 'mongodb://a:tiger@h/db'\n",
-    "redis-cli -a tiger ping\n",
-    "redis-cli -h h --pass tiger\n",
-    "requirepass tiger\n",
-    "masterauth tiger\n",
-    "openssl rsa -passin pass:tiger -in x\n",
-    "openssl req -passout pass:tiger\n",
-    "openssl enc -k tiger\n",
-    "openssl pkcs12 -password pass:tiger\n",
-    "openssl passwd -1 tiger\n",
-    "wget --password=tiger h\n",
-    "wget --http-password=tiger h\n",
-    "wget --ftp-password tiger h\n",
-    "wget --proxy-password=tiger\n",
-    "keytool -list -storepass tiger -keystore x\n",
-    "keytool -keypass tiger\n",
-    "keytool -deststorepass tiger\n",
-    "jarsigner -storepass tiger x\n",
-    "java -Djavax.net.ssl.keyStorePassword=tiger X\n",
-    "java -Ddb.password=tiger X\n",
-    "java -Ddb.pass=tiger X\n",
-    "java -Dpwd=tiger -jar x\n",
-    "java '-Ddb.password=tiger lily' X\n",
-    'java -Ddb.password="tiger lily" X\n',
-    "dbPassword=tiger\n",
-    "DB_PASS=tiger\n",
-    "db.pass = tiger\n",
-    "db-password: tiger\n",
-    "userPassword: tiger\n",
-    "spring.datasource.password=tiger\n",
-    "PGPASSWORD=tiger psql\n",
-    "MYSQL_PWD=tiger mysql\n",
-    "pgpass=tiger\n",
-    "apiKey=tiger\n",
-    "API-KEY: tiger\n",
-    "x-api-key: tiger\n",
-    "access_token=tiger\n",
-    "accessToken: tiger\n",
-    "clientSecret = tiger\n",
-    "aws_secret_access_key = tiger\n",
-    "privateKey=tiger\n",
-    "encryption_key=tiger\n",
-    "PassWord=tiger\n",
-    "pass_word=tiger\n",
-    "Pass-Phrase: tiger\n",
-    "passphrase tiger\n",
-    "Bind Password: tiger\n",
-    "ldap_default_authtok = tiger\n",
-    "auth_pass tiger\n",
-    "ANSIBLE_BECOME_PASS=tiger\n",
-    "password1=tiger\n",
-    "PASSWORD[1]=tiger\n",
-    "passwords=tiger,tiger2\n",
-    "passwd = tiger\n",
-    "passwd: tiger\n",
-    '{"password":"tiger"}\n',
-    '{"password" : "ti\\"tiger"}\n',
-    '{"db":{"Password":"tiger","x":1}}\n',
-    '  "secretKey": "tiger",\n',
-    '{"passwords": ["tiger", "tiger"]}\n',
-    "{'password': 'tiger'}\n",
-    '{"name": "DB_PASSWORD", "value": "tiger"}\n',
-    '{"password":\n  "tiger"}\n',
-    '{\\"password\\":\\"tiger\\"}\n',
-    '{"Authorization": "Bearer tiger"}\n',
-    '{"credential":"tiger"}\n',
-    "<password>tiger</password>\n",
-    "<db-password>\n  tiger\n</db-password>\n",
-    '<x password="tiger"/>\n',
-    "<x user='a' Password='tiger'/>\n",
-    '<property name="password" value="tiger"/>\n',
-    '<property name="db.password">tiger</property>\n',
-    '<property value="tiger" name="password"/>\n',
-    "<password><![CDATA[tiger]]></password>\n",
-    '<password encrypted="false">tiger</password>\n',
-    '<entry key="db.password">tiger</entry>\n',
-    "<name>db.password</name>\n<value>tiger</value>\n",
-    "<key>Password</key><string>tiger</string>\n",
-    '<security user-name="sa" password="tiger"/>\n',
-    '<credential-reference clear-text="tiger"/>\n',
-    '<config-property name="Password">tiger</config-property>\n',
-    "<secret-key>tiger</secret-key>\n",
-    "<pw>tiger</pw>\n",
-    "password: tiger\n",
-    "password: 'tiger lily'\n",
-    "password: tiger lily\n",
-    "db: {password: tiger, x: 1}\n",
-    "password: |\n  tiger\n",
-    "password: >-\n  tiger\n  lily tiger\n",
-    "password:\n  tiger\n",
-    "passwords:\n  - tiger\n  - tiger2\n",
-    "- name: DB_PASSWORD\n  value: tiger\n",
-    "  - password: tiger\n",
-    "credentials:\n  username: a\n  password: tiger\n",
-    "password: !vault tiger\n",
-    "PASSWORD=\\\ntiger\n",
-    "mysql \\\n  -u root \\\n  -p tiger\n",
-    "mysql -u root \\\n  --password \\\n  tiger\n",
-    "mysql -p \\\n tiger\n",
-    "PASSWORD='ti'\"tiger\"\n",
-    "PASSWORD=ti\\ tiger\n",
-    "PASSWORD=ti\\\n  tiger\n",
-    "ldapsearch -x \\\n -w tiger\n",
-    "http://scott:tiger@h/\n",
-    "https://scott:tiger%21@h:80/x\n",
-    "ftp://:tiger@h\n",
-    "postgresql://a:tiger@h/db\n",
-    "redis://:tiger@h:6379/0\n",
-    "oracle://scott:ti/tiger@h\n",
-    "http_proxy=http://a:tiger@p:80\n",
-    "jdbc:oracle:thin:scott/tiger@h:1521:x\n",
-    "jdbc:mysql://h/db?user=a&password=tiger\n",
-    "jdbc:oracle:thin:@h:1521:x;user=a;password=tiger\n",
-    "amqp://a:tiger@h\n",
-    "jdbc:oracle:oci:scott/tiger@x\n",
-    "https://x?token=tiger&a=b\n",
-    "Authorization: Basic tiger==\n",
-    "Authorization: tiger\n",
-    "Proxy-Authorization: Basic tiger\n",
-    'Authorization: Digest username="a", response="tiger"\n',
-    "curl -H 'Authorization: Bearer tiger' h\n",
-    'curl -H "X-Auth-Token: tiger" h\n',
-    "curl -H 'X-Api-Key:tiger' h\n",
-    "curl --header=Authorization:\\ Bearer\\ tiger\n",
-    "Cookie: session=tiger\n",
-    "authorization=Bearer tiger\n",
-    "curl --oauth2-bearer tiger h\n",
-    "mkstore -wrl x -createCredential orcl scott tiger\n",
-    "orapki wallet create -wallet x -pwd tiger\n",
-    "dbca -sysPassword tiger -systemPassword tiger\n",
-    "emcli login -username=a -password=tiger\n",
-    "orapwd file=x password=tiger\n",
-    "asmca -asmsnmpPassword tiger\n",
-    "dgmgrl sys/tiger@x\n",
-    "sqlldr scott/tiger control=x\n",
-    "sqlldr userid=scott/tiger control=x\n",
-    "sql scott/tiger@orcl\n",
-    "nid target=sys/tiger\n",
-    "alter user a identified by tiger;\n",
-    'create user a identified by "tiger" default tablespace x;\n',
-    "alter user a identified by b replace tiger;\n",
-    "identified by values 'S:tiger'\n",
-    "connect scott/tiger\n",
-    'CONN scott/"tiger"@x\n',
-    "copy from scott/tiger@a to b using x\n",
-    "CREATE DATABASE LINK l CONNECT TO a IDENTIFIED\nBY tiger USING 'x'\n",
-    "zip -P tiger x y\n",
-    "unzip -P tiger x\n",
-    "gpg --passphrase tiger -d x\n",
-    "7z x -ptiger y\n",
-    "htpasswd -b f u tiger\n",
-    "docker login -u a -p tiger h\n",
-    "echo tiger | docker login --password-stdin\n",
-    "echo tiger | sudo -S ls\n",
-    "chpasswd <<< 'oracle:tiger'\n",
-    "passwd --stdin oracle <<< tiger\n",
-    "chpasswd <<E\noracle:tiger\nE\n",
-    "echo tiger | kinit a\n",
-    "machine h login a password tiger\n",
-    "machine h\n login a\n password tiger\n",
-    "-----BEGIN RSA PRIVATE KEY-----\ntiger\n-----END RSA PRIVATE KEY-----\n",
-    "pkcs11:token=a?pin-value=tiger\n",
-    "snmp-server community tiger RO\n",
-    "enable secret 5 tiger\n",
-    "username a password 0 tiger\n",
-    "connect('weblogic','tiger','t3://h')\n",
-    "<wls:password-encrypted>tiger</wls:password-encrypted>\n",
-    "password => 'tiger'\n",
-    '("password" => "tiger")\n',
-    ":password => 'tiger'\n",
-    'setPassword("tiger")\n',
-    "config['password'] = 'tiger'\n",
-    "/x:write-attribute(name=password,value=tiger)\n",
-    "PASSWORD := 'tiger'\n",
-    'psql "host=h password=tiger"\n',
-    "DSN=x;UID=a;PWD=tiger;\n",
-    "set password=tiger\n",
-    '$env:PASSWORD = "tiger"\n',
-    "Server=h;User Id=a;Password=tiger;\n",
-    "usermod -p tiger a\n",
-    "vncpasswd tiger\n",
-    "lftp -u scott,tiger h\n",
-    "xfreerdp /u:a /p:tiger\n",
-    "rsync --password-file=/x a\n#password tiger\n",
-    "wpa_passphrase ssid tiger\n",
-    "psexec -u a -p tiger\n",
-    "rdesktop -p tiger h\n",
-    "winexe -U a%tiger //h\n",
-    "plink -pw tiger h\n",
-    "pscp -pw tiger\n",
-    "kinit a <<< tiger\n",
-    "crsctl -p x\npassword\ttiger\n",
-    'echo "oracle:tiger" | chpasswd\n',
-    "echo -e 'tiger\\ntiger' | passwd oracle\n",
-    "printf 'tiger' | cryptsetup luksOpen x\n",
-    "ncli -u a -p tiger\n",
-    "az login -u a -p tiger\n",
-    "cli -u admin -p 'tiger'\n",
-    "jboss-cli.sh --user=a --password=tiger\n",
-    "add-user.sh -u a -p tiger\n",
-    "asadmin --passwordfile x\nAS_ADMIN_PASSWORD=tiger\n",
-    "net.ipmi.password tiger\n",
-    "community: tiger\n",
-    "com.x.secret=tiger\n",
-    "SECRET tiger\n",
-    "TOKEN: tiger\n",
-    "_authToken=tiger\n",
-    "//registry/:_authToken=tiger\n",
-    "pass tiger\n",
-    "pwd: tiger\n",
-    'DB_PASSWORD: "tiger"\n',
-    "credentials = tiger\n",
-    "ldap.credential: tiger\n",
-    "java.naming.security.credentials=tiger\n",
-    "LDAP_CREDENTIALS='tiger'\n",
-    'userCredential="tiger"\n',
-    "BINDPW=tiger\n",
-    "bind_pw tiger\n",
-    "PASSWD tiger\n",
-    "export PASS=tiger\n",
-    "password =\n  tiger\n",
-    "mysqladmin -u root -p'tiger lily' status\n",
-    "mysql --user=root --password tiger\n",
-    '/usr/bin/mysql -hh -uroot -p"tiger"\n',
-    "su - m -c 'mysql -ptiger x'\n",
-    "echo 'select 1' | mysql -u a -ptiger\n",
-    "mysql -ptiger && ldapsearch -w tiger\n",
-    "for h in a b; do mysql -h $h -p tiger; done\n",
-    'ldapsearch -D "cn=admin,dc=x" -w "tiger lily"\n',
-    "ldapsearch -H ldap://h -x -W\nldapwhoami -w tiger\n",
-    "ldapcompare -D a -wtiger\n",
-    "ldapdelete -v -w tiger\n",
-    "ipmitool -I lan -H h -U root -P 'tiger' chassis\n",
-    "ipmi-sensors -u a -p tiger\n",
-    'ipmitool -H h -P "tiger lily"\n',
-    "binddn cn=x\nbindpw tiger\n",
-    "  bindpw\ttiger\n",
-    "bindpw: tiger\n",
-    "bindpw=tiger\n",
-    "BINDPW tiger\n",
-    "rootbindpw tiger\n",
-    "ldapbindpass tiger\n",
-    "ORACLE_PASSWORD tiger lily\n",
-    "ORACLE_PWD tiger\n",
-    "ORA_PASS tiger\n",
-    "OraclePassword tiger\n",
-    "oraclePassword: tiger\n",
-    "ORACLE.PASSWORD=tiger\n",
-    "oracle-password = tiger\n",
-    "SetEnv DB_PASSWORD tiger\n",
-    "ENV DB_PASSWORD tiger\n",
-    "fastcgi_param DB_PASSWORD tiger;\n",
-    "  define DB_PASSWORD tiger\n",
-    "DB_PASSWORD\ttiger\n",
-    "secret_key tiger\n",
-    'secret-key: "tiger"\n',
-    "SecretKey=tiger\n",
-    "SECRETKEY: tiger\n",
-    "shared_secret tiger\n",
-    "sharedSecret: tiger\n",
-    "secret: tiger\n",
-    "secret tiger\n",
-    "Client Secret: tiger\n",
-    "secret.key=tiger\n",
-    "secrets: [tiger, tiger]\n",
-    "secrets:\n- tiger\n",
-    'secrets:\n  - "tiger"\n',
-    "'secret' : 'tiger'\n",
-    'credential "tiger lily"\n',
-    "credentials tiger\n",
-    "CREDENTIAL=tiger\n",
-    "set credential tiger\n",
-    "LDAP_CREDENTIAL tiger\n",
-    "ldap-credential: tiger\n",
-    "ldapCredential=tiger\n",
-    "credential=tiger,user=a\n",
-    "<credential>tiger</credential>\n",
-    '<ldap credential="tiger"/>\n',
-    "sqlplus -S -L scott/tiger@orcl as sysdba\n",
-    "sqlplus scott/tiger\n",
-    'sqlplus "scott/tiger"\n',
-    "sqlplus 'scott'/'tiger'@x\n",
-    "sqlplus scott/'tiger'@orcl\n",
-    'sqlplus scott/"tiger"@orcl\n',
-    "sqlplus /nolog\nconnect sys/tiger as sysdba\n",
-    '${ORACLE_HOME}/bin/sqlplus -s "scott/tiger@(DESCRIPTION=(ADDRESS=(PROTOCOL=TCP)))"\n',
-    "sqlplus -s scott[app]/tiger@x\n",
-    "nohup sqlplus scott/tiger @x &\n",
-    "SQLPLUS scott/tiger\n",
-    "sqlplus64 scott/tiger@x\n",
-    "sqlplus -s -m 'csv on' scott/tiger@x\n",
-    "sqlplus -prelim scott/tiger\n",
-    "rman target 'sys/tiger@orcl'\n",
-    'rman target "sys/tiger" nocatalog\n',
-    "rman TARGET sys/tiger AUXILIARY sys/tiger@aux\n",
-    "rman log=x.log target sys/tiger\n",
-    "rman <<E\nconnect target sys/tiger\nE\n",
-    "rman catalog rco/tiger target /\n",
-    "impdp system/tiger@orcl schemas=x\n",
-    "expdp 'system/tiger' x\n",
-    'expdp system/\\"tiger\\"@x\n',
-    'imp userid="scott/tiger@x"\n',
-    "exp USERID=scott/tiger\n",
-    "exp scott/tiger@x file=y\n",
-    "curl -s -u 'scott:tiger' h\n",
-    "curl -sku scott:tiger h\n",
-    "curl --user scott:tiger h\n",
-    'curl -u "scott:tiger lily" h\n',
-    "curl https://scott:tiger@h/x\n",
-    'curl --anyauth --user "dom\\\\a:tiger" h\n',
-    "curl --pass tiger --cert x\n",
-    "curl -E cert.pem:tiger h\n",
-    "curl -d 'user=a&password=tiger' h\n",
-    'curl -d \'{"password": "tiger"}\' h\n',
-    'curl -H "Authorization: Basic tiger" h\n',
-    "curl -H 'Authorization:Bearer tiger' h\n",
-    "curl -H Authorization:tiger h\n",
-    "curl --proxy http://a:tiger@p h\n",
-    "curl -b 'session=tiger; a=b' h\n",
-    "curl -F password=tiger h\n",
-    "wget --header='Authorization: Bearer tiger' h\n",
-    "wget --user a --password tiger h\n",
-    "wget --post-data 'user=a&pass=tiger' h\n",
-    "sshpass -ptiger scp a b\n",
-    'sshpass -p "tiger" ssh a\n',
-    "sshpass -v -p tiger ssh\n",
-    "sshpass -p\\\n tiger\n",
-    "smbclient -U 'scott%tiger' //h/s\n",
-    "smbclient //h/s -Uscott%tiger -c ls\n",
-    "smbclient //h/s -U scott --password tiger\n",
-    "smbclient //h/s -U=scott%tiger\n",
-    "mount.cifs //a /b -o username=x,password=tiger\n",
-    "mount -o username=x,password='tiger',vers=3 //a /b\n",
-    "mount -o credentials=/x,password=tiger //a /b\n",
-    "mount -t cifs -o user=scott%tiger //a /b\n",
-    "mount -o pass=tiger,rw\n",
-    "mount -o passwd=tiger\n",
-    "mount -o password2=tiger\n",
-    "mount -o rw,username=a,password=ti,,tiger //a /b\n",
-    "username = scott\npassword = tiger\n",
-    "password= tiger\n",
-    "password =tiger\n",
-    "PASSWORD=tiger lily\n",
-    "isql -S srv -U sa -P tiger -i x\n",
-    "isql -Usa -Ptiger\n",
-    "tsql -H h -p 1433 -U sa -P 'tiger'\n",
-    "mongo -u a -ptiger\n",
-    "mongo --username a --password 'tiger' --host h\n",
-    'mongo h/db -u a -p "tiger"\n',
-    "mongoexport -p tiger\n",
-    "redis-cli -a 'tiger' -h h\n",
-    "redis-cli -u redis://:tiger@h\n",
-    "REDISCLI_AUTH=tiger redis-cli\n",
-    "redis-cli AUTH tiger\n",
-    "redis-cli --askpass --user a --pass tiger\n",
-    "openssl pkcs12 -in x -passin pass:tiger -passout pass:tiger\n",
-    "openssl rsa -passin 'pass:tiger'\n",
-    'openssl enc -pass "pass:tiger lily"\n',
-    "openssl genrsa -passout pass:'tiger lily'\n",
-    "openssl enc -aes256 -k 'tiger'\n",
-    "keytool -genkey -keypass 'tiger' -storepass \"tiger lily\"\n",
-    "keytool -srcstorepass tiger -destkeypass tiger\n",
-    "keytool -importkeystore -srcstorepass:tiger\n",
-    "keytool -storepasswd -new x -storepass tiger\n",
-    "java -Dhttps.proxyPassword=tiger -jar x\n",
-    'java -Dpassword="tiger"\n',
-    "java -Dorg.x.db_password='tiger'\n",
-    'JAVA_OPTS="-Djavax.net.ssl.trustStorePassword=tiger -Xmx1g"\n',
-    "java -Dkeystore.pass=tiger\n",
-    'java "-Dpassword=tiger"\n',
-    "java -Dtoken=tiger -Dsecret=tiger\n",
-    "-Djava.security.credential=tiger\n",
-    "MyPassword=tiger\n",
-    "my_Password = tiger\n",
-    "thePassword : tiger\n",
-    "PASSWORD_FOR_DB=tiger\n",
-    "password_of_scott: tiger\n",
-    "passwordForAdmin=tiger\n",
-    "password2 = tiger\n",
-    "admin.passwd=tiger\n",
-    "adminPasswd=tiger\n",
-    "ADMINPASS=tiger\n",
-    "userpass=tiger\n",
-    "user_pass : tiger\n",
-    "userPwd=tiger\n",
-    "USER-PWD: tiger\n",
-    "pwd=tiger\n",
-    "DB_PW=tiger\n",
-    "dbpw: tiger\n",
-    "dbPw=tiger\n",
-    "pass_phrase=tiger\n",
-    "passPhrase: tiger\n",
-    "api_key: tiger\n",
-    "api.key=tiger\n",
-    "APIKEY=tiger\n",
-    "auth_token: tiger\n",
-    'authToken="tiger"\n',
-    "AUTH-TOKEN=tiger\n",
-    "bearer_token: tiger\n",
-    "refresh_token=tiger\n",
-    "SAS_TOKEN='tiger'\n",
-    "account_key=tiger;x\n",
-    "AccountKey=tiger==;E=x\n",
-    "private-key: tiger\n",
-    "accessKey=tiger\n",
-    "access_key_secret=tiger\n",
-    "encryptionKey: tiger\n",
-    "auth_key = tiger\n",
-    "node.session.auth.password_in = tiger\n",
-    "discovery.sendtargets.auth.password = tiger\n",
-    "password[db] = tiger\n",
-    "passwords[0]: tiger\n",
-    "Password for scott: tiger\n",
-    "password (scott): tiger\n",
-    '{ "user" : "a" , "password" : "tiger" }\n',
-    '{"PASSWORD":"tiger"}\n',
-    '{"dbPassword":"tiger lily, x"}\n',
-    '{"password": tiger}\n',
-    '[{"key":"password","value":"tiger"}]\n',
-    '{"value":"tiger","name":"password"}\n',
-    '{"auth":{"token":"tiger"}}\n',
-    '{"password":{"value":"tiger"}}\n',
-    '{\n  "password":\n    "tiger"\n}\n',
-    '{"password":["tiger"]}\n',
-    '"password" "tiger"\n',
-    '{"\\u0070assword": "x", "password": "\\"tiger\\""}\n',
-    '{password: "tiger"}\n',
-    '{password:"tiger"}\n',
-    "{pass: 'tiger'}\n",
-    '{"password": "a\\\\", "secret": "tiger"}\n',
-    "<Password>tiger</Password>\n",
-    "<user-password >tiger</user-password>\n",
-    "<ns:Password>\ntiger\n</ns:Password>\n",
-    '<user name="a" password = "tiger"/>\n',
-    "<user password='ti\"tiger'/>\n",
-    '<param name="db.password" value="tiger"></param>\n',
-    "<param name='password' value='tiger'/>\n",
-    '<Resource username="a"\n password="tiger"\n/>\n',
-    '<property name="Password"><value>tiger</value></property>\n',
-    "<property><name>x.password</name><value>tiger</value></property>\n",
-    '<add key="DbPassword" value="tiger" />\n',
-    '<connection connectionString="Server=h;Password=tiger;"/>\n',
-    "<jdbc-url>jdbc:oracle:thin:scott/tiger@h</jdbc-url>\n",
-    "<pwd>tiger</pwd>\n",
-    "<token>tiger</token>\n",
-    '<x secret="tiger"></x>\n',
-    '<authentication key="x" password="tiger"/>\n',
-    "<!-- password: tiger -->\n",
-    "<!-- <password>tiger</password> -->\n",
-    "<passwd><![CDATA[ti<tiger]]></passwd>\n",
-    "<clearText>tiger</clearText>\n",
-    "<password\n>tiger</password>\n",
-    "password : tiger\n",
-    'password:  "tiger"\n',
-    "- password: tiger\n",
-    "- {name: a, password: tiger}\n",
-    "  db_password: tiger\n",
-    "db:\n  password: tiger\n  user: a\n",
-    "password: &p tiger\n",
-    "password: !!str tiger\n",
-    "password: |-\n    tiger\n    tiger\nuser: a\n",
-    "password: >\n tiger\n",
-    '"db password": tiger\n',
-    "password: # x\n  tiger\n",
-    "secret_key:\n  tiger\n",
-    "password: 'ti''tiger'\n",
-    "stringData:\n  password: tiger\n",
-    "data:\n  db-password: tiger\n",
-    "env:\n- name: SECRET\n  value: tiger\n",
-    '- name: "PASSWORD"\n  value: "tiger"\n',
-    "- value: tiger\n  name: PASSWORD\n",
-    'PASSWORD="\\\ntiger"\n',
-    "export PASSWORD=\\\n'tiger'\n",
-    "curl \\\n  -u \\\n  scott:tiger h\n",
-    "sqlplus -s \\\n  scott/tiger@x \\\n  @y\n",
-    "keytool \\\n -storepass \\\n tiger\n",
-    "rman target \\\n sys/tiger\n",
-    "pass\\\nwd=tiger\n",
-    "PASS\\\nWORD tiger\n",
-    "sec\\\nret_key: tiger\n",
-    "--pass\\\nword tiger\n",
-    "mysql -u a \\\r\n -p tiger\r\n",
-    "password = \\\n  tiger\n",
-    "db.password=\\\n    tiger\n",
-    "password=ti\\\n    tiger\n",
-    "http://scott:tiger@h:8080/\n",
-    "proxy=http://a:tiger@p/\n",
-    "sftp://scott:ti:tiger@h\n",
-    "ldap://cn=a:tiger@h\n",
-    "git clone https://a:tiger@h/x\n",
-    "https://:tiger@h/\n",
-    "smb://dom;scott:tiger@h/s\n",
-    "cifs://scott:tiger@h/s\n",
-    "mongodb+srv://a:tiger@h/x\n",
-    "jdbc:oracle:thin:scott/tiger@//h:1521/x\n",
-    "jdbc:oracle:thin:scott/tiger@x\n",
-    'jdbc:oracle:thin:"scott"/"tiger"@x\n',
-    "jdbc:sqlserver://h;user=a;password=tiger;x=y\n",
-    "jdbc:postgresql://h/db?password=tiger&x=y\n",
-    "oracle+cx_oracle://scott:tiger@h\n",
-    "scp scott:tiger@h:/x y\n",
-    "ftp ftp://scott:tiger%40@h/\n",
-    "https://h/x?api_key=tiger\n",
-    "https://h/?access_token=tiger#x\n",
-    "https://h/x?passwd=tiger\n",
-    "Authorization: Bearer tiger\r\n",
-    "authorization: bearer tiger\n",
-    "AUTHORIZATION: NTLM tiger\n",
-    "Proxy-Authorization: Bearer tiger\n",
-    "Authorization=Basic tiger\n",
-    '"Authorization": "Basic tiger"\n',
-    "'Authorization': 'Bearer tiger'\n",
-    "Authorization: AWS4-HMAC-SHA256 Credential=tiger/x, Signature=tiger\n",
-    'Authorization: Token token="tiger"\n',
-    "Authorization: Negotiate tiger==\n",
-    "WWW-Authenticate: x\nX-Auth-Key: tiger\n",
-    "X-Secret-Key: tiger\n",
-    "X-Vault-Token: tiger\n",
-    "PRIVATE-TOKEN: tiger\n",
-    "Set-Cookie: JSESSIONID=tiger; Path=/\n",
-    'proxy_set_header Authorization "Basic tiger";\n',
-    'RequestHeader set Authorization "Bearer tiger"\n',
-    "header Authorization Bearer tiger\n",
-    "DB_PASSWORD tiger # x\n",
-    "mount -o password=tiger\\,lily x\n",
-    "passwd=tiger\\;x\n",
-    "DBPASS=$'tiger'\n",
-    "PASS=${PASS:-tiger}\n",
-    "DB_PASSWORD=${DB_PASSWORD:=tiger}\n",
-    "read -s PASSWORD <<< tiger\n",
-    "local password=tiger\n",
-    "declare -r PASSWORD='tiger'\n",
-    "password=`echo tiger`\n",
-    "password=$(echo tiger)\n",
-    "PASSWORD=\"$(echo 'tiger')\"\n",
-    'if [ "$PASSWORD" = "tiger" ]; then\n',
-    "test $PASSWORD == tiger\n",
-    "set PASSWORD = tiger\n",
-    "PASSWORD:tiger\n",
 ]
-
 #: The same of sqlnet.ora.
-SETTINGS = [
-    "NAMES.LDAP_CREDENTIAL=tiger\n",
-    "NAMES.LDAP_CREDENTIAL = (tiger,\n tiger)\n",
-    "names.ldap_credential\n = tiger\n",
-    "PASS\nWORDS_L = (tiger1,\n tiger2)\n",
-    "PASS\n  WORDS_LISTENER=tiger\n",
-    "PASSWOR\\\nDS_LISTENER=tiger\n",
-    "PASSWORDS_\nLISTENER = tiger\n",
-    "CREDENTIAL tiger\n",
-    "SEC\nRET = tiger\n",
-    "X = (DESCRIPTION=(SECURITY=(CRED\nENTIAL=tiger)))\n",
-    "#PASS\n#WORDS_L = tiger\n",
-    "BIND_PW = tiger\n",
-    "ACCESS_TOKEN=(tiger)\n",
-    "API_KEY=tiger\n",
-    "LDAP_PASS =\n  tiger\n",
-    "A.PRIVATE_KEY = tiger\n",
-    "NAMES.LDAP_CREDENTIALS=tiger\n",
-    "PASS\r\nWORDS_L=tiger\r\n",
-    "P\nA\nS\nS\nWORDS_L = tiger\n",
-    "NAMES.LDAP_CREDENTIAL\n=\n(tiger)\n",
-    "# NAMES.LDAP_CREDENTIAL = tiger\n",
-    "NAMES.LDAP_CREDENTIAL tiger\n",
-    "names.Ldap_Credential:tiger\n",
-    "X=(A=(CREDENTIAL=tiger)(B=c))\n",
-    "X=(A=(LDAP_CREDENTIAL=\n tiger)(B=c))\n",
-    "PASSWO\nRDS_L=tiger\n",
-    "PASS\n\nWORDS_L=tiger\n",
-    "PASS\t\nWORDS_L=(tiger)\n",
-    "PASS WORDS_L = tiger\n",
-    "PA\nSSWORDS_L tiger\n",
-    "A = (B = (PASS\n WORD = tiger))\n",
-    "WALLET_PASS\nWORD=tiger\n",
-    "SSL_WALLET_PWD\n = tiger\n",
-    "PASSWORDS\n_L = tiger\n",
-    "PASS # x\nWORDS_L = tiger\n",
-    "SQLNET.SECRET_KEY = tiger\n",
-    "CLIENT_SECRET = (tiger,\n tiger)\n",
-    "PASS\\\nWORDS_L = tiger\n",
-    "TOKEN = (tiger,\n tiger)\n",
-    "OCI_API_KEY = \n tiger\n",
-]
-
+SETTINGS = lines(r"""
+NAMES.LDAP_CREDENTIAL=tiger ¦ NAMES.LDAP_CREDENTIAL = (tiger,↵ tiger)
+names.ldap_credential↵ = tiger ¦ PASS↵WORDS_L = (tiger1,↵ tiger2) ¦ PASS↵  WORDS_LISTENER=tiger
+PASSWOR\↵DS_LISTENER=tiger ¦ PASSWORDS_↵LISTENER = tiger ¦ CREDENTIAL tiger ¦ SEC↵RET = tiger
+X = (DESCRIPTION=(SECURITY=(CRED↵ENTIAL=tiger))) ¦ #PASS↵#WORDS_L = tiger ¦ BIND_PW = tiger
+ACCESS_TOKEN=(tiger) ¦ API_KEY=tiger ¦ LDAP_PASS =↵  tiger ¦ A.PRIVATE_KEY = tiger
+NAMES.LDAP_CREDENTIALS=tiger ¦ PASS␍↵WORDS_L=tiger␍ ¦ P↵A↵S↵S↵WORDS_L = tiger
+NAMES.LDAP_CREDENTIAL↵=↵(tiger) ¦ # NAMES.LDAP_CREDENTIAL = tiger ¦ NAMES.LDAP_CREDENTIAL tiger
+names.Ldap_Credential:tiger ¦ X=(A=(CREDENTIAL=tiger)(B=c)) ¦ X=(A=(LDAP_CREDENTIAL=↵ tiger)(B=c))
+PASSWO↵RDS_L=tiger ¦ PASS↵↵WORDS_L=tiger ¦ PASS⇥↵WORDS_L=(tiger) ¦ PASS WORDS_L = tiger
+PA↵SSWORDS_L tiger ¦ A = (B = (PASS↵ WORD = tiger)) ¦ WALLET_PASS↵WORD=tiger
+SSL_WALLET_PWD↵ = tiger ¦ PASSWORDS↵_L = tiger ¦ PASS # x↵WORDS_L = tiger
+SQLNET.SECRET_KEY = tiger ¦ CLIENT_SECRET = (tiger,↵ tiger) ¦ PASS\↵WORDS_L = tiger
+TOKEN = (tiger,↵ tiger) ¦ OCI_API_KEY = ↵ tiger
+""")
 #: What names a secret and holds none: it stays as it is.
-KEPT = [
-    "passwd: files sss\nshadow: files\n",
-    "password required pam_unix.so use_authtok\n-password optional pam_gnome.so\n",
-    "PASS_MAX_DAYS 99999\nPASS_MIN_LEN 5\nPASS_WARN_AGE 7\n# Password aging controls:\n",
-    "PasswordAuthentication yes\nPermitEmptyPasswords no\n",
-    "oracle ALL=(ALL) NOPASSWD: ALL\n",
-    "password_life_time = 180\nPASSWORD_LOCK_TIME 1\npassword_verify_function: ora12c\n",
-    "remote_login_passwordfile=EXCLUSIVE\n",
-    "WALLET_LOCATION=(SOURCE=(METHOD=FILE)(METHOD_DATA=(DIRECTORY=/u01/wallet)))\n",
-    "//a/b /c cifs credentials=/root/.cred,rw 0 0\n//a/b /c cifs cred=/root/x 0 0\n",
-    "mkdir -p /u01; cp -p a b | tar -p x\n",
-    "ssh -p 22 db01 ls\nps -p 1\n",
-    "private_key=/etc/ssl/x.pem\nssl_key: /etc/x\n",
-    "use_first_pass bypass=1 compass=2 passive=yes passno=2 passthrough=x passes=2\n",
-    "pw_dir=/x tokenize=1\n",
-    "systemctl stop mysql; mkdir -p /data\n",
-    "sudo -u oracle /u01/bin/lsnrctl status\n",
-    "curl http://h:80/x@y\n",
-    "rpool/export@today  1G\n",
-    '<password-file>/x</password-file><credential-store name="a"/>\n',
-    "OLDPWD=/root\n",
-    "password=yes\n",
-    "FAILED_LOGIN_ATTEMPTS 10 PASSWORD_GRACE_TIME 7\n",
-    "ALTER PROFILE DEFAULT LIMIT PASSWORD_LIFE_TIME 180 PASSWORD_REUSE_MAX 5;\n",
-    "sqlplus / as sysdba @/x/y.sql\nsqlplus -s /nolog @a\n",
-    "ORA-01017: invalid username/password; logon denied\n",
-    "ORA-28002: the password will expire within 7 days\n",
-    "PasswordPolicy: strong\n",
-    "password hashing algorithm SHA512\n",
-    "*/5 * * * * root /usr/bin/backup -u root\n",
-    "listening on token ring: eth0\n",
-    "Secret management is on.\n",
-    "key: value\nkeyfile: /x\n",
-    "nas:/vol/secret/data /u01 nfs rw 0 0\n",
-    "nas:/pass/pwd /u01 nfs rw 0 0\n",
-    'GRUB_CMDLINE_LINUX="quiet hugepages=100"\n',
-    "-u oracle -g dba\n",
-    "chown -R oracle:oinstall /u01@x\n",
-    "Mar 1 sshd: Failed password for root from 1.2.3.4 port 22 ssh2\n",
-    "Accepted publickey for a from h\n",
-    "systemd-ask-password-console.path loaded active  Dispatch Password Requests to Console\n",
-    "systemd-tmpfiles d /run/systemd/ask-password 0755 root root -\n",
-    "passwd-0.80-4.el8.x86_64\nlibsecret-0.18\n",
-    "/usr/bin/passwd\n/etc/passwd\n",
-    "PASSWORD_VERSIONS 11G 12C\n",
-    "remote_login_passwordfile string EXCLUSIVE\n",
-    "sec_max_failed_login_attempts 3\n",
-    "vlan10@eth0: <UP> mtu 1500\n",
-    "tokens 5\n",
-    "pwm1: 255 pwr: 3\n",
-    "exp/imp\n",
-    "mysql.service loaded active running\n",
-]
+KEPT = lines(r"""
+passwd: files sss↵shadow: files
+password required pam_unix.so use_authtok↵-password optional pam_gnome.so
+PASS_MAX_DAYS 99999↵PASS_MIN_LEN 5↵PASS_WARN_AGE 7↵# Password aging controls:
+PasswordAuthentication yes↵PermitEmptyPasswords no ¦ oracle ALL=(ALL) NOPASSWD: ALL
+password_life_time = 180↵PASSWORD_LOCK_TIME 1↵password_verify_function: ora12c
+remote_login_passwordfile=EXCLUSIVE
+WALLET_LOCATION=(SOURCE=(METHOD=FILE)(METHOD_DATA=(DIRECTORY=/u01/wallet)))
+//a/b /c cifs credentials=/root/.cred,rw 0 0↵//a/b /c cifs cred=/root/x 0 0
+mkdir -p /u01; cp -p a b | tar -p x ¦ ssh -p 22 db01 ls↵ps -p 1
+private_key=/etc/ssl/x.pem↵ssl_key: /etc/x
+use_first_pass bypass=1 compass=2 passive=yes passno=2 passthrough=x passes=2 ¦ pw_dir=/x tokenize=1
+systemctl stop mysql; mkdir -p /data ¦ sudo -u oracle /u01/bin/lsnrctl status ¦ curl http://h:80/x@y
+rpool/export@today  1G ¦ <password-file>/x</password-file><credential-store name="a"/>
+OLDPWD=/root ¦ password=yes ¦ FAILED_LOGIN_ATTEMPTS 10 PASSWORD_GRACE_TIME 7
+ALTER PROFILE DEFAULT LIMIT PASSWORD_LIFE_TIME 180 PASSWORD_REUSE_MAX 5;
+sqlplus / as sysdba @/x/y.sql↵sqlplus -s /nolog @a
+ORA-01017: invalid username/password; logon denied
+ORA-28002: the password will expire within 7 days ¦ PasswordPolicy: strong
+password hashing algorithm SHA512 ¦ */5 * * * * root /usr/bin/backup -u root
+listening on token ring: eth0 ¦ Secret management is on. ¦ key: value↵keyfile: /x
+nas:/vol/secret/data /u01 nfs rw 0 0 ¦ nas:/pass/pwd /u01 nfs rw 0 0
+GRUB_CMDLINE_LINUX="quiet hugepages=100" ¦ -u oracle -g dba ¦ chown -R oracle:oinstall /u01@x
+Mar 1 sshd: Failed password for root from 1.2.3.4 port 22 ssh2 ¦ Accepted publickey for a from h
+systemd-ask-password-console.path loaded active  Dispatch Password Requests to Console
+systemd-tmpfiles d /run/systemd/ask-password 0755 root root -
+passwd-0.80-4.el8.x86_64↵libsecret-0.18 ¦ /usr/bin/passwd↵/etc/passwd ¦ PASSWORD_VERSIONS 11G 12C
+remote_login_passwordfile string EXCLUSIVE ¦ sec_max_failed_login_attempts 3
+vlan10@eth0: <UP> mtu 1500 ¦ tokens 5 ¦ pwm1: 255 pwr: 3 ¦ exp/imp
+mysql.service loaded active running
+""")
