@@ -58,10 +58,7 @@ LOOKS: tuple[tuple[str, Callable[[LiveHost], Any]], ...] = (
     ("{1}/bin/ocssd.bin", clusterware.css_daemons),
     ("{1}/bin/crsd.bin", processes.read),
     ("{1}/bin/ohasd.bin", cluster),
-    (
-        "ora_dbw0_{0}",
-        writers,
-    ),
+    ("ora_dbw0_{0}", writers),
     ("ora_dbw0_{0}", lambda host: nfs_mounts._read_database_files(host, [str(HERS)])),
     ("ora_dbw0_{0}", lambda host: direct_nfs.read_processes(host, ())),
     *(

@@ -192,14 +192,7 @@ def named(rng: random.Random) -> Iterator[Outcome]:
     yield told("scripts of an account", host, True, called)
 
 
-WAYS = (
-    link_of_process,
-    base_of_home,
-    swapped,
-    shared_folder,
-    common_folder,
-    named,
-)
+WAYS = (link_of_process, base_of_home, swapped, shared_folder, common_folder, named)
 
 
 def attempts(rng: random.Random, number: int) -> Iterator[Outcome]:

@@ -80,10 +80,7 @@ class FarAway:
     def _answer_of_this_machine(self, python: str) -> str:
         sent = sent_by_an_audit(python)
         output = subprocess.run(
-            ["/bin/sh", "-c", sent.command],
-            input=sent.text,
-            stdout=subprocess.PIPE,
-            check=True,
+            ["/bin/sh", "-c", sent.command], input=sent.text, stdout=subprocess.PIPE, check=True
         ).stdout.decode("ascii")
         answer = payload.answer_in(output, sent.mark)
         if not answer.get("findings"):
@@ -91,10 +88,7 @@ class FarAway:
         return output.split(sent.mark)[1]
 
     def host_variables(self) -> dict[str, object]:
-        return {
-            "ansible_connection": "local",
-            "ansible_python_interpreter": str(self.python),
-        }
+        return {"ansible_connection": "local", "ansible_python_interpreter": str(self.python)}
 
     def start_counting(self) -> None:
         """From now on the program notes what it is sent."""

@@ -46,10 +46,7 @@ def within(interval: Interval, share: float) -> str:
 
 
 def rounds(
-    one: Callable[[], float],
-    judge: Callable[[Interval], str],
-    least: int,
-    seconds: float,
+    one: Callable[[], float], judge: Callable[[Interval], str], least: int, seconds: float
 ) -> tuple[Interval, int, str]:
     """Take ``least`` rounds, and more until they decide or the time is over.
 

@@ -273,10 +273,7 @@ def found_shares(pairs: Sequence[tuple[list[float], list[float], float]]) -> lis
 
 def by_spread(tables: Tables, groups: list[Group]) -> None:
     """What a spread of the baseline's own windows promises."""
-    tables.lines += [
-        "",
-        "The recorded comparisons by the spread of the ten windows before.",
-    ]
+    tables.lines += ["", "The recorded comparisons by the spread of the ten windows before."]
     titles = ("spread of the windows before", "n", "false")
     tables.head(*titles, *found_titles())
     real = [

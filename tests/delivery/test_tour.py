@@ -76,11 +76,7 @@ def test_every_command_ends_and_prints_as_it_says(tmp_path):
             f"exec >'{tmp_path}/{number}.out' 2>&1\n{commands}\necho $? >'{tmp_path}/{number}'\n"
         )
     done = subprocess.run(
-        ["bash", "-c", script],
-        cwd=tmp_path,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        timeout=600,
+        ["bash", "-c", script], cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL, timeout=600
     )
     assert done.returncode == 0
     for number, stop in enumerate(stops()):
@@ -91,16 +87,7 @@ def test_every_command_ends_and_prints_as_it_says(tmp_path):
 
 
 def test_every_verb_that_needs_no_host_is_on_the_tour():
-    others = {
-        "verify",
-        "apply",
-        "revert",
-        "latency",
-        "record",
-        "detect-storage",
-        "test",
-        "help",
-    }
+    others = {"verify", "apply", "revert", "latency", "record", "detect-storage", "test", "help"}
     for name in command.COMMANDS:
         if name not in others:
             assert f"./hostproof {name}" in TOUR.read_text(), name

@@ -12,10 +12,7 @@ from ansible.module_utils.hostproof.controls.async_io.parsers import (
     nfs_silence,
 )
 from ansible.module_utils.hostproof.controls.block_devices.parsers import dm_multipath
-from ansible.module_utils.hostproof.controls.cluster_nodes.parsers import (
-    cpuinfo,
-    ethtool_driver,
-)
+from ansible.module_utils.hostproof.controls.cluster_nodes.parsers import cpuinfo, ethtool_driver
 from ansible.module_utils.hostproof.controls.firewall.parsers import (
     firewalld_zone,
     iptables_save,
@@ -71,10 +68,7 @@ from ansible.module_utils.hostproof.controls.name_resolution.parsers import (
     nsswitch,
     resolv_conf,
 )
-from ansible.module_utils.hostproof.controls.nfs_mounts.parsers import (
-    mount_refusals,
-    oranfstab,
-)
+from ansible.module_utils.hostproof.controls.nfs_mounts.parsers import mount_refusals, oranfstab
 from ansible.module_utils.hostproof.controls.packages.parsers import transaction
 from ansible.module_utils.hostproof.controls.pool_validation.parsers import (
     datasources_xml,
@@ -512,8 +506,5 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (lambda text: sysctl_number.read(text, sysctl_number.SLOTS), " 0x80 \n"),
     (lambda text: sysctl_number.read_parameter(text, sysctl_number.SLOTS), "+128\n"),
     (lambda text: sysctl_number.read_decimal(text, sysctl_number.SLOTS), "+128\n"),
-    (
-        lambda text: tcp_info.parse(text.encode("latin-1", "replace")),
-        "\1" * 104 + "\0\2\0\4" * 32,
-    ),
+    (lambda text: tcp_info.parse(text.encode("latin-1", "replace")), "\1" * 104 + "\0\2\0\4" * 32),
 ]

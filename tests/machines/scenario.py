@@ -138,10 +138,7 @@ def run_tests(
 ) -> int:
     """The steps, then pytest in the folder, with ``more`` variables."""
     story = ["-m", "pytest", "-p", "no:cacheprovider", "-x", "-vv", "--durations=0"]
-    commands = {
-        **steps,
-        "": [sys.executable, *story, f"--rootdir={folder}", str(folder)],
-    }
+    commands = {**steps, "": [sys.executable, *story, f"--rootdir={folder}", str(folder)]}
     kept = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")}
     path = os.pathsep.join(filter(None, (str(ROOT / "tests"), kept.get("PYTHONPATH"))))
     own = {"ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "PYTHONPATH": path, **more}

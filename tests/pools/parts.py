@@ -409,10 +409,7 @@ def domain(home: Path, base: Path) -> Iterator[WildFly]:
     owned(base)
     web = {"server-one": 8080 + offset, "server-three": 8180 + offset}
     server = WildFly(home, base, "domain", 9990 + offset, web)
-    options = (
-        f"-Djboss.domain.base.dir={base}",
-        f"-Djboss.management.http.port={9990 + offset}",
-    )
+    options = (f"-Djboss.domain.base.dir={base}", f"-Djboss.management.http.port={9990 + offset}")
     with _started(home, base, "domain", *options):
         master = ["host", "master"]
         wait_until(

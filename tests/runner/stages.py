@@ -11,17 +11,7 @@ CACHE = ROOT / ".cache"
 LOGS = CACHE / "logs"
 
 #: Stages that --quick leaves out: they need a machine, a container or packages of their own.
-SLOW = (
-    "containers",
-    "snmp",
-    "wire",
-    "browser",
-    "lab",
-    "pools",
-    "delays",
-    "monitoring",
-    "delivery",
-)
+SLOW = ("containers", "snmp", "wire", "browser", "lab", "pools", "delays", "monitoring", "delivery")
 #: Stages that only --all runs. It also runs every story of the lab and every row of the matrix.
 ONLY_ALL = ("pools", "delays", "monitoring", "delivery")
 #: What --all adds to the other stages.

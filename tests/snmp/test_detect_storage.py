@@ -111,11 +111,7 @@ def test_what_several_hosts_found_is_kept_for_each(tmp_path, policy, snmpd):
     by_host = found(kept)
     assert {
         host: [product for _address, product in devices] for host, devices in by_host.items()
-    } == {
-        "db1": ["ZFS Storage Appliance", "Linux"],
-        "db2": ["Linux"],
-        "db3": [],
-    }
+    } == {"db1": ["ZFS Storage Appliance", "Linux"], "db2": ["Linux"], "db3": []}
     assert sum(NOBODY in line for line in lines) == 1
     assert kept.stat().st_mode & 0o777 == 0o600
 
@@ -124,9 +120,7 @@ def test_addresses_on_the_command_line_take_the_place_of_the_inventory_s(tmp_pat
     inventory = hosts(tmp_path, db1=dict(policy), db2=dict(policy))
     kept = tmp_path / "found.json"
     detect(
-        inventory,
-        storage_type_addresses=[f"127.0.0.1:{snmpd}"],
-        detect_storage_output=str(kept),
+        inventory, storage_type_addresses=[f"127.0.0.1:{snmpd}"], detect_storage_output=str(kept)
     )
     assert list(found(kept).values()) == [[(f"127.0.0.1:{snmpd}", "Linux")]]
 

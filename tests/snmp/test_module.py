@@ -173,9 +173,7 @@ def test_the_database_s_own_community_is_a_name_as_well(records, tmp_path):
 
 def test_a_name_that_has_no_credentials_is_refused(tmp_path):
     answer = run(
-        tmp_path,
-        addresses=[{"address": "a", "credentials": "fliers"}],
-        credentials=CREDENTIALS,
+        tmp_path, addresses=[{"address": "a", "credentials": "fliers"}], credentials=CREDENTIALS
     )
     assert answer["msg"] == "addresses a: the named credentials do not exist or cannot be used"
 

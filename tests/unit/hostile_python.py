@@ -102,10 +102,7 @@ MENDED: dict[str, tuple[Any, str]] = {
         finding(commands=["umount /u01", "./hostproof revert; touch PROOF"]),
         "commands",
     ),
-    "command_by_substitution": (
-        finding(commands=["./hostproof audit $(touch PROOF)"]),
-        "commands",
-    ),
+    "command_by_substitution": (finding(commands=["./hostproof audit $(touch PROOF)"]), "commands"),
     "command_with_variable": (
         finding(commands=["./hostproof apply -e ansible_python_interpreter=/tmp/x"]),
         "commands",

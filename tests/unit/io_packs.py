@@ -39,11 +39,7 @@ NO_SOCKETS = (
     "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout "
     "inode\n"
 )
-PARAMETERS = {
-    "filesystemio_options": "SETALL",
-    "disk_asynch_io": "TRUE",
-    "dbwr_io_slaves": "0",
-}
+PARAMETERS = {"filesystemio_options": "SETALL", "disk_asynch_io": "TRUE", "dbwr_io_slaves": "0"}
 
 
 def policy(**changes: Any) -> dict[str, Any]:

@@ -219,11 +219,7 @@ def bonded_host(
     # Both use the address of the first.
     host.nic("ens8", mac="52:54:00:0a:00:01", **(first or {}))
     host.nic(
-        "ens10",
-        driver="e1000",
-        mac="52:54:00:0a:00:01",
-        own="52:54:00:0a:00:02",
-        **(second or {}),
+        "ens10", driver="e1000", mac="52:54:00:0a:00:01", own="52:54:00:0a:00:02", **(second or {})
     )
     host.bond("bond0", lacp(("ens8", up[0]), ("ens10", up[1])), "ens8", "ens10")
     return host.mounts("bond0")

@@ -104,10 +104,7 @@ def asked(bench: ModuleType, program: Path, **fields: float) -> tuple[str, str]:
         "verify_controls", params, check_mode=False, diff=False
     )
     done = subprocess.run(
-        ["/bin/sh", "-c", command],
-        input=b"x" * 100 + request,
-        stdout=subprocess.PIPE,
-        check=True,
+        ["/bin/sh", "-c", command], input=b"x" * 100 + request, stdout=subprocess.PIPE, check=True
     )
     return done.stdout.decode(), mark
 

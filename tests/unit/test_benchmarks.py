@@ -164,9 +164,7 @@ def test_a_verdict_that_finds_nothing_is_told(rates, monkeypatch, capsys):
     run(rates, monkeypatch, "--page")
     real = rates.compare
     monkeypatch.setattr(
-        rates,
-        "compare",
-        lambda *arguments: real(*arguments)._replace(verdict=rates.UNCHANGED),
+        rates, "compare", lambda *arguments: real(*arguments)._replace(verdict=rates.UNCHANGED)
     )
     assert run(rates, monkeypatch) == 1
     assert "+20% found 0.0%" in capsys.readouterr().out

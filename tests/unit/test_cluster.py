@@ -393,8 +393,7 @@ def test_spellings_of_a_node(tmp_path, host, own):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "differs"),
-    [(cluster_packs.KERNEL, False), (cluster_packs.KERNEL + "+debug", True)],
+    ("kernel", "differs"), [(cluster_packs.KERNEL, False), (cluster_packs.KERNEL + "+debug", True)]
 )
 def test_flavors_of_a_kernel(tmp_path, kernel, differs):
     _, findings = rendered(tmp_path, nodes(db2=node("db2", kernel=kernel)))
@@ -431,10 +430,7 @@ def test_addresses_of_a_node_that_are_not_known(tmp_path):
     assert (
         of_addresses(findings)["status"],
         "db2 are unknown" in of_addresses(findings)["why"],
-    ) == (
-        "error",
-        True,
-    )
+    ) == ("error", True)
     both = node("db1").command("ip -o addr show", cluster_packs.ADDRESSES.format(13, 24))
     _, findings = rendered(tmp_path, nodes(db1=both, db2=lost))
     assert of_addresses(findings)["status"] == "fail"
@@ -454,8 +450,7 @@ def test_what_a_kernel_keeps_for_itself_is_no_difference_of_memory(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("offsets", "status"),
-    [((0.4, -20.0, 79.9, 80.0), "pass"), ((0.4, -20.1, 79.9, 80.0), "warn")],
+    ("offsets", "status"), [((0.4, -20.0, 79.9, 80.0), "pass"), ((0.4, -20.1, 79.9, 80.0), "warn")]
 )
 def test_the_spread_of_the_clocks_and_not_each_difference(tmp_path, offsets, status):
     """By what each node's daemon tells of its own clock (time_sync.offset)."""
@@ -662,10 +657,7 @@ def test_one_node_alone_passes_nothing(tmp_path):
 
 @pytest.mark.parametrize(
     ("host", "own_name", "expected"),
-    [
-        ("db1.a.example", "db1.a.example", "db1.b.example"),
-        ("10.0.0.1", "db1", "10.0.0.2"),
-    ],
+    [("db1.a.example", "db1.a.example", "db1.b.example"), ("10.0.0.1", "db1", "10.0.0.2")],
 )
 def test_names_that_only_begin_alike_are_two_hosts(tmp_path, host, own_name, expected):
     machine = node("db1").command("uname -n", own_name + "\n")

@@ -2,12 +2,7 @@
 
 import pytest
 from ansible.module_utils.hostproof.evaluate import comparing
-from ansible.module_utils.hostproof.evaluate.comparing import (
-    AT_LEAST,
-    AT_MOST,
-    EXACTLY,
-    WITHIN,
-)
+from ansible.module_utils.hostproof.evaluate.comparing import AT_LEAST, AT_MOST, EXACTLY, WITHIN
 
 
 @pytest.mark.parametrize(

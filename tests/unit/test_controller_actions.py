@@ -88,12 +88,7 @@ def cases(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def play_of(tasks: list[dict[str, Any]], folder: Path, *options: str, **environment: str) -> str:
-    play = {
-        "hosts": "localhost",
-        "gather_facts": False,
-        "connection": "local",
-        "tasks": tasks,
-    }
+    play = {"hosts": "localhost", "gather_facts": False, "connection": "local", "tasks": tasks}
     (folder / "play.yml").write_text(yaml.safe_dump([play], sort_keys=False))
     ran = subprocess.run(
         [

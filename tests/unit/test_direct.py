@@ -43,10 +43,7 @@ def test_a_fork_of_the_preloaded_python_answers_as_a_python_of_its_own(tmp_path)
         archive.extractall(tmp_path, **FILTER)
     pack = direct.ROOT / "tests/fixtures/hugepages/packs/seed-1000-pages.json"
     requests = [
-        {
-            "controls": {control: direct.policy(control, tmp_path)},
-            "evidence_pack": str(source),
-        }
+        {"controls": {control: direct.policy(control, tmp_path)}, "evidence_pack": str(source)}
         for control, source in (
             ("hugepages", pack),
             ("latency", pack),

@@ -370,7 +370,7 @@ class TestSite:
         hook = runpy.run_path(str(ROOT / "docs/site_links.py"))
         groups = hook["on_config"](site)["nav"]
         assert [name for group in groups for name in group] == [
-            *("Start", "Use", "Operate", "Controls", "Develop"),
+            *("Start", "Use", "Operate", "Controls", "Develop")
         ]
         entries = [entry for group in groups for entries in group.values() for entry in entries]
         pages = [

@@ -88,8 +88,7 @@ def test_the_time_follows_the_effective_value():
 
 
 @pytest.mark.parametrize(
-    ("running", "persisted", "layer"),
-    [("soft", "hard", "running"), ("hard", "soft", "persisted")],
+    ("running", "persisted", "layer"), [("soft", "hard", "running"), ("hard", "soft", "persisted")]
 )
 def test_a_mount_that_is_soft_in_one_layer(running, persisted, layer):
     machine = nfs_packs.nfs_host().persisted_mount(

@@ -3,10 +3,7 @@
 import json
 
 import pytest
-from ansible.module_utils.hostproof.controls.flow_control.parsers import (
-    entstat,
-    ethtool_settings,
-)
+from ansible.module_utils.hostproof.controls.flow_control.parsers import entstat, ethtool_settings
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers import number, size
 from ansible.module_utils.hostproof.parsers.kernel import proc_limits

@@ -69,10 +69,7 @@ def test_ready_hosts_after_each_run(runs):
 
 def test_a_run_of_some_hosts_leaves_the_others_as_they_were(runs):
     history = runs(
-        {
-            1: [told("db1", 1, a("pass")), told("db2", 1, a("pass"))],
-            2: [told("db1", 2, a("fail"))],
-        }
+        {1: [told("db1", 1, a("pass")), told("db2", 1, a("pass"))], 2: [told("db1", 2, a("fail"))]}
     )
     assert ready(history) == [2, 1]
     assert [point.audited for point in history.points] == [2, 1]

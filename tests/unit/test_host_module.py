@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: They run on the controller, and only say so.
 OF_THE_CONTROLLER = {
-    *("compare_latency", "latency_baseline", "latency_gate", "render_report", "show_findings"),
+    *("compare_latency", "latency_baseline", "latency_gate", "render_report", "show_findings")
 }
 
 

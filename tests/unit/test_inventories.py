@@ -51,14 +51,7 @@ def test_the_largest_depth(tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        SOUND,
-        MERGED,
-        "[dbs]\ndb01 x='& *'\n",
-        "$ANSIBLE_VAULT;1.1;AES256\n62\n",
-        "a: [&x 1, *x",
-        "",
-    ],
+    [SOUND, MERGED, "[dbs]\ndb01 x='& *'\n", "$ANSIBLE_VAULT;1.1;AES256\n62\n", "a: [&x 1, *x", ""],
 )
 def test_what_others_write_passes(text, tmp_path):
     path = tmp_path / "hosts"

@@ -28,13 +28,7 @@ def f():
 
 def test_each_line_is_of_one_kind():
     counted = lines.kinds(MODULE)
-    assert counted == {
-        "comments": 2,
-        "docstrings": 3,
-        "documentation": 3,
-        "code": 4,
-        "blank": 3,
-    }
+    assert counted == {"comments": 2, "docstrings": 3, "documentation": 3, "code": 4, "blank": 3}
     assert counted.total() == len(MODULE.splitlines())
 
 

@@ -66,10 +66,7 @@ def test_after_a_run_that_was_stopped_every_row_is_repeated(matrix, monkeypatch)
 
 @pytest.mark.parametrize(
     "controller, left_out",
-    [
-        ("OLDEST", "not (one_core or of_python)"),
-        ("NEWEST", "not (one_core or two_cores)"),
-    ],
+    [("OLDEST", "not (one_core or of_python)"), ("NEWEST", "not (one_core or two_cores)")],
 )
 def test_long_stories_run_with_the_oldest_core_and_not_with_the_newest(
     matrix, monkeypatch, controller, left_out

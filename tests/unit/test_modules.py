@@ -67,9 +67,7 @@ def cases() -> dict[str, dict[str, Any]]:
         "bad_choice": judged(fail_on="sometimes"),
         "no_controls": {"verify_controls": {"controls": []}},
         "unknown_control": {"verify_controls": {"controls": ["hugepage"]}},
-        "record": {
-            "record_evidence": {"controls": {"hugepages": packs.hugepages_policy()}},
-        },
+        "record": {"record_evidence": {"controls": {"hugepages": packs.hugepages_policy()}}},
         "apply": applied(**SMALL, page_size=page_size()),
         "apply_refused": applied(**{**SMALL, "group": "hostproof-no-such-group"}),
         "revert": {"revert_control": {"control": "hugepages"}},

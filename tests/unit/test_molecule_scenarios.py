@@ -60,11 +60,7 @@ def test_all_leaves_the_virtual_machine_out():
 def test_users_get_the_versions_that_we_test_with():
     ours = PINS.findall((ROOT / "requirements-dev.txt").read_text())
     theirs = PINS.findall((EXAMPLES / "requirements.txt").read_text())
-    assert {pin.partition("==")[0] for pin in theirs} == {
-        "ansible",
-        "molecule",
-        "pytest-testinfra",
-    }
+    assert {pin.partition("==")[0] for pin in theirs} == {"ansible", "molecule", "pytest-testinfra"}
     assert set(theirs) <= set(ours)
 
 

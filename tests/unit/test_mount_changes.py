@@ -602,10 +602,7 @@ class TestRevert:
         both.apply(both.remount_both())
         other = NEW.replace("262144", "131072")
         both.apply(
-            plan_of(
-                both.unmount(both.redo),
-                both.mount(both.redo, REDO, other, rsize="131072"),
-            )
+            plan_of(both.unmount(both.redo), both.mount(both.redo, REDO, other, rsize="131072"))
         )
         both.kernel.log.clear()
         assert len(both.revert()) == 2
@@ -812,8 +809,7 @@ class TestJournal:
         assert (second.before, second.after) == (None, f"{REDO} nfs {NEW}")
 
     @pytest.mark.parametrize(
-        "before",
-        ["[]", '"x"', "{}", '{"source": "a:/b", "fstype": "nfs", "options": 5}', "5"],
+        "before", ["[]", '"x"', "{}", '{"source": "a:/b", "fstype": "nfs", "options": 5}', "5"]
     )
     def test_entry_that_is_none_stops_before_anything_is_put_back(self, both, before):
         both.apply(plan_of(both.unmount(both.redo), both.mount(both.redo, REDO)))

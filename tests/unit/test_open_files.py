@@ -49,12 +49,7 @@ def holder(files: Path) -> Iterator[tuple[int, str]]:
     with (
         (files.parent / "mount2/neighbour").open() as neighbour,
         subprocess.Popen(
-            argv,
-            executable=sys.executable,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=neighbour,
-            text=True,
+            argv, executable=sys.executable, stdin=pipe, stdout=pipe, stderr=neighbour, text=True
         ) as process,
     ):
         assert process.stdout is not None

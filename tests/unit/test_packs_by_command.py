@@ -35,9 +35,7 @@ EXAMPLES = packs.ROOT / "docs/examples/evidence"
 #: What the policies of this run have instead of the defaults.
 CHANGED = {
     "nfs_mounts": {"oracle_homes": ["/u01/app/oracle/product/19"]},
-    "pool_validation": {
-        "servers": [{"name": "shop", "home": "/opt/wildfly", "user": "wildfly"}],
-    },
+    "pool_validation": {"servers": [{"name": "shop", "home": "/opt/wildfly", "user": "wildfly"}]},
 }
 POLICIES = {
     name: {**default_policy(name, secrets=True), **CHANGED.get(name, {})}

@@ -430,11 +430,7 @@ def named_tuple():
         if getattr(node, "name", None) in names
         or ast.unparse(node).startswith(("getter =", "MAKERS ="))
     ]
-    values: dict = {
-        "collections": collections,
-        "itemgetter": operator.itemgetter,
-        "types": types,
-    }
+    values: dict = {"collections": collections, "itemgetter": operator.itemgetter, "types": types}
     exec(compile(tree, str(BOOTSTRAP), "exec"), values)
     return values["NamedTuple"]
 
@@ -708,11 +704,7 @@ def test_what_the_code_prints_is_not_in_the_answer(tmp_path):
 
 @pytest.mark.parametrize(
     ("packed", "says"),
-    [
-        ("", "its end is missing"),
-        ("????", "cannot be read"),
-        ("ä", "cannot be read"),
-    ],
+    [("", "its end is missing"), ("????", "cannot be read"), ("ä", "cannot be read")],
 )
 def test_what_is_no_answer(packed, says):
     with pytest.raises(payload.NoAnswer, match=says):

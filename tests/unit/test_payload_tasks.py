@@ -37,11 +37,7 @@ TASKS: dict[str, dict[str, Any]] = {
     },
     "impatient": {"verify_controls": ONE, "vars": {"hostproof_host_timeout": "soon"}},
     "impatient_by_far": {"verify_controls": ONE, "vars": {"hostproof_host_timeout": 0.5}},
-    "in_time": {
-        "verify_controls": ONE,
-        "timeout": 300,
-        "vars": {"hostproof_host_timeout": 300},
-    },
+    "in_time": {"verify_controls": ONE, "timeout": 300, "vars": {"hostproof_host_timeout": 300}},
     "looped": {
         "verify_controls": {**ONE, "controls": ["{{ item }}"]},
         "loop": ["io_pacing", "storage_type"],
@@ -76,10 +72,7 @@ TASKS: dict[str, dict[str, Any]] = {
         "apply_control": {"control": "io_pacing", "policy": {}},
         "vars": {"io_pacing_profil": 1},
     },
-    "not_by_variables": {
-        "verify_controls": {**ONE, "evidence": "none"},
-        "vars": OTHER_EVIDENCE,
-    },
+    "not_by_variables": {"verify_controls": {**ONE, "evidence": "none"}, "vars": OTHER_EVIDENCE},
     "own_options": {
         "verify_controls": {**ONE, "evidence": "none", "by_variables": True},
         "vars": OTHER_EVIDENCE,

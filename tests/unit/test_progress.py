@@ -237,10 +237,7 @@ def test_a_revert_prints_what_it_restored(monkeypatch, check, begin):
     diff = [{"before_header": "/etc/sysctl.d/x.conf"}, {"before_header": "vm.swappiness"}, {}, 7]
     task = SimpleNamespace(action="revert_control", name="Revert")
     shown.v2_runner_on_ok(SimpleNamespace(_task=task, _host="db01", _result={"diff": diff}))
-    assert lines == [
-        f"{begin}: [db01]: /etc/sysctl.d/x.conf",
-        f"{begin}: [db01]: vm.swappiness",
-    ]
+    assert lines == [f"{begin}: [db01]: /etc/sysctl.d/x.conf", f"{begin}: [db01]: vm.swappiness"]
 
 
 def test_progress_is_shown_from_the_first_host_on(monkeypatch):

@@ -321,10 +321,7 @@ def test_a_failing_result_without_a_host_of_the_play_fails_the_run(project, tmp_
     (tmp_path / "db01.example.com.json").symlink_to(PACK.parent / "db01.example.com.json")
     words = ["-i", str(ROOT / "inventories/evidence.py"), str(ROOT / "playbooks/audit.yml")]
     variables = {"hostproof_evidence_folder": str(tmp_path), "ansible_connection": "local"}
-    settings = {
-        "ANSIBLE_CONFIG": CONFIG,
-        "HOSTPROOF_EVIDENCE": str(tmp_path),
-    }
+    settings = {"ANSIBLE_CONFIG": CONFIG, "HOSTPROOF_EVIDENCE": str(tmp_path)}
     done = ansible(project, "ansible-playbook", *words, "-e", json.dumps(variables), **settings)
     assert done.returncode == 2, done.stdout
     assert "pack1_bad_name" in done.stdout + done.stderr

@@ -51,10 +51,7 @@ PACKS = '{"hostproof_evidence_folder": "/p", "ansible_connection": "local"}'
             {"extra_vars": ("ansible_password=hunter2 x=1",)},
             """-e "ansible_password=${ansible_password:?}" -e '{"x": "1"}'""",
         ),
-        (
-            {"extra_vars": ('{"app": {"db_password": "hunter2"}}',)},
-            '-e "app=${app:?}"',
-        ),
+        ({"extra_vars": ('{"app": {"db_password": "hunter2"}}',)}, '-e "app=${app:?}"'),
         ({"extra_vars": ("a='x\ny'",)}, """-e '{"a": "x\\ny"}'"""),
         ({"extra_vars": ("{a: !vault x}",)}, ""),
         (

@@ -110,9 +110,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "vendor").mkdir()
     (folder / "vendor/hostproof").symlink_to(ROOT)
     (folder / "ansible.cfg").write_text(FOREIGN)
-    (folder / "site.yml").write_text(
-        "- import_playbook: vendor/hostproof/playbooks/audit.yml\n",
-    )
+    (folder / "site.yml").write_text("- import_playbook: vendor/hostproof/playbooks/audit.yml\n")
     return folder
 
 
@@ -124,13 +122,7 @@ def check_complete(run: Run, validate_line: Callable[[dict[str, Any]], None]) ->
     (good,) = (line for line in run.lines if line["host"] == "good")
     assert len({finding["control"] for finding in good["findings"]}) > 5
     names = {path.name for path in run.report.iterdir()}
-    assert names == {
-        "findings.jsonl",
-        "report.html",
-        "report.json",
-        "report.prom",
-        "report.xml",
-    }
+    assert names == {"findings.jsonl", "report.html", "report.json", "report.prom", "report.xml"}
     # A host was unreachable, unless this machine itself fails: 2 goes before 4.
     statuses = {finding["status"] for finding in good["findings"]}
     assert run.exit_code == (2 if "fail" in statuses else 4)

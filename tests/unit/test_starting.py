@@ -66,11 +66,7 @@ def test_holds_what_runs(tmp_path):
     }
     assert [
         (mount["path"], mount["class"]) for mount in by_control["nfs_mounts"]["nfs_mounts_mounts"]
-    ] == [
-        ("/u02/oradata", "datafiles"),
-        ("/u03/redo", "redo"),
-        ("/u04/archive", "backup"),
-    ]
+    ] == [("/u02/oradata", "datafiles"), ("/u03/redo", "redo"), ("/u04/archive", "backup")]
     folder = tmp_path / "mine/group_vars/databases"
     assert "LISTENER of /u01/app/oracle" in (folder / "listener_rate_limit.yml").read_text()
     assert "storage: ens4 (NFS /u02/oradata" in (folder / "flow_control.yml").read_text()
@@ -207,8 +203,7 @@ class TestWrongUse:
 
 
 @pytest.mark.parametrize(
-    ("size", "text"),
-    [(1 << 30, "1G"), (3 << 29, "1536M"), (4096, "4K"), (4097, "4097"), (0, "0")],
+    ("size", "text"), [(1 << 30, "1G"), (3 << 29, "1536M"), (4096, "4K"), (4097, "4097"), (0, "0")]
 )
 def test_sizes_are_exact(size, text):
     assert init.size_text(size) == text

@@ -226,9 +226,7 @@ def test_what_has_not_run_within_the_time_is_skipped_and_named(logs):
     assert time.monotonic() - began < 50
     assert unit.counts == (1, 0, 0)
     assert lab.counts == (3, 1, 1)
-    assert lab.results[0].skips == [
-        f"the time of the run was up; sh -c {slow} had run 4 tests",
-    ]
+    assert lab.results[0].skips == [f"the time of the run was up; sh -c {slow} had run 4 tests"]
     assert wire.counts == (0, 0, 1)
     assert not (ROOT / "never").exists()
     text, bad = summary.closing([unit, lab, wire], [], [], 2, 0.5)

@@ -18,12 +18,7 @@ from ansible.module_utils.hostproof.apply import transaction as apply
 from ansible.module_utils.hostproof.apply.change import Plan
 from ansible.module_utils.hostproof.collect import evidence, window
 from ansible.module_utils.hostproof.collect.answer import attempt
-from ansible.module_utils.hostproof.collect.host import (
-    LiveHost,
-    Measure,
-    RecordedHost,
-    Sample,
-)
+from ansible.module_utils.hostproof.collect.host import LiveHost, Measure, RecordedHost, Sample
 from ansible.module_utils.hostproof.collect.host import sampling as sampling_module
 from ansible.module_utils.hostproof.collect.masking import masked
 from ansible.module_utils.hostproof.collect.measured import Measured

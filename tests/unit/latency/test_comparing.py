@@ -629,8 +629,7 @@ class TestKeeping:
         assert not path.name.startswith(".")
 
     @pytest.mark.parametrize(
-        "text",
-        ["", "{", "[]", "{}", '{"schema": 2}', '{"schema": 1, "host": "db01"}', "\x00\xff"],
+        "text", ["", "{", "[]", "{}", '{"schema": 2}', '{"schema": 1, "host": "db01"}', "\x00\xff"]
     )
     def test_what_is_no_baseline_is_one_sentence(self, tmp_path, text):
         (tmp_path / "db01.json").write_text(text)

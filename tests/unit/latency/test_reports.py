@@ -144,10 +144,7 @@ class TestLogFileParallelWrite:
 
     @pytest.mark.parametrize(
         ("piece", "release"),
-        [
-            ("awr-11.2-rac-waits.txt", "at least 11.1"),
-            ("awr-11.2-rac-waits.txt", "11.2.0.3.0"),
-        ],
+        [("awr-11.2-rac-waits.txt", "at least 11.1"), ("awr-11.2-rac-waits.txt", "11.2.0.3.0")],
     )
     def test_the_release_of_a_piece_is_a_lower_bound_and_says_so(self, piece, release):
         option = None if release.startswith("at least") else release

@@ -114,10 +114,7 @@ class TestOslevel:
 
     @pytest.mark.parametrize(
         ("text", "shown"),
-        [
-            ("5300-05-04", "AIX 5.3 TL 5 SP 4"),
-            ("5300-05-CSP-0000", "AIX 5.3 TL 5 CSP"),
-        ],
+        [("5300-05-04", "AIX 5.3 TL 5 SP 4"), ("5300-05-CSP-0000", "AIX 5.3 TL 5 CSP")],
     )
     def test_levels_of_aix_5(self, text, shown):
         assert str(oslevel.parse(text + "\n")) == shown
@@ -145,8 +142,7 @@ class TestPowerHa:
             lslpp.parse(text)
 
     @pytest.mark.parametrize(
-        ("text", "level"),
-        [("7.2.3 GA\n", ((7, 2, 3), "GA")), ("7.1.3 SP5\n", ((7, 1, 3), "SP5"))],
+        ("text", "level"), [("7.2.3 GA\n", ((7, 2, 3), "GA")), ("7.1.3 SP5\n", ((7, 1, 3), "SP5"))]
     )
     def test_halevel(self, text, level):
         assert halevel.parse(text) == level

@@ -203,10 +203,7 @@ def test_a_file_of_hikaricp(text, values):
             "spring.datasource.hikari.maximum-pool-size=7",
             ["dbcp2"],
         ),
-        (
-            "spring.datasource.tomcat.test-on-borrow=true",
-            ["Spring without spring.datasource.type"],
-        ),
+        ("spring.datasource.tomcat.test-on-borrow=true", ["Spring without spring.datasource.type"]),
         ("SPRING.DataSource.DBCP2.maxTotal=3", ["Spring without spring.datasource.type"]),
         # Another file, or who starts it, has the last word.
         (

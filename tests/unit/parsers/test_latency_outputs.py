@@ -424,10 +424,7 @@ def test_the_first_page_of_a_cluster():
     report = awr_global.parse(CLUSTER + fixture("awr-global-11.2-top.txt") + "\nEnd of Report\n")
     assert [
         (instance.number, instance.name, instance.seconds) for instance in report.instances
-    ] == [
-        ("1", "exa1", 1801.8),
-        ("2", "exa2", 1803.0),
-    ]
+    ] == [("1", "exa1", 1801.8), ("2", "exa2", 1803.0)]
     assert (report.release, report.seconds) == ("11.2.0.3.0", 1802.4)
     assert report.instances[0].begin == "19-Feb-14 17:30"
     assert len(report.events) == 10
@@ -619,15 +616,7 @@ def test_latencies_of_orion_have_one_unit():
     (run,) = orion.parse(fixture("orion-19.3.txt"))
     assert run.small_latency == (97.677, 2, 0)
     assert run.latencies[1][:6] == ("small", "read", 97.677, 63.652, 2133.198, 47.348)
-    assert run.latencies[1].bins == {
-        6: 1,
-        7: 1112243,
-        8: 102320,
-        9: 5434,
-        10: 405,
-        11: 259,
-        12: 2,
-    }
+    assert run.latencies[1].bins == {6: 1, 7: 1112243, 8: 102320, 9: 5434, 10: 405, 11: 259, 12: 2}
     (both,) = orion.parse(fixture("orion-12.2-read-write.txt"))
     assert [(latency.direction, latency.small, latency.average) for latency in both.latencies] == [
         ("read", 68, 74069.66),

@@ -73,8 +73,7 @@ def test_dash_and_underscore_are_one_letter(name):
 
 
 @pytest.mark.parametrize(
-    ("higher", "lower"),
-    list(zip(modprobe_d.DIRECTORIES, modprobe_d.DIRECTORIES[1:], strict=False)),
+    ("higher", "lower"), list(zip(modprobe_d.DIRECTORIES, modprobe_d.DIRECTORIES[1:], strict=False))
 )
 def test_each_folder_masks_the_next(higher, lower):
     paths = [f"{lower}/sunrpc.conf", f"{higher}/sunrpc.conf", f"{lower}/a.conf"]

@@ -98,10 +98,7 @@ class TestAix:
         assert by_path["/"] == mount_command.Mount("/", "/dev/hd4", "jfs2", "rw,log=/dev/hd8")
         assert by_path["/var/adm/ras/livedump"].fstype == "jfs2"
         assert by_path["/stage/middleware"] == mount_command.Mount(
-            "/stage/middleware",
-            "192.168.1.11:/stage/middleware",
-            "nfs3",
-            "ro,bg,hard,intr,sec=sys",
+            "/stage/middleware", "192.168.1.11:/stage/middleware", "nfs3", "ro,bg,hard,intr,sec=sys"
         )
         assert by_path["/u02/oradata"].source == "filer1:/vol/oradata"
         assert "noac" in by_path["/u02/oradata"].options.split(",")

@@ -39,8 +39,7 @@ class TestSnmp:
         assert "TCPOFOQueue" in groups["TcpExt"]
 
     @pytest.mark.parametrize(
-        "text",
-        ["", "Tcp: A B\n", "Tcp: A B\nUdp: 1 2\n", "Tcp: A B\nTcp: 1\n", "Tcp: A\nTcp: x\n"],
+        "text", ["", "Tcp: A B\n", "Tcp: A B\nUdp: 1 2\n", "Tcp: A B\nTcp: 1\n", "Tcp: A\nTcp: x\n"]
     )
     def test_something_else(self, text):
         with pytest.raises(ParseError):

@@ -406,10 +406,7 @@ def random_edit(net: NetFile, chance: random.Random) -> tuple[Edit, Any]:
         return edit, replaced(trees, [number, *path], (tree[0], inner))
     if what == "remove" and not path:
         return oracle_net.remove(net, pair), trees[:number] + trees[number + 1 :]
-    return (
-        oracle_net.set_value(pair, value),
-        replaced(trees, [number, *path], (tree[0], value)),
-    )
+    return (oracle_net.set_value(pair, value), replaced(trees, [number, *path], (tree[0], value)))
 
 
 def descend(pair: Pair, tree: Any, chance: random.Random) -> tuple[Pair, Any, list[int]]:

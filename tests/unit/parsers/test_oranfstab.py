@@ -124,10 +124,7 @@ class TestMistakes:
                 "mnt_timeout: 60 # a minute",
                 "a text of 10 characters after the value of mnt_timeout is too much",
             ),
-            (
-                "mnt_timeout: 60\r",
-                "ends with a carriage return: the file has line ends of Windows",
-            ),
+            ("mnt_timeout: 60\r", "ends with a carriage return: the file has line ends of Windows"),
             ("export: /vol/b mount: /a", "mount /a is set twice: only line 3, the first, counts"),
         ],
     )

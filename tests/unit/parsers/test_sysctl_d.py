@@ -54,8 +54,7 @@ def test_other_files_are_not_read(path):
 
 
 @pytest.mark.parametrize(
-    ("higher", "lower"),
-    list(zip(sysctl_d.DIRECTORIES, sysctl_d.DIRECTORIES[1:], strict=False)),
+    ("higher", "lower"), list(zip(sysctl_d.DIRECTORIES, sysctl_d.DIRECTORIES[1:], strict=False))
 )
 def test_each_folder_masks_the_next(higher, lower):
     paths = [lower + "/10-a.conf", higher + "/10-a.conf"]

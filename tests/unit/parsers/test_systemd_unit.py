@@ -60,10 +60,7 @@ def test_settings_say_where_they_stand():
     unit = systemd_unit.parse("# x\n[Mount]\nOptions=hard,\\\nbg\nWhat=a\n", "/x.mount")
     assert [
         (assignment.key, assignment.path, assignment.line) for assignment in unit.assignments
-    ] == [
-        ("Options", "/x.mount", 3),
-        ("What", "/x.mount", 5),
-    ]
+    ] == [("Options", "/x.mount", 3), ("What", "/x.mount", 5)]
 
 
 def test_lines_that_systemd_ignores_are_named():

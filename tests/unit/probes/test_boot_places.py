@@ -596,10 +596,7 @@ class TestMorePlaces:
             ("/usr/local/lib/udev/rules.d/9.rules", f'SUBSYSTEM=="cpu", SYSCTL{{{KEY}}}="60"'),
             ("/usr/local/lib/modprobe.d/a.conf", f"install dm sysctl -w {KEY}=60"),
             ("/etc/init/tune.conf", f"exec sysctl -w {KEY}=60"),
-            (
-                "/var/lib/cloud/instance/vendor-cloud-config.txt",
-                f"bootcmd: [sysctl -w {KEY}=60]",
-            ),
+            ("/var/lib/cloud/instance/vendor-cloud-config.txt", f"bootcmd: [sysctl -w {KEY}=60]"),
             ("/etc/cloud/cloud.cfg.d/a.cfg", "  - - sysctl\n    - -w\n    - vm.swappiness=60"),
             ("/etc/cloud/cloud.cfg.d/a.cfg", "  - [ sysctl,\n      -w, vm.swappiness=60 ]"),
         ],
@@ -852,10 +849,7 @@ class TestSpellings:
 
     @pytest.mark.parametrize(
         "line",
-        [
-            f"bash -lc 'sysctl -w {KEY}=60'",
-            f"sysctl -w {KEY}=60 < /dev/null > /dev/null 2>&1",
-        ],
+        [f"bash -lc 'sysctl -w {KEY}=60'", f"sysctl -w {KEY}=60 < /dev/null > /dev/null 2>&1"],
     )
     def test_what_surely_sets_it(self, line):
         assert at_boot(rc_local(line)).winner == ("60", "/etc/rc.local:2")

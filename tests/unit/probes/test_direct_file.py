@@ -155,14 +155,7 @@ def test_the_same_places_for_the_same_seed() -> None:
 def test_every_place_can_be_chosen_and_no_other() -> None:
     file = file_of((4096, 4096 * 4), (40960, 40960 + 8192), (81920, 81920 + 4096))
     assert set(direct_file.offsets(file, 8192, 200, 1)) == {4096, 40960}
-    assert set(direct_file.offsets(file, 4096, 500, 1)) == {
-        4096,
-        8192,
-        12288,
-        40960,
-        45056,
-        81920,
-    }
+    assert set(direct_file.offsets(file, 4096, 500, 1)) == {4096, 8192, 12288, 40960, 45056, 81920}
 
 
 def test_nowhere_to_read() -> None:

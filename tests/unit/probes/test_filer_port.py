@@ -17,19 +17,7 @@ from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port imp
 from ansible.module_utils.hostproof.errors import Absent
 from ansible.module_utils.hostproof.snmp import tools as snmp
 from snmp_agents import Agent, Filers
-from switch_agents import (
-    FILER,
-    GROUP,
-    VLAN,
-    Rows,
-    agent,
-    group,
-    lif,
-    netif,
-    netport,
-    port,
-    system,
-)
+from switch_agents import FILER, GROUP, VLAN, Rows, agent, group, lif, netif, netport, port, system
 
 SECRET = "s3cret community"
 TARGET = snmp.Target("na1", 161, snmp.Credentials("2c", SECRET), 1, 0)

@@ -127,11 +127,7 @@ class TestUnits:
 
     def test_that_nothing_starts(self):
         assert told(host().file(f"{ETC}/u01.mount", unit())) == [
-            (
-                f"{ETC}/u01.mount",
-                "soft",
-                "no unit wants or requires it: systemctl enable u01.mount",
-            )
+            (f"{ETC}/u01.mount", "soft", "no unit wants or requires it: systemctl enable u01.mount")
         ]
 
     @pytest.mark.parametrize(
@@ -196,11 +192,7 @@ class TestUnits:
         machine = host("f:/a /u01 nfs hard 0 0\n")
         machine.file(f"{ETC}/u01.mount", unit(where="/u02"))
         assert told(machine) == [
-            (
-                f"{ETC}/u01.mount",
-                "soft",
-                "Where=/u02 does not belong to the name of the unit",
-            ),
+            (f"{ETC}/u01.mount", "soft", "Where=/u02 does not belong to the name of the unit"),
             ("/etc/fstab:1", "hard", f"{ETC}/u01.mount precedes it"),
         ]
 

@@ -127,10 +127,7 @@ def test_procps_reads_sysctl_conf_too():
     machine = host().file(f"{LIB}/50-nfs.conf", NFS_UTILS)
     machine.file("/etc/sysctl.conf", f"sunrpc.{ENTRIES} = 64\n")
     machine.file("/etc/sysctl.d/90-nfs.conf", f"sunrpc.{ENTRIES} = 128\n")
-    assert boot(machine) == (
-        ("64", "/etc/sysctl.conf:1"),
-        ["/etc/sysctl.d/90-nfs.conf:1 = 128"],
-    )
+    assert boot(machine) == (("64", "/etc/sysctl.conf:1"), ["/etc/sysctl.d/90-nfs.conf:1 = 128"])
 
 
 def test_whether_rc_local_comes_after_the_module_is_not_known():

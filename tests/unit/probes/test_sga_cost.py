@@ -49,17 +49,14 @@ def test_a_host_without_room_is_not_measured():
 
 
 @pytest.mark.parametrize(
-    ("most", "counts"),
-    [(1, [1]), (2, [1, 2]), (5, [1, 2, 4, 5]), (32, [1, 2, 4, 8, 16, 32])],
+    ("most", "counts"), [(1, [1]), (2, [1, 2]), (5, [1, 2, 4, 5]), (32, [1, 2, 4, 8, 16, 32])]
 )
 def test_numbers_of_processes(most, counts):
     assert sga_cost.steps(most) == counts
 
 
 def cost(size: int = 8 * GIB, requested: int = 8 * GIB, huge: bool = True) -> Cost:
-    results = [
-        Row("4 KiB", 4096, 32, 1.5, 3.0, 32 * (size // 512) + 4096, 0, 32 * size // 512),
-    ]
+    results = [Row("4 KiB", 4096, 32, 1.5, 3.0, 32 * (size // 512) + 4096, 0, 32 * size // 512)]
     if huge:
         results.append(Row("huge", 2 * MIB, 32, 0.003, 0.004, 32 * 32768, 0, 32 * size // 262144))
     reasons = [] if size == requested else ["too little memory"]

@@ -139,10 +139,7 @@ class TestHostNames:
     )
     def test_a_server_with_a_product_s_name_stays_a_server(self, form, oid, system):
         for name in NAMES:
-            rows = {
-                rules.DESCRIPTION: ("4", form.format(name)),
-                rules.OBJECT: ("6", rules.E + oid),
-            }
+            rows = {rules.DESCRIPTION: ("4", form.format(name)), rules.OBJECT: ("6", rules.E + oid)}
             storage, _host = look_at(Agent(rows))
             result = (storage.outcome, storage.role, storage.product)
             assert result == ("other", "server", system), name
@@ -225,10 +222,7 @@ class TestHostNames:
         ],
     )
     def test_the_model_of_a_switch_is_in_its_text(self, text):
-        rows = {
-            rules.DESCRIPTION: ("4", text),
-            rules.OBJECT: ("6", rules.E + "1588.2.1.1.999"),
-        }
+        rows = {rules.DESCRIPTION: ("4", text), rules.OBJECT: ("6", rules.E + "1588.2.1.1.999")}
         model = re.sub(r"^(Brocade|SilkWorm|EMC Connectrix) | Switch$", "", text)
         assert look_at(Agent(rows))[0].model == model
 

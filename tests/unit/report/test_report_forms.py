@@ -74,10 +74,7 @@ ALLOWED = {
         {"testcase"},
         {"name", "tests", "failures", "errors", "skipped", "time", "timestamp", "hostname"},
     ),
-    "testcase": (
-        {"skipped", "error", "failure", "system-out"},
-        {"name", "classname", "time"},
-    ),
+    "testcase": ({"skipped", "error", "failure", "system-out"}, {"name", "classname", "time"}),
     "failure": (set(), {"type", "message"}),
     "error": (set(), {"type", "message"}),
     "skipped": (set(), {"message"}),

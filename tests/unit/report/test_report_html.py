@@ -185,7 +185,7 @@ def test_the_page_is_self_contained_and_its_policy_lets_nothing_else_run():
 
 #: Servers with the documents that references name. A page loads nothing from them.
 DOCUMENT_HOSTS = {
-    *("docs.oracle.com", "support.oracle.com", "www.rfc-editor.org", "docs.kernel.org"),
+    *("docs.oracle.com", "support.oracle.com", "www.rfc-editor.org", "docs.kernel.org")
 }
 
 NASTY = "<script>alert(1)</script>'\"><img src=x onerror=alert(2)>&amp;\x1b\udcff\u202e"

@@ -299,10 +299,7 @@ def test_waivers_are_read_from_yaml(elsewhere, capsys):
         ("- &a [x, *a]", "waivers.yml: it expands to more than 50000 values\n"),
         ("- &a {<<: *a}", "waivers.yml: it expands to more than 50000 values\n"),
         ("- check: !!int " + "9" * 5000, "waivers.yml: Exceeds the limit"),
-        (
-            "- check: !!python/object/apply:os.getcwd []",
-            "waivers.yml: could not determine",
-        ),
+        ("- check: !!python/object/apply:os.getcwd []", "waivers.yml: could not determine"),
         ("- check: \x1b[31m", "waivers.yml: unacceptable character #x001b"),
         ('- check: [x, "\\e[31m\\u202e"]', "waivers.yml: waivers, entry 1: "),
         ("#" * 1_100_000, "waivers.yml: it has more than 1048576 bytes, which are not read\n"),
