@@ -39,13 +39,8 @@ SOUND_BY_MODULE = (*TAKEN, *MENDED, *AROUND)
 BAD = (*REFUSED, *(name for name in ODD if name not in FINE_THOUGH_ODD))
 FILE_NAMES = (
     "{{ lookup('ansible.builtin.pipe', 'touch PROOF') }}",
-    "{{ lookup('pipe', 'touch PROOF') }}",
-    "{% set x = lookup('pipe', 'touch PROOF') %}x",
-    "!unsafe {{ 1 }}",
-    "db[01:99999]",
-    "-e@x",
-    "localhost,",
-    "a\nb",
+    *("{{ lookup('pipe', 'touch PROOF') }}", "{% set x = lookup('pipe', 'touch PROOF') %}x"),
+    *("!unsafe {{ 1 }}", "db[01:99999]", "-e@x", "localhost,", "a\nb"),
 )
 
 

@@ -21,12 +21,9 @@ from hostproof_controller.commands import execution, is_from_host  # noqa: E402
 HOMES = ("/u01/19", "/home/x", "/tmp/h", "/opt/oracle/21c")
 ACCOUNTS = ("root", "0", "'#0'", "toor", "oracle", "-", "root\\", "oracle -g root", "+0")
 PROGRAMS = (
-    "make -C {0}/rdbms/lib -f ins_rdbms.mk dnfs_on",
-    "{0}/bin/lsnrctl start LISTENER",
-    "{0}/OPatch/opatch lsinventory",
-    "{0}/bin/srvctl stop database -d x",
-    "lsnrctl stop LISTENER",
-    "sh {0}/x.sh",
+    *("make -C {0}/rdbms/lib -f ins_rdbms.mk dnfs_on", "{0}/bin/lsnrctl start LISTENER"),
+    *("{0}/OPatch/opatch lsinventory", "{0}/bin/srvctl stop database -d x"),
+    *("lsnrctl stop LISTENER", "sh {0}/x.sh"),
 )
 PREFIXES = ("", "env ORACLE_HOME={0} ", "env PATH={0}/bin ", "sudo ", "nice ", "/usr/bin/env ")
 PATHS = ("umount {0}/a", "mount {0}/a", "mkdir -p {0}/a/b", "mount -o remount,rw {0}")

@@ -46,17 +46,8 @@ SHARE = 2
 
 FORK = multiprocessing.get_context("fork")
 STEPS = (
-    "chmod",
-    "fchmod",
-    "fchown",
-    "fsync",
-    "link",
-    "mkdir",
-    "open",
-    "rename",
-    "rmdir",
-    "unlink",
-    "write",
+    *("chmod", "fchmod", "fchown", "fsync", "link", "mkdir", "open", "rename", "rmdir"),
+    *("unlink", "write"),
 )
 ATTRIBUTE_STEPS = ("setxattr", "removexattr")
 
@@ -66,16 +57,8 @@ IMAGE = BASE / "ext4.img"
 #: What the last apply or revert said when it failed.
 PROBLEM = BASE / "problem"
 KINDS = (
-    "created",
-    "deep",
-    "replaced",
-    "linked",
-    "removed",
-    "value",
-    "command",
-    "mount",
-    "account",
-    "all",
+    *("created", "deep", "replaced", "linked", "removed", "value", "command", "mount"),
+    *("account", "all"),
 )
 FILLED = "bytes", "inodes", "both"
 TEXT = "kept = yes\n" * 500

@@ -19,17 +19,8 @@ from hostproof_controller.notify import sending  # noqa: E402
 SECRET = "s3cr3tw0rd"
 PIECES = (
     *(
-        "http://",
-        "https://",
-        "127.0.0.1",
-        "localhost",
-        "[::1]",
-        "[",
-        "]",
-        ":",
-        ":1",
-        ":0",
-        ":99999",
+        *("http://", "https://", "127.0.0.1", "localhost", "[::1]", "[", "]", ":", ":1"),
+        *(":0", ":99999"),
     ),
     *("@", "/", "\\", "#", "?", "%", "..", "\r\n", "\0", "\x7f", "\xe9", " ", "a.example", "user:"),
 )

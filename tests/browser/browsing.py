@@ -11,15 +11,9 @@ from urllib.parse import unquote
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 
 OPTIONS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--enable-logging=stderr",
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update"),
+    *("--disable-sync", "--enable-logging=stderr"),
 )
 
 #: Milliseconds of the page's clock, which runs ahead of ours: enough for a machine under load.

@@ -164,16 +164,8 @@ RECORDS: dict[str, Callable[[], Any]] = {
 }
 #: Those that print something else; each is that host's error but the last two.
 ODD = (
-    "silent",
-    "exits",
-    "one_mark",
-    "no_base64",
-    "bomb",
-    "long",
-    "closed",
-    "sudo_says",
-    "noise",
-    "noise_after",
+    *("silent", "exits", "one_mark", "no_base64", "bomb", "long", "closed", "sudo_says"),
+    *("noise", "noise_after"),
 )
 #: Those that print without end, by any connection: to which stream, and what.
 FLOODS = {

@@ -19,14 +19,7 @@ from snmp_agents import Agent, Asked, Filers
 Rows = dict[str, tuple[str, str]]
 
 INTEGER, STRING, OID, ADDRESS, COUNTER, GAUGE, TICKS, COUNTER64 = (
-    "2",
-    "4",
-    "6",
-    "64",
-    "65",
-    "66",
-    "67",
-    "70",
+    *("2", "4", "6", "64", "65", "66", "67", "70"),
 )
 HOST, FILER = "00:1b:21:0a:0b:0c", "02:a0:98:12:34:56"
 UPTIME = "1.3.6.1.2.1.1.3.0"

@@ -272,13 +272,10 @@ FENCES = {
         r"hostproof\..*(\.|_)(aix|solaris|powerha|lsattr|sys_parm|io_pacing)(_\w+)?\b"
         r"|library\.aix_attributes",
         {
-            "hostproof.controls.registry",
-            "hostproof.controls.async_io.control",
-            "hostproof.controls.async_io.facts",
-            "hostproof.controls.flow_control.facts",
+            *("hostproof.controls.registry", "hostproof.controls.async_io.control"),
+            *("hostproof.controls.async_io.facts", "hostproof.controls.flow_control.facts"),
             "hostproof.controls.kernel_parameters.control",
-            "hostproof.controls.kernel_parameters.facts",
-            "hostproof.probes.nfs.nfs_persisted",
+            *("hostproof.controls.kernel_parameters.facts", "hostproof.probes.nfs.nfs_persisted"),
         },
     ),
 }

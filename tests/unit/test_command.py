@@ -457,12 +457,8 @@ class TestStart:
             timeout=600,
         )
         slow = {
-            "rich",
-            "jinja2",
-            "yaml",
-            "ansible",
-            "ansible.cli",
-            "hostproof_controller.report.html",
+            *("rich", "jinja2", "yaml", "ansible"),
+            *("ansible.cli", "hostproof_controller.report.html"),
         }
         loaded = slow & set(json.loads(done.stderr.splitlines()[-1]))
         assert loaded <= expected

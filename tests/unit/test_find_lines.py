@@ -73,16 +73,9 @@ def test_only_matching_lines_are_kept(root):
 @pytest.mark.parametrize(
     "line",
     [
-        ". {0}",
-        "  source {0}",
-        "[ -f {0} ] && . {0}",
-        "sh {0}",
-        "/bin/bash -e {0} 5",
-        "(ksh {0}) &",
-        ". '{0}'",
-        "ExecStart=/bin/sh {0}",
-        "su - root -c 'sh {0}'",
-        "/usr/bin/python3.9 -u {0}",
+        *(". {0}", "  source {0}", "[ -f {0} ] && . {0}", "sh {0}", "/bin/bash -e {0} 5"),
+        *("(ksh {0}) &", ". '{0}'", "ExecStart=/bin/sh {0}"),
+        *("su - root -c 'sh {0}'", "/usr/bin/python3.9 -u {0}"),
     ],
 )
 def test_a_file_that_a_shell_reads_needs_no_first_line(root, line):
@@ -296,16 +289,9 @@ class TestCrontabsOfAccounts:
 @pytest.mark.parametrize(
     "command",
     [
-        "/bin/sh data",
-        "/bin/bash data",
-        "/bin/bash -e -x data",
-        "/bin/bash -c './data'",
-        "/bin/bash -c 'source data'",
-        "/bin/bash -c '. ./data'",
-        "/bin/bash -c '. data'",
-        "/usr/bin/python3 data",
-        "/bin/sh ./data",
-        "sh -c 'cd /; ./data'",
+        *("/bin/sh data", "/bin/bash data", "/bin/bash -e -x data", "/bin/bash -c './data'"),
+        *("/bin/bash -c 'source data'", "/bin/bash -c '. ./data'", "/bin/bash -c '. data'"),
+        *("/usr/bin/python3 data", "/bin/sh ./data", "sh -c 'cd /; ./data'"),
     ],
 )
 def test_a_script_in_the_working_directory_of_a_unit(root, command):

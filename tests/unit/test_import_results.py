@@ -171,11 +171,8 @@ class TestCvu:
             other = [entry for entry in run.foreign if entry.host == "rac02"]
             assert sum(entry.status == "pass" for entry in other) == 71
             assert {entry.name for entry in other if entry.status == "fail"} == {
-                "Physical Memory",
-                "Package",
-                "Network Time Protocol (NTP)",
-                "(Linux) resolv.conf Integrity",
-                "resolv.conf Integrity",
+                *("Physical Memory", "Package", "Network Time Protocol (NTP)"),
+                *("(Linux) resolv.conf Integrity", "resolv.conf Integrity"),
                 'Daemon "avahi-daemon" not configured and running',
                 "/dev/shm mounted as temporary file system",
             }
@@ -559,12 +556,9 @@ def test_a_failure_without_a_check_of_ours_names_the_next_step(tool, message, re
 @pytest.mark.parametrize(
     "message",
     [
-        "sqlplus system/Ztiger9q@db1 failed",
-        "DB_PASSWORD=Ztiger9q in the environment",
-        "curl -u admin:Ztiger9q https://cell1/",
-        "https://admin:Ztiger9q@cell1/ did not answer",
-        "node.session.auth.password = Ztiger9q",
-        "ipmitool -U root -P Ztiger9q: no answer",
+        *("sqlplus system/Ztiger9q@db1 failed", "DB_PASSWORD=Ztiger9q in the environment"),
+        *("curl -u admin:Ztiger9q https://cell1/", "https://admin:Ztiger9q@cell1/ did not answer"),
+        *("node.session.auth.password = Ztiger9q", "ipmitool -U root -P Ztiger9q: no answer"),
     ],
 )
 @pytest.mark.parametrize("tool", ["cvu", "orachk"])

@@ -33,16 +33,8 @@ class CrashingOs:
     the machine is as right before the next."""
 
     STEPS = (
-        "chmod",
-        "fchmod",
-        "fchown",
-        "fsync",
-        "link",
-        "mkdir",
-        "open",
-        "rename",
-        "rmdir",
-        "unlink",
+        *("chmod", "fchmod", "fchown", "fsync", "link", "mkdir", "open", "rename"),
+        *("rmdir", "unlink"),
     )
 
     def __init__(self, at: int) -> None:

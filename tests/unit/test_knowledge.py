@@ -190,13 +190,8 @@ class TestExplain:
     @pytest.mark.parametrize(
         "name",
         [
-            "host.reachable",
-            "host.audited",
-            "run.finished",
-            "run.results_readable",
-            "waiver.expired",
-            "latency.audited",
-            "hugepages.applied",
+            *("host.reachable", "host.audited", "run.finished", "run.results_readable"),
+            *("waiver.expired", "latency.audited", "hugepages.applied"),
         ],
     )
     def test_explains_what_a_report_can_hold_beside_controls(self, capsys, name):
@@ -251,14 +246,8 @@ class TestTexts:
     @pytest.mark.parametrize(
         "text",
         [
-            "a|b",
-            "<script>",
-            "![x](http://x)",
-            "a\nb",
-            "`x`",
-            "\\|",
-            "[x](javascript:x)",
-            "x\x1b[2J",
+            *("a|b", "<script>", "![x](http://x)", "a\nb", "`x`", "\\|"),
+            *("[x](javascript:x)", "x\x1b[2J"),
         ],
     )
     def test_markdown_stays_a_row_of_text(self, text):

@@ -24,16 +24,8 @@ FILTERS = [name for name in SECTIONS if (ROOT / "filter_plugins" / f"{name}.py")
 
 #: The modules that the roles and playbooks call: not for a task of one's own.
 INNER = {
-    "apply_control",
-    "change_journal",
-    "compare_latency",
-    "latency_baseline",
-    "latency_gate",
-    "record_evidence",
-    "render_report",
-    "revert_control",
-    "show_findings",
-    "verify_controls",
+    *("apply_control", "change_journal", "compare_latency", "latency_baseline", "latency_gate"),
+    *("record_evidence", "render_report", "revert_control", "show_findings", "verify_controls"),
 }
 
 

@@ -25,20 +25,10 @@ PORTS = (1521, 1522, 1525, 1526, 14238, 20000)
 
 #: The fields of a TNS packet that tshark tells, under its own names.
 FIELDS = (
-    "tns.type",
-    "tns.length",
-    "tns.version",
-    "tns.compat_version",
-    "tns.sdu_size",
-    "tns.connect_data_length",
-    "tns.connect_data_offset",
-    "tns.connect_data",
-    "tns.refuse_reason_user",
-    "tns.refuse_reason_system",
-    "tns.refuse_data_length",
-    "tns.refuse_data",
-    "tns.redirect_data_length",
-    "tns.redirect_data",
+    *("tns.type", "tns.length", "tns.version", "tns.compat_version", "tns.sdu_size"),
+    *("tns.connect_data_length", "tns.connect_data_offset", "tns.connect_data"),
+    *("tns.refuse_reason_user", "tns.refuse_reason_system", "tns.refuse_data_length"),
+    *("tns.refuse_data", "tns.redirect_data_length", "tns.redirect_data"),
 )
 
 #: A packet that tshark could not make sense of, or warns about.

@@ -46,16 +46,9 @@ def test_the_kernels_names_are_found(driver):
 @pytest.mark.parametrize(
     "name",
     [
-        "port.rx_priority_3_xoff",
-        "port.rx_priority_3_xoff_rx",
-        "port.tx_priority_0_xoff_tx",
-        "rx_priority_3_xoff.nic",
-        "rx_pfc_ena_frames_pri7",
-        "rx_pfc_frames",
-        "tx_pfc_frames",
-        "pfc_frames_received",
-        "pfc_frames_sent",
-        "rx_prio3_pause",
+        *("port.rx_priority_3_xoff", "port.rx_priority_3_xoff_rx", "port.tx_priority_0_xoff_tx"),
+        *("rx_priority_3_xoff.nic", "rx_pfc_ena_frames_pri7", "rx_pfc_frames", "tx_pfc_frames"),
+        *("pfc_frames_received", "pfc_frames_sent", "rx_prio3_pause"),
     ],
 )
 def test_pause_by_priority(name):

@@ -515,15 +515,9 @@ def test_events_of_10g_are_idle_by_their_names():
     report = awr.parse(fixture("awr-10.2-made-up.txt"))
     # The column cuts names off at 28 characters.
     assert [event.name for event in report.events if event.idle] == [
-        "SQL*Net message from client",
-        "Streams AQ: qmn slave idle w",
-        "Streams AQ: qmn coordinator",
-        "PL/SQL lock timer",
-        "wait for unread message on b",
-        "class slave wait",
-        "rdbms ipc message",
-        "pmon timer",
-        "smon timer",
+        *("SQL*Net message from client", "Streams AQ: qmn slave idle w"),
+        *("Streams AQ: qmn coordinator", "PL/SQL lock timer", "wait for unread message on b"),
+        *("class slave wait", "rdbms ipc message", "pmon timer", "smon timer"),
     ]
 
 
@@ -721,12 +715,7 @@ def test_counters_of_a_cells_disks():
         False,
     )
     assert [interval.reads + interval.writes for interval in device.intervals] == [
-        17,
-        1,
-        23,
-        12,
-        45,
-        6,
+        *(17, 1, 23, 12, 45, 6),
     ]
 
 

@@ -60,10 +60,7 @@ def test_a_driver_without_pause_is_told_from_other_failures(name):
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "[ ]",
-        "[{}]",
-        "Pause parameters for eth0:\n",
+        *("", "[ ]", "[{}]", "Pause parameters for eth0:\n"),
         "Autonegotiate:\ton\nRX:\t\ton\nTX:\t\ton\n",
         "Pause parameters for eth0:\nAutonegotiate:\ton\nRX:\t\tmaybe\nTX:\t\ton\n",
         "Pause parameters for a:\nPause parameters for b:\n",

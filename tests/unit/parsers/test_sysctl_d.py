@@ -39,11 +39,8 @@ def test_reads_the_files_that_systemd_reads_in_its_order():
 @pytest.mark.parametrize(
     "path",
     [
-        "/etc/sysctl.conf",
-        "/etc/sysctl.d/README",
-        "/etc/sysctl.d/.hidden.conf",
-        "/etc/sysctl.d/10-a.conf.rpmnew",
-        "/etc/sysctl.d/sub/10-a.conf",
+        *("/etc/sysctl.conf", "/etc/sysctl.d/README", "/etc/sysctl.d/.hidden.conf"),
+        *("/etc/sysctl.d/10-a.conf.rpmnew", "/etc/sysctl.d/sub/10-a.conf"),
         "/opt/sysctl.d/10-a.conf",
     ],
 )

@@ -165,13 +165,9 @@ class TestHostNames:
     @pytest.mark.parametrize(
         "text",
         [
-            "Proxy for DELL EMC ME4024",
-            "not a BUFFALO TeraStation",
-            "monitors NetApp Release 9.3P7",
-            "behind EMC Unity 400",
-            "Backup of HPE StoreOnce",
-            "serves IBM System Storage TS3500 Tape Library",
-            "My HP_3PAR 7200c",
+            *("Proxy for DELL EMC ME4024", "not a BUFFALO TeraStation"),
+            *("monitors NetApp Release 9.3P7", "behind EMC Unity 400", "Backup of HPE StoreOnce"),
+            *("serves IBM System Storage TS3500 Tape Library", "My HP_3PAR 7200c"),
             "Tape server for SANbox 5800",
         ],
     )
@@ -448,11 +444,8 @@ class TestOracle:
     @pytest.mark.parametrize(
         "text",
         [
-            "Sun Storage 7410",
-            "Sun ZFS Storage 7420",
-            "Sun ZFS Storage 7350",
-            "Oracle ZFS Storage ZS5-2",
-            "Oracle ZFS Storage Appliance Racked System ZS9-2 MR",
+            *("Sun Storage 7410", "Sun ZFS Storage 7420", "Sun ZFS Storage 7350"),
+            *("Oracle ZFS Storage ZS5-2", "Oracle ZFS Storage Appliance Racked System ZS9-2 MR"),
             "Oracle ZFS Storage Appliance",
         ],
     )

@@ -84,23 +84,11 @@ def test_the_ends_of_octaves_are_called_as_oracle_calls_them():
 
 def test_sizes_counts_and_changes():
     assert [size_text(size) for size in (0, 12, 512, 8192, 1 << 20, 3 << 19)] == [
-        "0 B",
-        "12 B",
-        "512 B",
-        "8 KiB",
-        "1 MiB",
-        "1.5 MiB",
+        *("0 B", "12 B", "512 B", "8 KiB", "1 MiB", "1.5 MiB"),
     ]
     counts = (7, 9999, 10_000, 124_246, 999_499, 999_600, 1_240_000, 10**13)
     assert [count_text(count) for count in counts] == [
-        "7",
-        "9999",
-        "10k",
-        "124k",
-        "999k",
-        "1M",
-        "1.24M",
-        "10T",
+        *("7", "9999", "10k", "124k", "999k", "1M", "1.24M", "10T"),
     ]
     assert change_text(412.0, 431.0) == "+4.6%"
     assert change_text(431.0, 412.0) == "−4.4%"
@@ -156,12 +144,7 @@ def test_a_cell_stands_below_its_octave_and_its_colour_tells_its_share():
     assert row[at][:3] == ("191k", "q5", 1)
     by_share = {cell[0]: cell[1] for row in rows_of(text, "CD_02_enkcel01") for cell in row}
     assert [by_share[n] for n in ("101", "12.8k", "23.2k", "124k", "191k", "1403")] == [
-        "q1",
-        "q2",
-        "q3",
-        "q4",
-        "q5",
-        "q6",
+        *("q1", "q2", "q3", "q4", "q5", "q6"),
     ]
     assert "Share of the line:" in text
 
@@ -323,16 +306,7 @@ def test_without_distributions_the_windows_alone_are_drawn():
 def test_the_table_tells_before_after_and_change():
     (rows,) = tables(text_of(latency_line("db01", {"change": pair(active(410), active(540))})))
     assert rows[0] == [
-        "What",
-        "When",
-        "Windows",
-        "Count",
-        "min",
-        "p50",
-        "p90",
-        "p99",
-        "max",
-        "mean",
+        *("What", "When", "Windows", "Count", "min", "p50", "p90", "p99", "max", "mean"),
     ]
     assert rows[1][:4] == ["disk_read: /u02/a.dbf, user, 8 KiB", "before", "10", "12,000"]
     assert rows[2][:3] == ["after", "10", "12,000"]
@@ -557,14 +531,9 @@ def test_windows_of_nothing_are_no_drawing():
     sorted(
         path
         for path in (
-            "awr-19c-made-up.txt",
-            "orion-19.3.txt",
-            "orion-12.2-read-write.txt",
-            "devio_stats-seed.txt",
-            "oratcptest-250-bytes.txt",
-            "statspack-made-up.txt",
-            "apachebench-foreground-check.txt",
-            "awr-11.2.0.1-shortened.txt",
+            *("awr-19c-made-up.txt", "orion-19.3.txt", "orion-12.2-read-write.txt"),
+            *("devio_stats-seed.txt", "oratcptest-250-bytes.txt", "statspack-made-up.txt"),
+            *("apachebench-foreground-check.txt", "awr-11.2.0.1-shortened.txt"),
         )
     ),
 )
