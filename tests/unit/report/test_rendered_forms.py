@@ -101,9 +101,12 @@ FORMS: dict[str, Callable[[Results], str]] = {
 }
 
 
-#: Forms of which only the lines are stored that another form has not; of a page, those that the
-#: page of no host has not.
+#: Forms of which only the lines are stored that another form has not, or that the report of no host
+#: has not.
 BESIDE = {"severe-summary": "summary", "strict-document": "document"}
+BESIDE_NOTHING = ("document", "prometheus", "page")
+#: How lines break in 44 columns is stored for the other reports.
+WIDE = ("waived", "one-host", "cut-run")
 
 
 def printable(text: str) -> list[str]:
@@ -119,11 +122,13 @@ def rendered(report: str) -> str:
     blocks = []
     shown: dict[str, list[str]] = {}
     for form, render in FORMS.items():
+        if form == "narrow-summary" and report in WIDE:
+            continue
         lines = shown[form] = printable(render(REPORTS[report]()))
         if form in BESIDE:
             lines = beside(shown[BESIDE[form]], lines)
-        if form == "page" and report != "nothing":
-            lines = beside(printable(page(REPORTS["nothing"]())), lines)
+        if form in BESIDE_NOTHING and report != "nothing":
+            lines = beside(printable(render(REPORTS["nothing"]())), lines)
         blocks += [f"==== {form}", *lines]
     return "\n".join(blocks) + "\n"
 
