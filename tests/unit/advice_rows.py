@@ -26,6 +26,8 @@ _NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
 #: Placeholders of a number that the finding requires, and of one that it states elsewhere. Any
 #: other number is part of the rule and stored unchanged: "10 minutes" must not become "1 minutes".
 _DESIRED, _OF_HOST = "{desired}", "{n}"
+#: Between an advice and its one command; several have a line each.
+_COMMAND = "   $ "
 #: Placeholder of any number in a table that people read.
 _ANY = "#"
 
@@ -81,27 +83,24 @@ def text_of(rows: Rows) -> str:
     for key in sorted(rows):
         lines.append(key)
         for fix, *commands in sorted(rows[key]):
-            lines += [f"  - {fix}", *(f"      {command}" for command in commands)]
-        lines.append("")
-    return "\n".join(lines)
+            one = len(commands) == 1
+            lines.append(f"  - {fix}{_COMMAND}{commands[0][2:]}" if one else f"  - {fix}")
+            lines += [] if one else [f"      {command}" for command in commands]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def parsed(text: str) -> Rows:
-    rows: Rows = {}
+    rows: dict[str, list[list[str]]] = {}
     advice: list[list[str]] = []
     for line in text.splitlines():
         if line.startswith("      $ "):
             advice[-1].append(line.strip())
         elif line.startswith("  - "):
-            advice.append([line[4:]])
-        elif line:
-            advice = []
-            key = line
-        if not line:
-            rows[key] = {tuple(one) for one in advice}
-    if advice:
-        rows[key] = {tuple(one) for one in advice}
-    return rows
+            fix, separator, command = line[4:].partition(_COMMAND)
+            advice.append([fix, f"$ {command}"] if separator else [fix])
+        else:
+            advice = rows.setdefault(line, [])
+    return {key: {tuple(one) for one in found} for key, found in rows.items()}
 
 
 @functools.cache
