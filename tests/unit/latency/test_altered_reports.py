@@ -116,9 +116,17 @@ def of_file(name: str, folder: Path) -> dict[str, Any]:
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     if os.environ.get("HOSTPROOF_WRITE_FIXTURES"):
         folder = tmp_path_factory.mktemp("reports")
-        every = {name: of_file(name, folder) for name in FILES}
-        EXPECTED.write_text(text_of(every, 2))
-    return dict(json.loads(EXPECTED.read_text()))
+        every = {
+            f"{name} | {words}": one
+            for name in FILES
+            for words, one in of_file(name, folder).items()
+        }
+        EXPECTED.write_text(text_of(every, 1))
+    found: dict[str, Any] = {}
+    for key, one in json.loads(EXPECTED.read_text()).items():
+        name, _, words = key.partition(" | ")
+        found.setdefault(name, {})[words] = one
+    return found
 
 
 @pytest.mark.parametrize("name", FILES)
