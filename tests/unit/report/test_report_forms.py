@@ -4,7 +4,6 @@ import json
 from xml.etree import ElementTree
 
 import pytest
-from ansible.module_utils.hostproof import VERSION
 from hostproof_controller.report import text
 from hostproof_controller.report.document import flat_findings
 from hostproof_controller.report.prometheus import MOST_CHECKS, seconds
@@ -31,39 +30,20 @@ def nasty_results():
 # report.json
 
 
-def test_the_document_says_what_the_run_says(validate):
+def test_the_findings_of_the_document_are_those_of_the_run(validate):
     results = merge(fleet(12, 11))
     document = json.loads(render_document(results, NOW))
-    assert document["schema"] == 2
-    assert document["tool"] == {"name": "hostproof", "version": VERSION}
-    assert document["generated"] == NOW
-    assert (document["exit_code"], document["exit_meaning"]) == (2, "at least one check failed")
-    assert document["complete"] is True
-    assert document["runs"][0]["answered"] == 12
-    assert len(document["hosts"]) == sum(document["totals"]["hosts"].values()) == 12
-    assert document["hosts"][2] == {
-        "host": "db03",
-        "verdict": "unreachable",
-        "outcome": "unreachable",
-        "at": "2026-11-21T03:15:20Z",
-        "recorded_at": "2026-11-21T03:15:20Z",
-        "findings": {"fail": 0, "error": 1, "warn": 0, "waived": 0, "skip": 0, "pass": 0},
-        "controls": {"host": "error"},
-    }
-    assert len(document["findings"]) == sum(document["totals"]["findings"].values()) == 122
     for record in document["findings"]:
         validate(record)
     assert document["findings"] == json.loads(json.dumps(flat_findings(results)))
+    assert len(document["hosts"]) == sum(document["totals"]["hosts"].values()) == 12
+    assert len(document["findings"]) == sum(document["totals"]["findings"].values()) == 122
 
 
 def test_the_document_is_ascii_whatever_a_host_answers():
     text = render_document(nasty_results(), NOW)
     assert text.isascii()
     assert json.loads(text)["findings"][0]["why"] == NASTY
-
-
-def test_a_document_without_findings_is_still_json():
-    assert json.loads(render_document(merge([]), NOW))["findings"][0]["host"] == "(run)"
 
 
 # report.xml: the elements and attributes that the usual JUnit 10 schema allows
@@ -100,42 +80,6 @@ def test_junit_has_the_shape_that_readers_expect(results):
         for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             assert int(suite.get(name)) == len(suite.findall(f"testcase/{tag}"))
     assert int(root.get("failures")) == len(root.findall(".//failure"))
-
-
-@pytest.mark.parametrize(
-    ("status", "tags"),
-    [
-        ("fail", ["failure"]),
-        ("error", ["error"]),
-        ("warn", ["system-out"]),
-        ("skip", ["skipped"]),
-        ("waived", ["skipped"]),
-        ("pass", []),
-    ],
-)
-def test_junit_outcome_of_each_status(status, tags):
-    root = ElementTree.fromstring(render_junit(merge(fleet(1, 1, statuses=status))))
-    case = root[0][0]
-    assert [child.tag for child in case] == tags
-    assert case.get("classname") == "hugepages"
-    assert case.get("name").startswith("hugepages.pool_covers_sga: ")
-
-
-def test_junit_waived_gives_the_reason():
-    root = ElementTree.fromstring(render_junit(merge(fleet(1, 1, statuses="waived"))))
-    message = root.find(".//skipped").get("message")
-    assert message == (
-        "waived until 2027-01-31 by dba-team@example.com: Memory is extended in January, CHG0041"
-    )
-
-
-def test_junit_failure_tells_layers_and_fix():
-    base = finding(desired="30721 pages", running="447 pages", fix="sysctl -w <x>")
-    root = ElementTree.fromstring(render_junit(merge([make_line("db01", [base])])))
-    failure = root.find(".//failure")
-    assert failure.get("type") == "critical"
-    assert "desired: 30721 pages\n" in failure.text
-    assert "fix: sysctl -w <x>\n" in failure.text
 
 
 # report.prom
@@ -186,31 +130,6 @@ def test_when_evidence_was_recorded_is_told_of_each_host():
     assert json.loads(render_document(merge([line]), NOW))["hosts"][0]["recorded_at"] == (
         "2026-11-20T09:30:00Z"
     )
-
-
-def test_prometheus_values():
-    metrics = families(merge(fleet(5, 2, statuses="warn")), strict=True)
-    verdicts = metrics["hostproof_host_verdict"]
-    assert verdicts.documentation == (
-        "Verdict of a host: 0 ready, 1 ready with warnings, 2 undetermined, 3 not ready, "
-        "4 unreachable, 5 not a database host."
-    )
-    assert {s.labels["host"]: s.value for s in verdicts.samples} == {
-        f"db0{number}": 1.0 for number in range(1, 6)
-    }
-    assert metrics["hostproof_exit_code"].samples[0].value == 2
-    assert metrics["hostproof_hosts_expected"].samples[0].value == 5
-    assert metrics["hostproof_hosts_answered"].samples[0].value == 5
-    assert metrics["hostproof_report_timestamp_seconds"].samples[0].value == 1795233600
-    judged = metrics["hostproof_host_judged_timestamp_seconds"].samples[0]
-    assert judged.value == 1795230920
-    assert metrics["hostproof_findings"].samples[0].labels == {
-        "host": "db01",
-        "control": "hugepages",
-        "check": "hugepages.pool_covers_sga",
-        "status": "warn",
-        "severity": "critical",
-    }
 
 
 def test_equal_findings_are_one_series():

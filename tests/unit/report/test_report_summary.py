@@ -12,52 +12,6 @@ def summary(lines, **options):
     return render_summary(merge(lines), **options)
 
 
-def test_one_host_in_full():
-    pool = finding(
-        desired="30721 pages", persisted="30721 pages", running="447 pages", in_use=None,
-        fix="sysctl -w vm.nr_hugepages=30721",
-    )  # fmt: skip
-    thp = finding(
-        check="hugepages.transparent_hugepages", status="warn", severity="medium",
-        desired="never", persisted=None, running="always", in_use=None, takes_effect="reboot",
-        fix="systemctl enable --now hostproof-thp.service",
-    )  # fmt: skip
-    skipped = finding(check="hugepages.numa_split", status="skip", why="One NUMA node only.")
-    passed = finding(check="hugepages.shm_group", status="pass")
-    assert (
-        summary([make_line("db01", [passed, skipped, thp, pool])])
-        == """\
-HOST  VERDICT      hugepages
-db01  ✗ not ready  ✗ fail
-
-Hosts:    1 not ready
-Findings: 1 failed, 1 warning, 1 skipped, 1 passed
-
-Fix first: this action makes the host ready
-1.  sysctl -w vm.nr_hugepages=30721
-    then: ./hostproof audit --tags hugepages --limit db01
-    This resolves 1 finding: The huge page pool covers every SGA (hugepages.pool_covers_sga). Hosts:
-    db01.
-
-Critical severity
-✗ fail    db01  hugepages.pool_covers_sga: The huge page pool covers every SGA
-          desired: 30721 pages → persisted: 30721 pages; running: 447 pages
-          why: Memory of an SGA that finds no huge page falls back to 4 KiB pages, and every process
-               then pays for its own page tables.
-          fix: sysctl -w vm.nr_hugepages=30721
-
-Medium severity
-! warn    db01  hugepages.transparent_hugepages: The huge page pool covers every SGA
-          desired: never → running: always
-          why: Memory of an SGA that finds no huge page falls back to 4 KiB pages, and every process
-               then pays for its own page tables.
-          fix: systemctl enable --now hostproof-thp.service   [takes effect: after reboot]
-
-– skip    1 check not applicable; -v lists them
-✓ pass    1 check passed; -v lists them"""
-    )
-
-
 def of_controls(host, **statuses):
     findings = [
         finding(check=f"{control}.it", control=control, status=status)
@@ -170,45 +124,8 @@ def test_a_large_run_stays_short_and_says_what_it_leaves_out():
     assert sum(int(number) for number in re.findall(r"\d+", totals)) == 999 * 30 + 1
 
 
-def test_worst_hosts_and_severest_checks_come_first():
-    lines = [
-        make_line("a", [finding(status="pass")]),
-        make_line("b", [finding(check="hugepages.low", severity="low")]),
-        make_line("c", [finding(check="hugepages.zzz", severity="critical")]),
-    ]
-    text = summary(lines)
-    assert text.index("\nb ") < text.index("\na ")
-    findings = text.partition("Critical severity")[2]
-    assert findings.index("hugepages.zzz") < findings.index("hugepages.low")
-
-
-def test_unreachable_hosts_say_why():
-    lost = make_line("db03", [], outcome="unreachable", message="ssh: No route to host")
-    text = summary([lost])
-    assert "? error   db03  host.reachable: ssh: No route to host" in text
-    assert "No route to host" in text
-    assert "1 unreachable" in text
-
-
-def test_a_run_that_was_cut_short_is_said():
-    line = make_line("db01", [finding(status="pass")])
-    line["run"]["hosts"] = 5
-    assert "INTERRUPTED: 1 of 5 hosts were audited" in summary([line])
-
-
 def test_notes_are_said():
     assert "Note: x, line 3 is cut off" in render_summary(merge([], ["x, line 3 is cut off"]))
-
-
-def test_no_host_at_all():
-    text = summary([])
-    assert "run.hosts_matched: Whether any host is ready could not be determined" in text
-    assert "Hosts:" not in text
-
-
-def test_waived_findings_say_who_answers():
-    line = fleet(1, 1, statuses="waived")
-    assert "waived until 2027-01-31 by dba-team@example.com: Memory is extended" in summary(line)
 
 
 def test_a_fix_is_never_cut_but_its_further_lines_are_left_out():
@@ -289,15 +206,6 @@ def test_fix_first_names_the_hosts_of_each_command():
     text = summary(lines)
     assert "Fix first: this action makes 2 of 2 hosts ready\n" in text
     assert "1.  ./hostproof apply --tags hugepages --limit db01,db02\n" in text
-
-
-def test_order_of_the_blocks():
-    failing = finding(severity="low")
-    missing = unread("latency.x", "Could not be determined: no.", severity="critical")
-    text = summary([make_line("db01", [failing, missing, finding(status="pass")])])
-    marks = ("HOST ", "Hosts: ", "Fix first", "Critical severity", "Low severity", "✓ pass    1 ")
-    places = [text.index(mark) for mark in marks]
-    assert places == sorted(places)
 
 
 def test_a_lower_severity_is_counted_only():
