@@ -25,16 +25,7 @@ from hostproof.parsers.oracle import oracle_net, oracle_net_data  # noqa: E402
 FIXTURES = sorted((ROOT / "tests/fixtures/oracle_net").glob("*/*.ora"))
 TOKENS = ["(", ")", "=", "\n", " ", "\t", "#", '"', "'", "\\", ",", "\r\n", "A", "LISTENER", "1521"]
 TOKENS += [
-    "(A=",
-    "\n  ",
-    "x y",
-    "IFILE=",
-    "\udcff",
-    "\0",
-    "\ufeff",
-    "\xa0",
-    "é",
-    "(ADDRESS=(PORT=1)",
+    *("(A=", "\n  ", "x y", "IFILE=", "\udcff", "\0", "\ufeff", "\xa0", "é", "(ADDRESS=(PORT=1)"),
 ]
 #: CPU seconds for one input: a busy machine is no hang.
 LIMIT = 1.0

@@ -42,15 +42,9 @@ GOOD = {
 UNITS = {"Max stack size": "bytes", "Max processes": "processes", "Max open files": "files"}
 #: systemd 252 of Debian 12, but for the name of the property.
 DEFAULTS = {
-    "LimitNOFILE": "524288",
-    "LimitNOFILESoft": "1024",
-    "LimitNPROC": "257149",
-    "LimitNPROCSoft": "257149",
-    "LimitSTACK": "infinity",
-    "LimitSTACKSoft": "8388608",
-    "LimitMEMLOCK": "8388608",
-    "LimitMEMLOCKSoft": "8388608",
-    "TasksMax": "77144",
+    **{"LimitNOFILE": "524288", "LimitNOFILESoft": "1024", "LimitNPROC": "257149"},
+    **{"LimitNPROCSoft": "257149", "LimitSTACK": "infinity", "LimitSTACKSoft": "8388608"},
+    **{"LimitMEMLOCK": "8388608", "LimitMEMLOCKSoft": "8388608", "TasksMax": "77144"},
 }
 ENOUGH = {
     **{"LimitNOFILE": "65536", "LimitNOFILESoft": "65536", "LimitNPROC": "infinity"},

@@ -592,18 +592,10 @@ $p = ConvertTo-SecureString -String "§" -AsPlainText ¦ New-Object PSCredential
 export APP_TOKEN_1=a,§ ¦ su - applmgr -c "FNDCPASS apps/x 0 Y system/y USER SCOTT §"
 """)
     + [
-        "p\u200bassword=§",
-        "pass\u00adword=§",
-        "p\u0430ssword=§",
-        "\u0440\u0430ssword=§",
-        "passw\u043erd: §",
-        "\uff50\uff41\uff53\uff53\uff57\uff4f\uff52\uff44\uff1d§",
-        "password\uff1d§",
-        "password\uff1a§",
-        "password\u00a0=\u00a0§",
-        "password\u00a0§",
-        "password\u3000=\u3000§",
-        "contraseña=§",
+        *("p\u200bassword=§", "pass\u00adword=§", "p\u0430ssword=§", "\u0440\u0430ssword=§"),
+        *("passw\u043erd: §", "\uff50\uff41\uff53\uff53\uff57\uff4f\uff52\uff44\uff1d§"),
+        *("password\uff1d§", "password\uff1a§", "password\u00a0=\u00a0§", "password\u00a0§"),
+        *("password\u3000=\u3000§", "contraseña=§"),
     ],
     "JSON": formats(r"""
 {"password":"§"} ¦ {"password" : "§"} ¦ {"password":↵  "§"} ¦ {"password"↵:↵"§"}

@@ -330,13 +330,8 @@ class TestCvu:
 RECORDS = [
     {"orachkName": "Memory", "orachkStatus": "PASS", "orachkAlertType": "FAIL", "NodeName": "n1"},
     {
-        "orachkName": "Jumbo frames",
-        "orachkStatus": "CRITICAL",
-        "orachkAlertType": "FAIL",
-        "NodeName": "n2",
-        "DBName": "racdb",
-        "orachkmessage": "MTU differs",
-        "orachkID": "AA8C",
+        **{"orachkName": "Jumbo frames", "orachkStatus": "CRITICAL", "orachkAlertType": "FAIL"},
+        **{"NodeName": "n2", "DBName": "racdb", "orachkmessage": "MTU differs", "orachkID": "AA8C"},
     },
     {"orachkName": "Cluster", "orachkStatus": "WARNING", "orachkAlertType": "WARNING"},
     {"orachkName": "New", "orachkStatus": "SOMEHOW", "NodeName": "n1"},

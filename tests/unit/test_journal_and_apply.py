@@ -639,13 +639,7 @@ class TestJournal:
     @pytest.mark.parametrize(
         "text",
         [
-            "",
-            "{",
-            "5",
-            "[]",
-            "null",
-            '"text"',
-            "{}",
+            *("", "{", "5", "[]", "null", '"text"', "{}"),
             '{"schema": 3, "kind": "file", "path": "/none", "before": null, "after": null}',
             '{"schema": 1, "kind": "file", "path": "/none", "before": null}',
             '{"schema": 1, "kind": "thing", "path": "/none", "before": null, "after": null}',

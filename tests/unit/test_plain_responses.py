@@ -16,13 +16,8 @@ def unpacked(value, *, ascii_only=True):
 @pytest.mark.parametrize(
     "text",
     [
-        "plain",
-        'C:\\new\\table "quoted"',
-        "two\nlines\tand a tab",
-        "p99 ≥ 5 ms – Größe",
-        "\\u0041 is written out",
-        "\\\\",
-        "\\\\\\n",
+        *("plain", 'C:\\new\\table "quoted"', "two\nlines\tand a tab", "p99 ≥ 5 ms – Größe"),
+        *("\\u0041 is written out", "\\\\", "\\\\\\n"),
     ],
 )
 def test_what_can_be_shown_is_plain(text):
@@ -32,16 +27,7 @@ def test_what_can_be_shown_is_plain(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "\x1b[2J",
-        "\r",
-        "\b",
-        "\x7f",
-        "\u202e",
-        "\x9b",
-        "\u200b",
-        "\ud800",
-        "\\\x1b",
-        '\\"\x00',
+        *("\x1b[2J", "\r", "\b", "\x7f", "\u202e", "\x9b", "\u200b", "\ud800", "\\\x1b", '\\"\x00'),
         "😀",
     ],
 )

@@ -6,21 +6,8 @@ import pytest
 from ansible.module_utils.hostproof.collect import shell
 
 HOSTILE = [
-    "/u03/$(touch pwned)",
-    "/u03/`touch pwned`",
-    "a b;touch pwned",
-    "--limit=x y",
-    "it's",
-    '"',
-    "*",
-    "~root",
-    "$HOME",
-    "a\nb; touch pwned",
-    "a\x1b[31m\rb'\\",
-    "ä€\u202e",
-    "",
-    "!x",
-    "#x",
+    *("/u03/$(touch pwned)", "/u03/`touch pwned`", "a b;touch pwned", "--limit=x y", "it's", '"'),
+    *("*", "~root", "$HOME", "a\nb; touch pwned", "a\x1b[31m\rb'\\", "ä€\u202e", "", "!x", "#x"),
     "a&touch pwned",
 ]
 

@@ -121,19 +121,10 @@ def judge(tmp_path):
 def test_three_addresses_by_each_server(judge):
     findings = judge()
     assert {name: finding["status"] for name, finding in findings.items()} == {
-        "hostname": "pass",
-        "hostname_address": "pass",
-        "reverse_lookup": "pass",
-        "hosts_file": "pass",
-        "search_order": "pass",
-        "resolv_conf": "pass",
-        "name_servers": "pass",
-        "scan": "pass",
-        "cluster_names": "pass",
-        "zeroconf": "pass",
-        "proxyt": "pass",
-        "node": "pass",
-        "vip": "pass",
+        **{"hostname": "pass", "hostname_address": "pass", "reverse_lookup": "pass"},
+        **{"hosts_file": "pass", "search_order": "pass", "resolv_conf": "pass"},
+        **{"name_servers": "pass", "scan": "pass", "cluster_names": "pass", "zeroconf": "pass"},
+        **{"proxyt": "pass", "node": "pass", "vip": "pass"},
     }
     assert findings["scan"]["values"] == {f"addresses of {SCAN}": ", ".join(THREE)}
     assert findings["scan"]["persisted"] == "not in /etc/hosts"

@@ -333,16 +333,7 @@ def test_histograms_of_microseconds():
     by_name = {histogram.name: histogram for histogram in report.histograms}
     write = by_name["log file parallel write"]
     assert write.counts == {
-        6: 842,
-        7: 7578,
-        8: 46310,
-        9: 25260,
-        10: 3368,
-        11: 589,
-        12: 168,
-        13: 1,
-        14: 1,
-        15: 1,
+        **{6: 842, 7: 7578, 8: 46310, 9: 25260, 10: 3368, 11: 589, 12: 168, 13: 1, 14: 1, 15: 1},
         16: 1,
     }
     assert (write.wide, write.open) == ({}, 16)

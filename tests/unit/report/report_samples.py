@@ -70,12 +70,7 @@ hugepages.page_table_cost | Page tables cost little | medium | instance_restart 
 CHECKS = [row.split(" | ") for row in re.sub("\n +", " ", TABLE).strip().split("\n")]
 
 OTHER_CONTROLS = (
-    "pre_page_sga",
-    "nfs_mounts",
-    "listener_rate_limit",
-    "io_pacing",
-    "flow_control",
-    "latency",
+    *("pre_page_sga", "nfs_mounts", "listener_rate_limit", "io_pacing", "flow_control", "latency"),
 )
 
 

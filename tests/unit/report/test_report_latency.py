@@ -154,12 +154,7 @@ def test_coarse_bins_tell_between_which_times_a_percentile_lies():
     assert table[0][:6] == ["What", "Windows", "Count", "p50", "p90", "p99"]
     # 498,831 reads of 8 KiB: 249,416 of them end in 8-16 ms, 448,948 in 32-64 ms.
     assert table[3][:6] == [
-        "CD_02_enkcel01, read, 8 KiB",
-        "1",
-        "498,831",
-        "8–16 ms",
-        "32–64 ms",
-        "128–256 ms",
+        *("CD_02_enkcel01, read, 8 KiB", "1", "498,831", "8–16 ms", "32–64 ms", "128–256 ms"),
     ]
     (few,) = [row for row in table if row[2] == "35"]
     assert few[4:6] == ["–", "–"], "ten of 35 are not beyond the 90th of a hundred"
