@@ -297,14 +297,9 @@ class TestWhatIsRun:
     @pytest.mark.parametrize(
         ("typed", "told", "asked"),
         [
-            ("audit", None, "200"),
-            ("audit --forks 7", None, None),
-            ("audit -f7", None, None),
-            ("audit", "7", "7"),
-            ("audit", "", "200"),
-            ("audit --evidence .", None, None),
-            ("verify", None, None),
-            ("apply -i hosts", None, None),
+            *(("audit", None, "200"), ("audit --forks 7", None, None), ("audit -f7", None, None)),
+            *(("audit", "7", "7"), ("audit", "", "200"), ("audit --evidence .", None, None)),
+            *(("verify", None, None), ("apply -i hosts", None, None)),
         ],
     )
     def test_an_audit_asks_many_hosts_at_once_where_nobody_says_how_many(

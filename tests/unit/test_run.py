@@ -132,11 +132,7 @@ def test_a_lane_that_has_ended_takes_the_longest_that_the_other_has_not_begun():
     unit, matrix, snmp, containers, lab, delays = (
         Stage(name, [], 30, budget)
         for name, budget in (
-            ("unit", 480),
-            ("matrix", 300),
-            ("snmp", 200),
-            ("containers", 350),
-            ("lab", 1400),
+            *(("unit", 480), ("matrix", 300), ("snmp", 200), ("containers", 350), ("lab", 1400)),
             ("delays", 120),
         )
     )

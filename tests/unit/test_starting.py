@@ -212,13 +212,9 @@ def test_sizes_are_exact(size, text):
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("/u02/oradata", "datafiles"),
-        ("/u03/redo", "redo"),
-        ("/backup", "backup"),
-        ("/u01/app/oracle/diag", "adr"),
-        ("/u01/app/oracle/product/19", "oracle_home"),
-        ("/voting", "crs_voting"),
-        ("/u09", "datafiles"),
+        *(("/u02/oradata", "datafiles"), ("/u03/redo", "redo"), ("/backup", "backup")),
+        *(("/u01/app/oracle/diag", "adr"), ("/u01/app/oracle/product/19", "oracle_home")),
+        *(("/voting", "crs_voting"), ("/u09", "datafiles")),
     ],
 )
 def test_classes_by_path(path, name):

@@ -91,17 +91,10 @@ class TestLogFileParallelWrite:
     @pytest.mark.parametrize(
         ("release", "multitenant", "is_io"),
         [
-            ("12.1.0.2.0", True, True),
-            ("12.2.0.1.0", True, False),
-            ("12.2.0.1.0", False, True),
-            ("19.0.0.0.0", None, None),
-            ("11.2.0.4.0", None, True),
-            (None, True, None),
-            (None, False, True),
-            (None, None, None),
-            ("23.4.0.24.05", True, False),
-            ("21.3.0.0.0", None, False),
-            ("21.3.0.0.0", False, False),
+            *(("12.1.0.2.0", True, True), ("12.2.0.1.0", True, False), ("12.2.0.1.0", False, True)),
+            *(("19.0.0.0.0", None, None), ("11.2.0.4.0", None, True), (None, True, None)),
+            *((None, False, True), (None, None, None), ("23.4.0.24.05", True, False)),
+            *(("21.3.0.0.0", None, False), ("21.3.0.0.0", False, False)),
             ("23.26.0.0.0", None, False),
         ],
     )

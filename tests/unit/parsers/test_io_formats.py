@@ -22,12 +22,8 @@ class TestFlags:
     @pytest.mark.parametrize(
         ("flags", "direct", "sync"),
         [
-            ("0100002", False, False),
-            ("0140002", True, False),
-            ("04110002", False, True),
-            ("0110002", False, True),
-            ("04150002", True, True),
-            ("0150002", True, True),
+            *(("0100002", False, False), ("0140002", True, False), ("04110002", False, True)),
+            *(("0110002", False, True), ("04150002", True, True), ("0150002", True, True)),
             ("02150002", True, True),
         ],
     )

@@ -229,14 +229,8 @@ def test_which_pool_spring_takes(more, kinds):
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("true", "true"),
-        ("YES", "true"),
-        ("on", "true"),
-        ("1", "true"),
-        ("no", "false"),
-        ("Off", "false"),
-        ("0", "false"),
-        ("${BORROW:true}", "${BORROW:true}"),
+        *(("true", "true"), ("YES", "true"), ("on", "true"), ("1", "true"), ("no", "false")),
+        *(("Off", "false"), ("0", "false"), ("${BORROW:true}", "${BORROW:true}")),
     ],
 )
 def test_spring_s_booleans(text, value):

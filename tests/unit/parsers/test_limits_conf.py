@@ -80,15 +80,8 @@ def test_limits_conf_is_read_first_then_byte_order():
 @pytest.mark.parametrize(
     ("value", "number"),
     [
-        ("60397977", 60397977),
-        ("0", 0),
-        ("3145728k", 3145728),
-        ("unlimited", None),
-        ("infinity", None),
-        ("-1", None),
-        ("-", None),
-        ("-5", None),
-        ("18014398509481983", None),
+        *(("60397977", 60397977), ("0", 0), ("3145728k", 3145728), ("unlimited", None)),
+        *(("infinity", None), ("-1", None), ("-", None), ("-5", None), ("18014398509481983", None)),
         ("18014398509481982", 18014398509481982),
     ],
 )

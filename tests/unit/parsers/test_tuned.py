@@ -124,14 +124,8 @@ def test_expanding(text, answer):
 @pytest.mark.parametrize(
     ("text", "current", "written"),
     [
-        ("5", 3, "5"),
-        (">5", 3, "5"),
-        (">5", 5, None),
-        ("<5", 6, "5"),
-        ("<5", 5, None),
-        (">x", 1, ">x"),
-        (">5", None, ">5"),
-        (">", 1, ">"),
+        *(("5", 3, "5"), (">5", 3, "5"), (">5", 5, None), ("<5", 6, "5"), ("<5", 5, None)),
+        *((">x", 1, ">x"), (">5", None, ">5"), (">", 1, ">")),
     ],
 )
 def test_assignments_that_depend_on_the_value(text, current, written):

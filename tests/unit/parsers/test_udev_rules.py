@@ -104,13 +104,9 @@ def test_chown_with_a_colon_at_the_end_takes_a_group_that_no_rule_names():
 @pytest.mark.parametrize(
     ("condition", "by_identity"),
     [
-        ('ENV{ID_SERIAL}=="3600a"', True),
-        ('ENV{DM_NAME}!="x"', True),
-        ('ATTR{wwid}!="x"', True),
-        ('ATTRS{serial}!="x"', True),
-        ('ATTR{size}!="x"', False),
-        ('KERNEL=="sdb"', False),
-        ('ENV{X}!="x"', False),
+        *(('ENV{ID_SERIAL}=="3600a"', True), ('ENV{DM_NAME}!="x"', True)),
+        *(('ATTR{wwid}!="x"', True), ('ATTRS{serial}!="x"', True), ('ATTR{size}!="x"', False)),
+        *(('KERNEL=="sdb"', False), ('ENV{X}!="x"', False)),
     ],
 )
 def test_whether_a_rule_requires_which_device_it_is(condition, by_identity):

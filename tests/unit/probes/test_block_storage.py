@@ -44,11 +44,7 @@ def host() -> Machine:
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("sda", "hdd"),
-        ("sda2", "hdd"),
-        ("sdb", "ssd"),
-        ("dm-3", "ssd"),
-        ("nvme0n1p1", "nvme"),
+        *(("sda", "hdd"), ("sda2", "hdd"), ("sdb", "ssd"), ("dm-3", "ssd"), ("nvme0n1p1", "nvme")),
         ("vda", "virtual"),
     ],
 )
@@ -59,12 +55,8 @@ def test_a_device(name, kind):
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
-        ("/etc/x", "hdd"),
-        ("/u02/x.dbf", "ssd"),
-        ("/u03/x.dbf", "nfs"),
-        ("/btrfs/x", "nvme"),
-        ("/tmp/x", "other"),
-        ("/dev/mapper/redo", "ssd"),
+        *(("/etc/x", "hdd"), ("/u02/x.dbf", "ssd"), ("/u03/x.dbf", "nfs"), ("/btrfs/x", "nvme")),
+        *(("/tmp/x", "other"), ("/dev/mapper/redo", "ssd")),
     ],
 )
 def test_a_path(path, kind):

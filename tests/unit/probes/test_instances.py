@@ -14,12 +14,8 @@ class TestInstances:
     @pytest.mark.parametrize(
         ("kind", "sid"),
         [
-            ("ora", "ORCL"),
-            ("db", "FREE"),
-            ("asm", "+ASM1"),
-            ("mdb", "-MGMTDB"),
-            ("apx", "+APX1"),
-            ("ora", "my_pmon_db"),
+            *(("ora", "ORCL"), ("db", "FREE"), ("asm", "+ASM1"), ("mdb", "-MGMTDB")),
+            *(("apx", "+APX1"), ("ora", "my_pmon_db")),
         ],
     )
     def test_every_kind_is_known_by_its_monitor(self, kind, sid):

@@ -265,15 +265,10 @@ class TestMakers:
     @pytest.mark.parametrize(
         ("number", "vendor", "role"),
         [
-            (36366, "Kaminario", "san"),
-            (44738, "Asustor", "nas"),
-            (47421, "Cohesity", "backup"),
-            (119, "NEC", "unknown"),
-            (19046, "Lenovo", "unknown"),
-            (1347, "Kyocera", "not_storage"),
-            (30065, "Arista", "not_storage"),
-            (476, "Vertiv", "not_storage"),
-            (99999, None, "unknown"),
+            *((36366, "Kaminario", "san"), (44738, "Asustor", "nas")),
+            *((47421, "Cohesity", "backup"), (119, "NEC", "unknown"), (19046, "Lenovo", "unknown")),
+            *((1347, "Kyocera", "not_storage"), (30065, "Arista", "not_storage")),
+            *((476, "Vertiv", "not_storage"), (99999, None, "unknown")),
         ],
     )
     def test_by_its_enterprise_number(self, number, vendor, role):
@@ -345,15 +340,9 @@ class TestRows:
     @pytest.mark.parametrize(
         ("text", "told"),
         [
-            ('"SN1"', "SN1"),
-            ("'SN1'", "SN1"),
-            ("SN1####", "SN1"),
-            ("  SN1  ", "SN1"),
-            ("0000000012345", "12345"),
-            ("2102350HYS10H1000010", "2102350HYS10H1000010"),
-            ("AB‐12", "AB-12"),
-            ("0000000000", None),
-            ("----", None),
+            *(('"SN1"', "SN1"), ("'SN1'", "SN1"), ("SN1####", "SN1"), ("  SN1  ", "SN1")),
+            *(("0000000012345", "12345"), ("2102350HYS10H1000010", "2102350HYS10H1000010")),
+            *(("AB‐12", "AB-12"), ("0000000000", None), ("----", None)),
         ],
     )
     def test_a_value_is_told_without_what_fills_its_field(self, text, told):
