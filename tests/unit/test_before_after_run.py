@@ -148,12 +148,11 @@ def test_a_named_baseline_without_the_host_is_no_pass(tool, tmp_path):
 
 
 @pytest.mark.usefixtures("baseline")
-@pytest.mark.parametrize("pattern", ["contorls", "here,contorls"])
-def test_controls_that_match_no_host_are_refused_before_anything_is_measured(tool, slow, pattern):
+def test_controls_that_match_no_host_are_refused_before_anything_is_measured(tool, slow):
     """They would be judged as if they had been changed."""
     reports = sorted((tool.folder / "reports").glob("*"))
     connections = slow.connections
-    done = tool.run("latency", "compare", "-e", f"latency_gate_unchanged_hosts={pattern}")
+    done = tool.run("latency", "compare", "-e", "latency_gate_unchanged_hosts=here,contorls")
     assert done.returncode == 1, done.stdout
     assert (
         "latency_gate_unchanged_hosts matches no host of the inventory: 'contorls'; hosts that "
