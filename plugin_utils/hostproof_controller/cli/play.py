@@ -44,7 +44,7 @@ SPECIAL_TAGS = ("all", "always", "never", "tagged", "untagged")
 _EXIT_CODE = re.compile(rb'^ *"exit_code": ([0-9]+),?$', re.MULTILINE)
 #: The exit code is on one of the first lines of report.json.
 _HEAD = 65536
-#: What a command makes instead of a report, with the variable of its directory.
+#: The result of a command without a report, and the variable of its directory.
 _RESULTS = {
     "record": ("Evidence", "HOSTPROOF_RECORD"),
     "baseline": ("Baseline", "HOSTPROOF_BASELINE"),

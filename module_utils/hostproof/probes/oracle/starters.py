@@ -441,7 +441,7 @@ def _lines(path: str, found: FoundLines) -> List[_Line]:
 def _by_text(
     files: Dict[str, List[str]], found: FoundLines, lines: Dict[str, List[_Line]], unit: str
 ) -> Set[str]:
-    """What the text of a unit, or a script that it calls, starts."""
+    """The units that the text of a unit, or of a script that it calls, starts."""
     paths = files.get(unit, [])
     texts = [line.text for line in _lines_of(paths, lines)]
     commands = [text for text in texts if text.startswith("ExecStart")]

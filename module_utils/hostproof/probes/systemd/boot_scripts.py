@@ -406,7 +406,7 @@ def _runs_unit(host: Host, name: str, by_drop_in: bool) -> Optional[bool]:
         return None if by_drop_in or "@" in name else True
     if state in _MAY_RUN or "@" in name:
         return None
-    # What starts it, directly or through others.
+    # The units that start it, directly or through others.
     units = [name, name.rpartition(".")[0] + ".timer"]
     cmdline = if_known(attempt(host.read_text, "/proc/cmdline"), "")
     for unit in units:
