@@ -19,8 +19,8 @@ _MOST_SHARED = 10_000
 #: Bytes of the text of a finding that can be shared.
 _MOST_BYTES = 8_192
 
-#: What is before and behind the findings in a line that a run wrote, and how each begins: the keys
-#: of a line are sorted. JSON has no such quotation marks within a text.
+#: Bytes before and after the findings in a line of a run, and the first bytes of each finding: the
+#: keys of a line are sorted. A text in JSON cannot contain these quotation marks.
 _BEFORE, _BEHIND = b'"findings": [', b'}], "'
 _FIRST = b'{"because_of": '
 #: Takes the place of the findings when the rest of a line is decoded. No line can contain it.
@@ -72,7 +72,7 @@ class SharedFindings:
         return findings
 
     def bytes_apart(self, raw: bytes, findings: list[Any], texts: list[bytes]) -> int:
-        """The bytes of a line that belong to it alone: those of shared findings do not."""
+        """Number of bytes of a line without the findings that it shares."""
         pairs = zip(findings, texts, strict=False)
         return len(raw) - sum(len(text) for one, text in pairs if isinstance(one, SharedFinding))
 

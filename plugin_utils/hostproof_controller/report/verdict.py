@@ -196,7 +196,7 @@ class Tally:
         if not is_host:
             return
         found = Counter(map(_control_and_status, findings))
-        controls = _worst_by_control(found)
+        controls = worst_by_control(found)
         alike = {control: found[control, status] for control, status in controls.items()}
         unmet = []
         for finding in loud:
@@ -337,15 +337,11 @@ def controls_of(results: Counted) -> list[str]:
     return sorted(names, key=lambda name: (name in ("host", "waiver"), name))
 
 
-def worst_by_control(findings: list[dict[str, Any]]) -> dict[str, str]:
-    """The worst status of each control of one host.
+def worst_by_control(found: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The worst status of each control of one host, from pairs of control and status.
 
     ``skip`` is neither good nor bad: it is the status of a control only without other findings.
     """
-    return _worst_by_control(dict.fromkeys(map(_control_and_status, findings)))
-
-
-def _worst_by_control(found: Iterable[tuple[str, str]]) -> dict[str, str]:
     statuses: dict[str, list[str]] = {}
     for control, status in found:
         statuses.setdefault(control, []).append(status)

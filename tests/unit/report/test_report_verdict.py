@@ -156,14 +156,14 @@ def test_totals_count_everything():
 
 
 def test_worst_by_control_leaves_skip_for_controls_that_say_nothing_else():
-    entries = [
-        finding(status="pass"),
-        finding(status="skip"),
-        finding(control="io_pacing", check="io_pacing.x", status="skip"),
-        finding(control="latency", check="latency.x", status="warn"),
-        finding(control="latency", check="latency.y", status="fail"),
+    found = [
+        ("hugepages", "pass"),
+        ("hugepages", "skip"),
+        ("io_pacing", "skip"),
+        ("latency", "warn"),
+        ("latency", "fail"),
     ]
-    worst = worst_by_control(entries)
+    worst = worst_by_control(found)
     assert worst == {"hugepages": "pass", "io_pacing": "skip", "latency": "fail"}
 
 

@@ -120,7 +120,7 @@ def _read_line(raw: bytes, shared: SharedFindings) -> tuple[Any, int]:
 
 
 def _bad_of(line: Any) -> _Bad | None:
-    """What is wrong with a decoded line, or None."""
+    """The problem of a decoded line, or None."""
     try:
         problem = problem_of_result(line)
     except RecursionError:

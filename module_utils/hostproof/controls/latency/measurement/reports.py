@@ -198,7 +198,7 @@ def _lines(text: str) -> str:
 
 
 def _as_text(text: str) -> str:
-    """The lines of the report. ParseError where there is none, or it is no text."""
+    """The lines of the report. ParseError without lines, or if it is not a text."""
     text = _lines(text)
     if not text.strip():
         raise ParseError(_WHAT, "it is empty")

@@ -51,7 +51,7 @@ def parse(lines: Sequence[str]) -> Optional[Dict[str, Parameter]]:
 
 
 def _tables(lines: Sequence[str]) -> List[Dict[str, Tuple[List[str], bool]]]:
-    """Of each table the values by name: the pieces as printed, and whether the last may go on."""
+    """The values of each table by name: the printed pieces, and whether the last is cut off."""
     tables: List[Dict[str, Tuple[List[str], bool]]] = []
     spans: List[Tuple[int, int]] = []
     inside, name = False, ""
