@@ -218,7 +218,7 @@ def lob_direct_io(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
 def _why_unknown(
     figures: Figures, sure: float, plain: float, part: Optional[float]
 ) -> Optional[str]:
-    """Why the report does not show how long sessions waited for LOBs; None where it does."""
+    """The reason that the report does not show the waits for LOBs; None if it does."""
     if not sure and not plain and not figures.get(lobs.WHOLE):
         return "This partial report has no such wait."
     if part is None and plain and lobs.SHARE + lobs.HW not in figures:

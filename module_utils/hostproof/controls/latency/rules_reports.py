@@ -76,7 +76,7 @@ def _graded(
 
 
 def _why_no_event(measured: Measured) -> Optional[str]:
-    """Why nothing is judged; None where the report of a database has no latency at all."""
+    """Why nothing is checked; None where the report of a database has no latency at all."""
     if (measured.figures or {}).get("kind", DATABASE_KINDS[0]) not in DATABASE_KINDS:
         return "It is the output of a tool, which has no wait events."
     if not measured.windows:
