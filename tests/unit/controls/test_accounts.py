@@ -19,6 +19,7 @@ from ansible.module_utils.hostproof.collect import command
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.accounts.parsers import shared_uids, shell_profile
 from ansible.module_utils.hostproof.errors import PolicyError
+from cases import cases
 
 
 def statuses(found):
@@ -57,23 +58,20 @@ def test_a_profile_names_accounts_and_groups():
     assert (findings["groups"].status, "not in racdba" in findings["groups"].why) == ("fail", True)
     assert judged(bare(), profile="oracle_26ai_single")["exists"].status == "fail"
     findings = judged(host("oinstall", "dba"), profile="oracle_19c_single")
-    assert findings["groups"].status == "fail"
-    assert "not in oper" in findings["groups"].why
+    assert findings["groups"].status == "fail" and "not in oper" in findings["groups"].why
     exists = judged(bare().group("dba", 54322), profile="oracle_19c_single")["exists"]
     assert exists.persisted == "no account"
     assert "the missing groups oinstall, oper, backupdba, dgdba, kmdba in" in exists.fix
 
 
-@pytest.mark.parametrize(
-    ("line", "status", "why"),
-    [
-        ("oracle:x:54321:54321::/home/oracle:/bin/bash\n", "pass", "uid 54321"),
-        ("oracle:x:500:54321::/home/oracle:/bin/bash\n", "fail", "the policy requires 54321"),
-        ("oracle:x:54321:54321::/home/oracle:/sbin/nologin\n", "fail", "ends a login"),
-        ("oracle:x:54321:54321::/home/oracle:/bin/true\n", "fail", "ends a login"),
-        ("oracle:x:0:54321::/home/oracle:/bin/bash\n", "fail", "it is root"),
-        ("oracle:x:54321\n", "error", "7 fields"),
-    ],
+@cases(
+    "line status why",
+    ("oracle:x:54321:54321::/home/oracle:/bin/bash\n", "pass", "uid 54321"),
+    ("oracle:x:500:54321::/home/oracle:/bin/bash\n", "fail", "the policy requires 54321"),
+    ("oracle:x:54321:54321::/home/oracle:/sbin/nologin\n", "fail", "ends a login"),
+    ("oracle:x:54321:54321::/home/oracle:/bin/true\n", "fail", "ends a login"),
+    ("oracle:x:0:54321::/home/oracle:/bin/bash\n", "fail", "it is root"),
+    ("oracle:x:54321\n", "error", "7 fields"),
 )
 def test_exists(line, status, why):
     machine = host().command("getent passwd oracle", line)
@@ -98,10 +96,8 @@ def test_groups_of_the_account_and_of_what_runs():
 def test_one_account_per_uid():
     rows = "root:x:0:0::/:/bin/sh\ntoor:x:0:0::/:/bin/sh\na:x:54321:1::/:/x\nb:x:54321:1::/:/x\n"
     finding = judged(host().file("/etc/passwd", rows))["one_account_per_uid"]
-    assert (finding.status, finding.persisted) == (
-        "fail",
-        "uid 0: root, toor; uid 54321: a, b, oracle",
-    )
+    assert finding.status == "fail"
+    assert finding.persisted == "uid 0: root, toor; uid 54321: a, b, oracle"
     rows = "root:x:0:0::/:/bin/sh\na:x:7:1::/:/x\nb:x:7:1::/:/x\n+::::::\n"
     assert judged(host().file("/etc/passwd", rows))["one_account_per_uid"].status == "pass"
     assert shared_uids.kept(rows, {"oracle": 9}) == "a::7:\nb::7:"
@@ -134,10 +130,8 @@ def test_names_of_groups_that_hold_blanks():
     """id -Gn separates names by blanks: "dba team" of a directory service is not dba."""
     names = ("oinstall", "dba", "team", "root", "users", "oper", "backupdba", "dgdba", "kmdba")
     numbers = "54321 70000 70001 54323 54324 54325 54326\n"
-    machine = host(*names).command("id -G oracle", numbers)
-    findings = judged(machine, profile="oracle_19c_single")
-    assert findings["groups"].why == "not in dba."
-    assert findings["not_in_root"].status == "pass"
+    findings = judged(host(*names).command("id -G oracle", numbers), profile="oracle_19c_single")
+    assert findings["groups"].why == "not in dba." and findings["not_in_root"].status == "pass"
 
 
 def test_a_recording_of_an_older_version_has_names_of_groups_only():
@@ -149,11 +143,10 @@ def test_a_recording_of_an_older_version_has_names_of_groups_only():
     assert (findings["groups"].status, findings["umask"].status) == ("pass", "pass")
 
 
-@pytest.mark.parametrize(("text", "rc"), [("", 1), ("", 0), ("54321 x\n", 0), ("54321\n", 1)])
+@cases("text rc", ("", 1), ("", 0), ("54321 x\n", 0), ("54321\n", 1))
 def test_gids_that_are_unknown(text, rc):
     """Names of groups alone do not decide: those with blanks are ambiguous."""
-    machine = host().command("id -G oracle", text, rc=rc)
-    findings = judged(machine, profile="oracle_19c_single")
+    findings = judged(host().command("id -G oracle", text, rc=rc), profile="oracle_19c_single")
     assert (findings["groups"].status, findings["not_in_root"].status) == ("error", "error")
 
 
@@ -165,93 +158,91 @@ def test_a_group_without_a_name():
     assert judged(machine)["primary_group"].status == "error"
 
 
-@pytest.mark.parametrize(
-    ("profile", "mask", "status"),
-    [
-        (None, "0022", "pass"),
-        ("umask 022\n", "0022", "pass"),
-        ("umask 22;export A=b\n", "0022", "pass"),
-        ("# umask 077\n", "0022", "pass"),
-        ("umask 077\n", "0022", "fail"),
-        ("if x; then umask 027; else umask 022; fi\n", "0022", "warn"),
-        ("umask u=rwx,g=rx,o=rx\n", "0022", "pass"),
-        ("umask a=rx,u=rwx\n", "0022", "pass"),
-        ("umask u=rwx,g=rwx,o=rx\n", "0022", "fail"),
-        ("umask g-w,o-w\n", "0022", "warn"),
-        ("umask u=rwx,g=rx\n", "0022", "warn"),
-        ("umask u=rwx,g=u,o=\n", "0022", "warn"),
-        ("umask '077'\n", "0022", "fail"),
-        ('eval "umask 077"\n', "0022", "fail"),
-        ("umask -S u=rwx,go=\n", "0022", "fail"),
-        ("command umask -p 077\n", "0022", "fail"),
-        ("case $- in *i*) umask 077;; esac\n", "0022", "fail"),
-        ("umask $MASK\n", "0022", "warn"),
-        ("umask -- 077\n", "0022", "fail"),
-        ("(umask 077; touch x)\n", "0022", "pass"),
-        ("old=$(umask); umask 077\n", "0022", "fail"),
-        ("[ $(umask) -eq 22 ] && umask 077\n", "0022", "fail"),
-        ('[ "$(umask)" = "0000" ] && umask 077\n', "0022", "pass"),
-        # A here-document is text, except for a file that this shell reads.
-        ("cat > /tmp/x <<EOF\numask 077\nEOF\n", "0022", "pass"),
-        ("cat <<'EOF' >> ~/x\numask 077\nexport TZ=x\nEOF\numask 022\n", "0022", "pass"),
-        ('cat << "E O F"\numask 077\nE O F\n', "0022", "pass"),
-        ("cat <<-\\END\n\tumask 077\n\tEND\n", "0022", "pass"),
-        ("cat <<A <<B\numask 077\nA\numask 027\nB\n", "0022", "pass"),
-        (": <<'COMMENT'\numask 077\nCOMMENT\n", "0022", "pass"),
-        ("bash <<EOF\numask 077\nEOF\n", "0022", "pass"),
-        ("sqlplus -s / as sysdba <<!\nexit\n!\numask 077\n", "0022", "fail"),
-        ("sqlplus / as sysdba <<!\numask 077\n!\n", "0022", "pass"),
-        ("cat <<EOF\nx\nEOF\numask 077\n", "0022", "fail"),
-        ("cat <<EOF\nEOF umask\n EOF\numask 027\nEOF\numask 077\n", "0022", "fail"),
-        (". /dev/stdin <<EOF\numask 077\nEOF\n", "0022", "fail"),
-        ('eval "$(cat <<EOF\numask 077\nEOF\n)"\n', "0022", "fail"),
-        ("read A <<< umask\numask 077\numask\n", "0022", "fail"),
-        ("N=$((1<<M))\numask 077\nM\n", "0022", "fail"),
-        ("echo '<<EOF'\numask 077\nEOF\n", "0022", "fail"),
-        ("# cat <<EOF\numask 077\n# EOF\nEOF\n", "0022", "fail"),
-        ("cat <<EOF\numask 077\n", "0022", "fail"),
-        # Quoted text over several lines, and a line that goes on.
-        ('MSG="hello\numask 077\nbye"\n', "0022", "pass"),
-        ("alias x='\numask 077\n'\n", "0022", "pass"),
-        ('export A="x\n don\'t\numask 077 "\numask 027\n', "0022", "fail"),
-        ('MSG="a; umask 077"\n', "0022", "pass"),
-        ("umask \\\n 077\n", "0022", "fail"),
-        ("# don't\numask 077\n", "0022", "fail"),
-        ("echo it\\'s\numask 077\n", "0022", "fail"),
-        ('eval "\numask 077\n"\n', "0022", "fail"),
-        ("A=$#; umask 077\n", "0022", "fail"),
-        # A subshell, and the output of a command.
-        ("(\numask 077\ntouch x\n)\n", "0022", "pass"),
-        ("(cd /x; umask 077; touch x)\n", "0022", "pass"),
-        ("X=$(umask 077\nmktemp)\n", "0022", "pass"),
-        ("X=`umask 077; mktemp`\n", "0022", "pass"),
-        ("A=(a\nb)\numask 077\n", "0022", "fail"),
-        ("case $x in\n a) umask 022;;\n b) umask 077;;\nesac\n", "0022", "warn"),
-        # An umask under a condition: that of before is possible too.
-        ("if [ x = y ]; then umask 077; fi\n", "0022", "warn"),
-        ("[ x = y ] && umask 077\n", "0022", "warn"),
-        ("if a; then\numask 077\nelse\numask 027\nfi\n", "0022", "fail"),
-        ("if a; then\numask 077\nelif b; then\numask 027\nfi\n", "0022", "warn"),
-        ("if a; then\numask 077\nelif b; then\nx=1\nelse\numask 027\nfi\n", "0022", "warn"),
-        ("if [ -t 0 ]; then umask 077; fi\n", "0022", "fail"),
-        ("f() {\n umask 077\n}\nf\n", "0022", "fail"),
-        ("f() { umask 077; }\nx && f\n", "0022", "warn"),
-        # The results of bash 5.2.
-        ("f() { umask 077; }; f\n", "0022", "fail"),
-        ("{ umask 077; }\n", "0022", "fail"),
-        ("x && { umask 077; }\n", "0022", "warn"),
-        ("A=1 umask 077\n", "0022", "fail"),
-        ("! umask 077\n", "0022", "fail"),
-        ("umask 077 | cat\n", "0022", "pass"),
-        ("umask 077 &\n", "0022", "pass"),
-        ("umask 077 >/dev/null 2>&1\n", "0022", "fail"),
-        ("umask 077; return 0; umask 022\n", "0022", "fail"),
-        ("return\numask 077\n", "0022", "pass"),
-        ("if x; then return; fi\numask 077\n", "0022", "fail"),
-        ("g () ( umask 077 )\ng\n", "0022", "pass"),
-        ("umask 022\n", "0077", "fail"),
-        ("umask 022\n", None, "pass"),
-    ],
+@cases(
+    "profile mask status",
+    (None, "0022", "pass"),
+    ("umask 022\n", "0022", "pass"),
+    ("umask 22;export A=b\n", "0022", "pass"),
+    ("# umask 077\n", "0022", "pass"),
+    ("umask 077\n", "0022", "fail"),
+    ("if x; then umask 027; else umask 022; fi\n", "0022", "warn"),
+    ("umask u=rwx,g=rx,o=rx\n", "0022", "pass"),
+    ("umask a=rx,u=rwx\n", "0022", "pass"),
+    ("umask u=rwx,g=rwx,o=rx\n", "0022", "fail"),
+    ("umask g-w,o-w\n", "0022", "warn"),
+    ("umask u=rwx,g=rx\n", "0022", "warn"),
+    ("umask u=rwx,g=u,o=\n", "0022", "warn"),
+    ("umask '077'\n", "0022", "fail"),
+    ('eval "umask 077"\n', "0022", "fail"),
+    ("umask -S u=rwx,go=\n", "0022", "fail"),
+    ("command umask -p 077\n", "0022", "fail"),
+    ("case $- in *i*) umask 077;; esac\n", "0022", "fail"),
+    ("umask $MASK\n", "0022", "warn"),
+    ("umask -- 077\n", "0022", "fail"),
+    ("(umask 077; touch x)\n", "0022", "pass"),
+    ("old=$(umask); umask 077\n", "0022", "fail"),
+    ("[ $(umask) -eq 22 ] && umask 077\n", "0022", "fail"),
+    ('[ "$(umask)" = "0000" ] && umask 077\n', "0022", "pass"),
+    # A here-document is text, except for a file that this shell reads.
+    ("cat > /tmp/x <<EOF\numask 077\nEOF\n", "0022", "pass"),
+    ("cat <<'EOF' >> ~/x\numask 077\nexport TZ=x\nEOF\numask 022\n", "0022", "pass"),
+    ('cat << "E O F"\numask 077\nE O F\n', "0022", "pass"),
+    ("cat <<-\\END\n\tumask 077\n\tEND\n", "0022", "pass"),
+    ("cat <<A <<B\numask 077\nA\numask 027\nB\n", "0022", "pass"),
+    (": <<'COMMENT'\numask 077\nCOMMENT\n", "0022", "pass"),
+    ("bash <<EOF\numask 077\nEOF\n", "0022", "pass"),
+    ("sqlplus -s / as sysdba <<!\nexit\n!\numask 077\n", "0022", "fail"),
+    ("sqlplus / as sysdba <<!\numask 077\n!\n", "0022", "pass"),
+    ("cat <<EOF\nx\nEOF\numask 077\n", "0022", "fail"),
+    ("cat <<EOF\nEOF umask\n EOF\numask 027\nEOF\numask 077\n", "0022", "fail"),
+    (". /dev/stdin <<EOF\numask 077\nEOF\n", "0022", "fail"),
+    ('eval "$(cat <<EOF\numask 077\nEOF\n)"\n', "0022", "fail"),
+    ("read A <<< umask\numask 077\numask\n", "0022", "fail"),
+    ("N=$((1<<M))\numask 077\nM\n", "0022", "fail"),
+    ("echo '<<EOF'\numask 077\nEOF\n", "0022", "fail"),
+    ("# cat <<EOF\numask 077\n# EOF\nEOF\n", "0022", "fail"),
+    ("cat <<EOF\numask 077\n", "0022", "fail"),
+    # Quoted text over several lines, and a line that goes on.
+    ('MSG="hello\numask 077\nbye"\n', "0022", "pass"),
+    ("alias x='\numask 077\n'\n", "0022", "pass"),
+    ('export A="x\n don\'t\numask 077 "\numask 027\n', "0022", "fail"),
+    ('MSG="a; umask 077"\n', "0022", "pass"),
+    ("umask \\\n 077\n", "0022", "fail"),
+    ("# don't\numask 077\n", "0022", "fail"),
+    ("echo it\\'s\numask 077\n", "0022", "fail"),
+    ('eval "\numask 077\n"\n', "0022", "fail"),
+    ("A=$#; umask 077\n", "0022", "fail"),
+    # A subshell, and the output of a command.
+    ("(\numask 077\ntouch x\n)\n", "0022", "pass"),
+    ("(cd /x; umask 077; touch x)\n", "0022", "pass"),
+    ("X=$(umask 077\nmktemp)\n", "0022", "pass"),
+    ("X=`umask 077; mktemp`\n", "0022", "pass"),
+    ("A=(a\nb)\numask 077\n", "0022", "fail"),
+    ("case $x in\n a) umask 022;;\n b) umask 077;;\nesac\n", "0022", "warn"),
+    # An umask under a condition: that of before is possible too.
+    ("if [ x = y ]; then umask 077; fi\n", "0022", "warn"),
+    ("[ x = y ] && umask 077\n", "0022", "warn"),
+    ("if a; then\numask 077\nelse\numask 027\nfi\n", "0022", "fail"),
+    ("if a; then\numask 077\nelif b; then\numask 027\nfi\n", "0022", "warn"),
+    ("if a; then\numask 077\nelif b; then\nx=1\nelse\numask 027\nfi\n", "0022", "warn"),
+    ("if [ -t 0 ]; then umask 077; fi\n", "0022", "fail"),
+    ("f() {\n umask 077\n}\nf\n", "0022", "fail"),
+    ("f() { umask 077; }\nx && f\n", "0022", "warn"),
+    # The results of bash 5.2.
+    ("f() { umask 077; }; f\n", "0022", "fail"),
+    ("{ umask 077; }\n", "0022", "fail"),
+    ("x && { umask 077; }\n", "0022", "warn"),
+    ("A=1 umask 077\n", "0022", "fail"),
+    ("! umask 077\n", "0022", "fail"),
+    ("umask 077 | cat\n", "0022", "pass"),
+    ("umask 077 &\n", "0022", "pass"),
+    ("umask 077 >/dev/null 2>&1\n", "0022", "fail"),
+    ("umask 077; return 0; umask 022\n", "0022", "fail"),
+    ("return\numask 077\n", "0022", "pass"),
+    ("if x; then return; fi\numask 077\n", "0022", "fail"),
+    ("g () ( umask 077 )\ng\n", "0022", "pass"),
+    ("umask 022\n", "0077", "fail"),
+    ("umask 022\n", None, "pass"),
 )
 def test_umask(profile, mask, status):
     machine = instance(host(), mask)
@@ -273,15 +264,13 @@ def test_umask_of_the_system():
 ONLY_ZERO = "if [ -z $S ]; then\n    [ `umask` -eq 0 ] && umask 022\nfi\n"
 
 
-@pytest.mark.parametrize(
-    ("defs", "group", "status", "persisted"),
-    [
-        ("UMASK 022\n", "oinstall", "pass", "022"),
-        ("UMASK\t027 # site\n", "oinstall", "fail", "027"),
-        ("UMASK 0077\nUSERGROUPS_ENAB yes\n", "oinstall", "fail", "077"),
-        ("UMASK 022\nUSERGROUPS_ENAB yes\n", "oracle", "fail", "002"),
-        ("UMASK 022\nUSERGROUPS_ENAB no\n", "oracle", "pass", "022"),
-    ],
+@cases(
+    "defs group status persisted",
+    ("UMASK 022\n", "oinstall", "pass", "022"),
+    ("UMASK\t027 # site\n", "oinstall", "fail", "027"),
+    ("UMASK 0077\nUSERGROUPS_ENAB yes\n", "oinstall", "fail", "077"),
+    ("UMASK 022\nUSERGROUPS_ENAB yes\n", "oracle", "fail", "002"),
+    ("UMASK 022\nUSERGROUPS_ENAB no\n", "oracle", "pass", "022"),
 )
 def test_umask_of_pam(defs, group, status, persisted):
     machine = host(group).file("/etc/profile", "").file("/etc/bashrc", ONLY_ZERO)
@@ -289,16 +278,14 @@ def test_umask_of_pam(defs, group, status, persisted):
     assert (finding.status, finding.persisted) == (status, f"{persisted} (/etc/login.defs)")
 
 
-@pytest.mark.parametrize(
-    ("shell", "status"),
-    [
-        ("/bin/bash", "pass"),
-        ("/bin/ksh93", "fail"),
-        ("/bin/sh", "fail"),
-        ("", "fail"),
-        ("/bin/tcsh", "error"),
-        ("/usr/bin/zsh", "error"),
-    ],
+@cases(
+    "shell status",
+    ("/bin/bash", "pass"),
+    ("/bin/ksh93", "fail"),
+    ("/bin/sh", "fail"),
+    ("", "fail"),
+    ("/bin/tcsh", "error"),
+    ("/usr/bin/zsh", "error"),
 )
 def test_each_shell_has_its_own_start_files(shell, status):
     machine = host().command("getent passwd oracle", f"oracle:x:1:54321::/home/oracle:{shell}\n")
@@ -311,10 +298,7 @@ def test_each_shell_has_its_own_start_files(shell, status):
 def test_environment_and_what_evidence_keeps():
     machine = host().file("/home/oracle/.bash_profile", "export ORACLE_HOME=/u01 PW=tiger\n")
     finding = judged(machine)["environment"]
-    assert (finding.status, "ORACLE_HOME (/home/oracle/.bash_profile)" in finding.why) == (
-        "warn",
-        True,
-    )
+    assert finding.status == "warn" and "ORACLE_HOME (/home/oracle/.bash_profile)" in finding.why
     assert shell_profile.kept("umask 077; export ORACLE_HOME=/u01 PW=tiger\n") == (
         shell_profile.MARK + "\numask 077\nORACLE_HOME="
     )
@@ -325,59 +309,51 @@ def test_environment_and_what_evidence_keeps():
     assert judged(machine)["environment"].status == "fail"
 
 
-@pytest.mark.parametrize(
-    ("files", "status", "sources"),
-    [
-        # A file that another one reads: the last that sets the umask wins.
-        ({".bash_profile": ". ~/.db_env\n", ".db_env": "umask 077\n"}, "fail", ".db_env"),
-        ({".bash_profile": "source $HOME/.env\n", ".env": "umask 077\n"}, "fail", ".env"),
-        (
-            {".bash_profile": '[ -f "${HOME}/.env" ] && . "${HOME}/.env"\n', ".env": "umask 027\n"},
-            "fail",
-            ".env",
-        ),
-        (
-            {".bash_profile": "umask 077\n. /home/oracle/.db_env\n", ".db_env": "umask 022\n"},
-            "pass",
-            ".db_env",
-        ),
-        (
-            {".bash_profile": ". ~/.db_env\numask 022\n", ".db_env": "umask 077\n"},
-            "pass",
-            ".bash_profile",
-        ),
-        ({".bash_profile": ". ~/.a\n", ".a": ". ~/.b\n", ".b": "umask 027\n"}, "fail", ".b"),
-        ({".bash_profile": ". ~/.bashrc\n", ".bashrc": "umask 027\n"}, "fail", ".bashrc"),
-        ({".bash_profile": "PATH=/x\n", ".bashrc": "umask 027\n"}, "pass", "/etc/profile"),
-        ({".bash_profile": ". ~/.bashrc\numask 022\n", ".bashrc": "umask 027\n"}, "pass", ""),
-        ({".bash_profile": ". ~/.gone\n"}, "pass", "/etc/profile"),
-        ({".bash_profile": ". $SCRIPTS/env.sh\n"}, "error", "only the shell knows"),
-        ({".bash_profile": ". $SCRIPTS/env.sh\numask 022\n"}, "pass", ".bash_profile"),
-        ({".bash_profile": "umask 022; . ./env\n"}, "error", "only the shell knows"),
-        ({".bash_profile": ". oraenv\n. /usr/local/bin/oraenv\n"}, "pass", "/etc/profile"),
-        ({".bash_profile": ". ~/.bash_profile\n"}, "error", "is read by itself"),
-        ({".bash_profile": "test -r ~/.a && source ~/.a\n", ".a": "umask 077\n"}, "fail", ".a"),
-        ({".bash_profile": "if x; then . ~/.a; fi\n", ".a": "umask 077\n"}, "warn", ".a"),
-        (
-            {
-                ".bash_profile": "if [ -f ~/.a ]; then\n. ~/.a\nelse\n. ~/.b\nfi\n",
-                ".b": "umask 077\n",
-            },
-            "warn",
-            ".b",
-        ),
-        (
-            {
-                ".bash_profile": "for f in ~/.a ~/.b; do [ -r $f ] && . $f; done\n",
-                ".b": "umask 077\n",
-            },
-            "fail",
-            ".b",
-        ),
-        ({".bash_profile": "(. ~/.a)\nX=$(. ~/.a; echo x)\n", ".a": "umask 077\n"}, "pass", ""),
-        ({".bash_profile": "f() {\n. ~/.a\n}\nf\n", ".a": "umask 077\n"}, "fail", ".a"),
-        ({".bash_profile": "MSG='\n. ~/.a\n'\n", ".a": "umask 077\n"}, "pass", ""),
-    ],
+@cases(
+    "files status sources",
+    # A file that another one reads: the last that sets the umask wins.
+    ({".bash_profile": ". ~/.db_env\n", ".db_env": "umask 077\n"}, "fail", ".db_env"),
+    ({".bash_profile": "source $HOME/.env\n", ".env": "umask 077\n"}, "fail", ".env"),
+    (
+        {".bash_profile": '[ -f "${HOME}/.env" ] && . "${HOME}/.env"\n', ".env": "umask 027\n"},
+        "fail",
+        ".env",
+    ),
+    (
+        {".bash_profile": "umask 077\n. /home/oracle/.db_env\n", ".db_env": "umask 022\n"},
+        "pass",
+        ".db_env",
+    ),
+    (
+        {".bash_profile": ". ~/.db_env\numask 022\n", ".db_env": "umask 077\n"},
+        "pass",
+        ".bash_profile",
+    ),
+    ({".bash_profile": ". ~/.a\n", ".a": ". ~/.b\n", ".b": "umask 027\n"}, "fail", ".b"),
+    ({".bash_profile": ". ~/.bashrc\n", ".bashrc": "umask 027\n"}, "fail", ".bashrc"),
+    ({".bash_profile": "PATH=/x\n", ".bashrc": "umask 027\n"}, "pass", "/etc/profile"),
+    ({".bash_profile": ". ~/.bashrc\numask 022\n", ".bashrc": "umask 027\n"}, "pass", ""),
+    ({".bash_profile": ". ~/.gone\n"}, "pass", "/etc/profile"),
+    ({".bash_profile": ". $SCRIPTS/env.sh\n"}, "error", "only the shell knows"),
+    ({".bash_profile": ". $SCRIPTS/env.sh\numask 022\n"}, "pass", ".bash_profile"),
+    ({".bash_profile": "umask 022; . ./env\n"}, "error", "only the shell knows"),
+    ({".bash_profile": ". oraenv\n. /usr/local/bin/oraenv\n"}, "pass", "/etc/profile"),
+    ({".bash_profile": ". ~/.bash_profile\n"}, "error", "is read by itself"),
+    ({".bash_profile": "test -r ~/.a && source ~/.a\n", ".a": "umask 077\n"}, "fail", ".a"),
+    ({".bash_profile": "if x; then . ~/.a; fi\n", ".a": "umask 077\n"}, "warn", ".a"),
+    (
+        {".bash_profile": "if [ -f ~/.a ]; then\n. ~/.a\nelse\n. ~/.b\nfi\n", ".b": "umask 077\n"},
+        "warn",
+        ".b",
+    ),
+    (
+        {".bash_profile": "for f in ~/.a ~/.b; do [ -r $f ] && . $f; done\n", ".b": "umask 077\n"},
+        "fail",
+        ".b",
+    ),
+    ({".bash_profile": "(. ~/.a)\nX=$(. ~/.a; echo x)\n", ".a": "umask 077\n"}, "pass", ""),
+    ({".bash_profile": "f() {\n. ~/.a\n}\nf\n", ".a": "umask 077\n"}, "fail", ".a"),
+    ({".bash_profile": "MSG='\n. ~/.a\n'\n", ".a": "umask 077\n"}, "pass", ""),
 )
 def test_files_that_start_files_read(files, status, sources):
     machine = instance(host())
@@ -408,16 +384,14 @@ LOOP = 'for i in /etc/profile.d/*.sh /etc/profile.d/sh.local ; do\n  . "$i" >/de
 OWN = {".bash_profile": ". ~/.bashrc\n", ".bashrc": ". /etc/bashrc\n"}
 
 
-@pytest.mark.parametrize(
-    ("profile", "site", "status", "place"),
-    [
-        (STOCK + LOOP, {"cis.sh": "umask 027\n"}, "fail", "027 (/etc/profile.d/cis.sh)"),
-        (STOCK + LOOP, {"sh.local": "umask 077\n"}, "fail", "077 (/etc/profile.d/sh.local)"),
-        (LOOP + STOCK, {"cis.sh": "umask 027\n"}, "pass", "022 (/etc/profile)"),
-        (STOCK + LOOP, {"cis.sh": "PATH=$PATH:/x\n"}, "pass", "022 (/etc/profile)"),
-        ("umask 027\n" + LOOP, {"cis.sh": "umask 022\n"}, "pass", "022 (/etc/profile.d/cis.sh)"),
-        (STOCK + LOOP + ". /opt/site.env\n", {}, "fail", "077 (/opt/site.env)"),
-    ],
+@cases(
+    "profile site status place",
+    (STOCK + LOOP, {"cis.sh": "umask 027\n"}, "fail", "027 (/etc/profile.d/cis.sh)"),
+    (STOCK + LOOP, {"sh.local": "umask 077\n"}, "fail", "077 (/etc/profile.d/sh.local)"),
+    (LOOP + STOCK, {"cis.sh": "umask 027\n"}, "pass", "022 (/etc/profile)"),
+    (STOCK + LOOP, {"cis.sh": "PATH=$PATH:/x\n"}, "pass", "022 (/etc/profile)"),
+    ("umask 027\n" + LOOP, {"cis.sh": "umask 022\n"}, "pass", "022 (/etc/profile.d/cis.sh)"),
+    (STOCK + LOOP + ". /opt/site.env\n", {}, "fail", "077 (/opt/site.env)"),
 )
 def test_the_file_of_the_system_that_decides(profile, site, status, place):
     """Real bash 5.2 gives 0027 for the first: tests/fixtures are the files of EL 8."""
@@ -433,23 +407,21 @@ def test_the_file_of_the_system_that_decides(profile, site, status, place):
         assert finding.fix == "add the line umask 022 at the end of /home/oracle/.bash_profile"
 
 
-@pytest.mark.parametrize(
-    ("gecos", "pam", "group", "masks"),
-    [
-        ("", "session optional pam_umask.so umask=0077\n", "oinstall", "0077 (/etc/pam.d/sshd)"),
-        ("", "session optional pam_umask.so\n", "oinstall", "022 (/etc/login.defs)"),
-        ("", "#session optional pam_umask.so umask=027\n", "oinstall", "022 (/etc/login.defs)"),
-        ("Oracle,umask=027", "", "oinstall", "027 (umask= of oracle in /etc/passwd)"),
-        ("umask=022", "session optional pam_umask.so umask=077\n", "oinstall", "022 (umask= of"),
-        ("", "-session  required  pam_umask.so nousergroups umask=002\n", "dba", "002 (/etc/pam.d"),
-        # Neither module nor gecos distinguish letters; a comment counts nowhere; the last counts.
-        ("", "SESSION optional pam_umask.so UMASK=077\n", "dba", "077 (/etc/pam.d/sshd)"),
-        ("Oracle,,UMASK=027,", "", "dba", "027 (umask= of"),
-        ("", "session optional pam_umask.so # umask=077\n", "dba", "022 (/etc/login.defs)"),
-        ("", "session optional pam_umask.so umask=077 umask=022\n", "dba", "022 (/etc/pam.d"),
-        ("", "session optional pam_umask.so umask=022 usergroups\n", "oracle", "002 (/etc/pam.d"),
-        ("", "session [default=1 success=ok] pam_umask.so \\\n  umask=027\n", "dba", "027 (/etc"),
-    ],
+@cases(
+    "gecos pam group masks",
+    ("", "session optional pam_umask.so umask=0077\n", "oinstall", "0077 (/etc/pam.d/sshd)"),
+    ("", "session optional pam_umask.so\n", "oinstall", "022 (/etc/login.defs)"),
+    ("", "#session optional pam_umask.so umask=027\n", "oinstall", "022 (/etc/login.defs)"),
+    ("Oracle,umask=027", "", "oinstall", "027 (umask= of oracle in /etc/passwd)"),
+    ("umask=022", "session optional pam_umask.so umask=077\n", "oinstall", "022 (umask= of"),
+    ("", "-session  required  pam_umask.so nousergroups umask=002\n", "dba", "002 (/etc/pam.d"),
+    # Neither module nor gecos distinguish letters; a comment counts nowhere; the last counts.
+    ("", "SESSION optional pam_umask.so UMASK=077\n", "dba", "077 (/etc/pam.d/sshd)"),
+    ("Oracle,,UMASK=027,", "", "dba", "027 (umask= of"),
+    ("", "session optional pam_umask.so # umask=077\n", "dba", "022 (/etc/login.defs)"),
+    ("", "session optional pam_umask.so umask=077 umask=022\n", "dba", "022 (/etc/pam.d"),
+    ("", "session optional pam_umask.so umask=022 usergroups\n", "oracle", "002 (/etc/pam.d"),
+    ("", "session [default=1 success=ok] pam_umask.so \\\n  umask=027\n", "dba", "027 (/etc"),
 )
 def test_umask_of_pam_and_of_the_account(gecos, pam, group, masks):
     machine = host(group).file("/etc/profile", "").file("/etc/pam.d/sshd", pam)
@@ -463,17 +435,15 @@ def test_umask_of_pam_and_of_the_account(gecos, pam, group, masks):
     assert judged(machine.command("getent passwd oracle", line))["umask"].status == "pass"
 
 
-@pytest.mark.parametrize(
-    ("files", "status", "persisted"),
-    [
-        # Each service has the last line of its stack.
-        ({"sshd": "x", "x": "umask=077"}, "fail", "077 (/etc/pam.d/x)"),
-        ({"sshd": "x", "x": "", "vsftpd": "umask=077"}, "fail", "027 (/etc/login.defs)"),
-        ({"sshd": "x", "x": "", "su": "umask=022"}, "warn", "027 (/etc/login.defs); 022 (/etc/"),
-        ({"sshd": "umask=077 x", "x": "umask=022"}, "pass", "022 (/etc/pam.d/x)"),
-        ({"sshd": "x umask=022", "x": "umask=077"}, "pass", "022 (/etc/pam.d/sshd)"),
-        ({"sshd": "sshd x", "x": "umask=022"}, "pass", "022 (/etc/pam.d/x)"),
-    ],
+@cases(
+    "files status persisted",
+    # Each service has the last line of its stack.
+    ({"sshd": "x", "x": "umask=077"}, "fail", "077 (/etc/pam.d/x)"),
+    ({"sshd": "x", "x": "", "vsftpd": "umask=077"}, "fail", "027 (/etc/login.defs)"),
+    ({"sshd": "x", "x": "", "su": "umask=022"}, "warn", "027 (/etc/login.defs); 022 (/etc/"),
+    ({"sshd": "umask=077 x", "x": "umask=022"}, "pass", "022 (/etc/pam.d/x)"),
+    ({"sshd": "x umask=022", "x": "umask=077"}, "pass", "022 (/etc/pam.d/sshd)"),
+    ({"sshd": "sshd x", "x": "umask=022"}, "pass", "022 (/etc/pam.d/x)"),
 )
 def test_umask_of_the_services_of_a_login(files, status, persisted):
     """A word is an include; umask= is an argument of pam_umask, and "" is a line without it."""
@@ -490,45 +460,43 @@ def test_umask_of_the_services_of_a_login(files, status, persisted):
     assert (finding.status, persisted in finding.persisted) == (status, True)
 
 
-@pytest.mark.parametrize(
-    ("bashrc", "status", "command"),
-    [
-        ("PATH=/x\n", "pass", ""),
-        ('echo "Welcome"\n', "fail", "echo"),
-        ("stty erase ^H\n", "fail", "stty"),
-        ("if [ -t 0 ]; then\n  stty intr ^C\nfi\n", "pass", ""),
-        ("[ -t 1 ] && echo hi\n", "pass", ""),
-        ('[ -z "$PS1" ] && return\necho hi\n', "pass", ""),
-        ("case $- in\n  *i*) ;;\n  *) return;;\nesac\necho hi\n", "pass", ""),
-        ("if [ -f /etc/motd ]; then cat /etc/motd; fi\n", "warn", "cat"),
-        ("show() {\n  echo hi\n}\n", "pass", ""),
-        ("echo x >/dev/null\nA=$(hostname)\nalias a='echo x'\n", "pass", ""),
-        (". oraenv\n", "fail", "oraenv"),
-        (". oraenv >/dev/null\n", "pass", ""),
-        (". ~/.env\n", "fail", "printf"),
-        (". ~/.env >/dev/null\n", "pass", ""),
-        (". $X/env\n", "error", "only the shell knows"),
-        # Text of a session without a terminal alone.
-        ("if [[ $- != *i* ]]; then\n  echo batch\nfi\n", "fail", "echo"),
-        ("[ -t 0 ] || echo batch\n", "fail", "echo"),
-        ('[ -z "$PS1" ] && echo batch\n', "fail", "echo"),
-        ("tty -s || hostname\n", "fail", "hostname"),
-        ("if [ -t 1 ]; then\n  x=1\nelse\n  echo batch\nfi\n", "fail", "echo"),
-        ("case $- in\n  *i*) echo a;;\n  *) echo b;;\nesac\n", "fail", "echo"),
-        ("case $- in *i*) ;; *) echo b;; esac\n", "fail", "echo"),
-        ('[ -n "$PS1" ] && return\necho batch\n', "fail", "echo"),
-        ("case $- in *i*) return;; esac\necho batch\n", "fail", "echo"),
-        ("if [ ! -t 0 ]; then return; fi\necho hi\n", "pass", ""),
-        ("[[ $- == *i* ]] || return\necho hi\n", "pass", ""),
-        ("[[ $- != *i* ]] && return\necho hi\n", "pass", ""),
-        ('if [ "${-#*i}" != "$-" ]; then\n  echo hi\nfi\n', "pass", ""),
-        ("if tty -s; then\n  echo hi\nelif x; then\n  y=1\nfi\n", "pass", ""),
-        ("MSG='\necho hi\n'\n", "pass", ""),
-        ("A=$(\necho x\n)\n", "pass", ""),
-        ("(\necho x\n)\n", "fail", "echo"),
-        ("show() {\n  echo hi\n}\nshow\n", "fail", "echo"),
-        ("[ -t 0 ] && show() { echo hi; }\nx=show\n", "pass", ""),
-    ],
+@cases(
+    "bashrc status command",
+    ("PATH=/x\n", "pass", ""),
+    ('echo "Welcome"\n', "fail", "echo"),
+    ("stty erase ^H\n", "fail", "stty"),
+    ("if [ -t 0 ]; then\n  stty intr ^C\nfi\n", "pass", ""),
+    ("[ -t 1 ] && echo hi\n", "pass", ""),
+    ('[ -z "$PS1" ] && return\necho hi\n', "pass", ""),
+    ("case $- in\n  *i*) ;;\n  *) return;;\nesac\necho hi\n", "pass", ""),
+    ("if [ -f /etc/motd ]; then cat /etc/motd; fi\n", "warn", "cat"),
+    ("show() {\n  echo hi\n}\n", "pass", ""),
+    ("echo x >/dev/null\nA=$(hostname)\nalias a='echo x'\n", "pass", ""),
+    (". oraenv\n", "fail", "oraenv"),
+    (". oraenv >/dev/null\n", "pass", ""),
+    (". ~/.env\n", "fail", "printf"),
+    (". ~/.env >/dev/null\n", "pass", ""),
+    (". $X/env\n", "error", "only the shell knows"),
+    # Text of a session without a terminal alone.
+    ("if [[ $- != *i* ]]; then\n  echo batch\nfi\n", "fail", "echo"),
+    ("[ -t 0 ] || echo batch\n", "fail", "echo"),
+    ('[ -z "$PS1" ] && echo batch\n', "fail", "echo"),
+    ("tty -s || hostname\n", "fail", "hostname"),
+    ("if [ -t 1 ]; then\n  x=1\nelse\n  echo batch\nfi\n", "fail", "echo"),
+    ("case $- in\n  *i*) echo a;;\n  *) echo b;;\nesac\n", "fail", "echo"),
+    ("case $- in *i*) ;; *) echo b;; esac\n", "fail", "echo"),
+    ('[ -n "$PS1" ] && return\necho batch\n', "fail", "echo"),
+    ("case $- in *i*) return;; esac\necho batch\n", "fail", "echo"),
+    ("if [ ! -t 0 ]; then return; fi\necho hi\n", "pass", ""),
+    ("[[ $- == *i* ]] || return\necho hi\n", "pass", ""),
+    ("[[ $- != *i* ]] && return\necho hi\n", "pass", ""),
+    ('if [ "${-#*i}" != "$-" ]; then\n  echo hi\nfi\n', "pass", ""),
+    ("if tty -s; then\n  echo hi\nelif x; then\n  y=1\nfi\n", "pass", ""),
+    ("MSG='\necho hi\n'\n", "pass", ""),
+    ("A=$(\necho x\n)\n", "pass", ""),
+    ("(\necho x\n)\n", "fail", "echo"),
+    ("show() {\n  echo hi\n}\nshow\n", "fail", "echo"),
+    ("[ -t 0 ] && show() { echo hi; }\nx=show\n", "pass", ""),
 )
 def test_what_start_files_print(bashrc, status, command):
     machine = host().file("/home/oracle/.bashrc", bashrc)
@@ -561,19 +529,17 @@ def test_ksh_reads_profile_and_env():
     assert (finding.status, finding.fix) == ("fail", "set umask 022 in /home/oracle/.kshrc")
 
 
-@pytest.mark.parametrize(
-    ("path", "stat", "status", "fix"),
-    [
-        ("/bin/bash", None, "fail", "install the package that has /bin/bash"),
-        ("/bin/bash", "regular file 0 644\n", "fail", "usermod -s /bin/bash oracle"),
-        ("/bin/bash", "directory 0 755\n", "fail", "usermod -s /bin/bash oracle"),
-        ("/bin/bash", "?\n", "error", ""),
-        ("/home/oracle", None, "fail", "mount the file system of /home/oracle if there is one"),
-        ("/home/oracle", "regular file 54321 700\n", "fail", "set a directory as the home"),
-        ("/home/oracle", "directory 54331 700\n", "fail", "(chown oracle /home/oracle)"),
-        ("/home/oracle", "directory 0 755\n", "warn", "(chown oracle /home/oracle)"),
-        ("/home/oracle", "directory 54321 1750\n", "pass", ""),
-    ],
+@cases(
+    "path stat status fix",
+    ("/bin/bash", None, "fail", "install the package that has /bin/bash"),
+    ("/bin/bash", "regular file 0 644\n", "fail", "usermod -s /bin/bash oracle"),
+    ("/bin/bash", "directory 0 755\n", "fail", "usermod -s /bin/bash oracle"),
+    ("/bin/bash", "?\n", "error", ""),
+    ("/home/oracle", None, "fail", "mount the file system of /home/oracle if there is one"),
+    ("/home/oracle", "regular file 54321 700\n", "fail", "set a directory as the home"),
+    ("/home/oracle", "directory 54331 700\n", "fail", "(chown oracle /home/oracle)"),
+    ("/home/oracle", "directory 0 755\n", "warn", "(chown oracle /home/oracle)"),
+    ("/home/oracle", "directory 54321 1750\n", "pass", ""),
 )
 def test_the_files_of_shell_and_home(path, stat, status, fix):
     machine = host().command(f"stat -L -c %F %u %a {path}", stat or "")
@@ -595,34 +561,31 @@ def in_zone(profile, zone="Europe/Berlin"):
 OTHER = "TZ=UTC (/home/oracle/.bash_profile), and the system has Europe/Berlin."
 
 
-@pytest.mark.parametrize(
-    ("profile", "status", "why"),
-    [
-        ("export TZ=UTC\n", "warn", OTHER),
-        ("TZ='UTC'; export TZ\n", "warn", OTHER),
-        ("if a; then export LANG=C TZ=UTC; fi\n", "warn", OTHER),
-        ("export TZ=Europe/Berlin\n", "pass", ""),
-        ('export TZ=":Europe/Berlin"\n', "pass", ""),
-        ("TZ=/usr/share/zoneinfo/Europe/Berlin LANG=C\n", "pass", ""),
-        ("export TZ=:/etc/localtime\n", "pass", ""),
-        ("export TZ=\n", "warn", "the system has Europe/Berlin"),
-        ("declare -gx TZ=UTC\n", "warn", OTHER),
-        ("export 'TZ=UTC'\n", "warn", OTHER),
-        ("export 'ORA_CRS_HOME=/u01'\n", "fail", "ORA_CRS_HOME"),
-        ("test x||ORA_CRS_HOME=/u01\n", "fail", "ORA_CRS_HOME"),
-        ("a && TZ=UTC; TZ=Europe/Berlin\n", "warn", "TZ=UTC, Europe/Berlin"),
-        ("TZ=UTC date\nalias now='TZ=UTC date'\n# TZ=UTC\n", "pass", ""),
-        ("export TZ=$(cat /etc/timezone)\n", "error", "only the shell knows"),
-        ("TZ=`cat /etc/timezone`; export TZ\n", "error", "only the shell knows"),
-        ("TZ=UTC\nORA_CRS_HOME=/u01\n", "fail", "ORA_CRS_HOME"),
-    ],
+@cases(
+    "profile status why",
+    ("export TZ=UTC\n", "warn", OTHER),
+    ("TZ='UTC'; export TZ\n", "warn", OTHER),
+    ("if a; then export LANG=C TZ=UTC; fi\n", "warn", OTHER),
+    ("export TZ=Europe/Berlin\n", "pass", ""),
+    ('export TZ=":Europe/Berlin"\n', "pass", ""),
+    ("TZ=/usr/share/zoneinfo/Europe/Berlin LANG=C\n", "pass", ""),
+    ("export TZ=:/etc/localtime\n", "pass", ""),
+    ("export TZ=\n", "warn", "the system has Europe/Berlin"),
+    ("declare -gx TZ=UTC\n", "warn", OTHER),
+    ("export 'TZ=UTC'\n", "warn", OTHER),
+    ("export 'ORA_CRS_HOME=/u01'\n", "fail", "ORA_CRS_HOME"),
+    ("test x||ORA_CRS_HOME=/u01\n", "fail", "ORA_CRS_HOME"),
+    ("a && TZ=UTC; TZ=Europe/Berlin\n", "warn", "TZ=UTC, Europe/Berlin"),
+    ("TZ=UTC date\nalias now='TZ=UTC date'\n# TZ=UTC\n", "pass", ""),
+    ("export TZ=$(cat /etc/timezone)\n", "error", "only the shell knows"),
+    ("TZ=`cat /etc/timezone`; export TZ\n", "error", "only the shell knows"),
+    ("TZ=UTC\nORA_CRS_HOME=/u01\n", "fail", "ORA_CRS_HOME"),
 )
 def test_time_zone_of_start_files(profile, status, why):
     finding = judged(in_zone(profile))["environment"]
     assert (finding.status, why in finding.why) == (status, True)
     kept = shell_profile.kept(profile)
-    assert "timezone" not in kept
-    assert shell_profile.parse(kept) == shell_profile.parse(profile)
+    assert "timezone" not in kept and shell_profile.parse(kept) == shell_profile.parse(profile)
 
 
 def test_etc_utc_is_utc_and_the_last_file_decides():
@@ -653,50 +616,41 @@ def test_time_zone_of_clusterware():
     )
 
 
-@pytest.mark.parametrize(
-    ("stat", "group", "status"),
-    [
-        ("54321 54321 770\n", "oinstall", "pass"),
-        ("54321 54321 770\n", "dba", "warn"),
-        ("0 0 755\n", "oinstall", "fail"),
-        ("54321 54321 777\n", "oinstall", "fail"),
-        ("54321 54321 555\n", "oinstall", "fail"),
-        ("0 54322 770\n", "oinstall", "pass"),
-        ("0 54322 750\n", "oinstall", "fail"),
-        ("x\n", "oinstall", "error"),
-    ],
+@cases(
+    "stat group status",
+    ("54321 54321 770\n", "oinstall", "pass"),
+    ("54321 54321 770\n", "dba", "warn"),
+    ("0 0 755\n", "oinstall", "fail"),
+    ("54321 54321 777\n", "oinstall", "fail"),
+    ("54321 54321 555\n", "oinstall", "fail"),
+    ("0 54322 770\n", "oinstall", "pass"),
+    ("0 54322 750\n", "oinstall", "fail"),
+    ("x\n", "oinstall", "error"),
 )
 def test_inventory(stat, group, status):
     machine = host().command("id -G oracle", "54321 54322\n")
     assert judged(inventory(machine, stat, group))["inventory"].status == status
 
 
-@pytest.mark.parametrize(
-    ("group", "status", "why"),
-    [
-        ("install", "pass", None),
-        ("dba", "pass", None),
-        ("oinstall", "fail", "inst_group is oinstall, not dba or install."),
-    ],
+@cases(
+    "group status why",
+    ("install", "pass", None),
+    ("dba", "pass", None),
+    ("oinstall", "fail", "inst_group is oinstall, not dba or install."),
 )
 def test_inventory_and_the_groups_of_the_policy(group, status, why):
     accounts = [{"name": "oracle", "group": "install"}, {"name": "grid", "group": "dba"}]
-    machine = inventory(host(), "54321 54321 770\n", group)
-    finding = judged(machine, accounts=accounts)["inventory"]
-    assert (finding.status, finding.desired.partition(",")[0]) == (
-        status,
-        "inst_group dba or install",
-    )
+    finding = judged(inventory(host(), "54321 54321 770\n", group), accounts=accounts)["inventory"]
+    assert finding.status == status
+    assert finding.desired.partition(",")[0] == "inst_group dba or install"
     assert why is None or finding.why == why
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("inventory_loc=/u01/oraInventory\n", "/etc/oraInst.loc has no inst_group"),
-        ("inventory_loc=/u01/oraInventär\ninst_group=oinstall\n", "characters that are not ASCII"),
-        ("inventory_loc=/u01/ora~Inventory\ninst_group=oinstall\n", None),
-    ],
+@cases(
+    "text why",
+    ("inventory_loc=/u01/oraInventory\n", "/etc/oraInst.loc has no inst_group"),
+    ("inventory_loc=/u01/oraInventär\ninst_group=oinstall\n", "characters that are not ASCII"),
+    ("inventory_loc=/u01/ora~Inventory\ninst_group=oinstall\n", None),
 )
 def test_inventory_by_its_pointer(text, why):
     machine = host().file("/etc/oraInst.loc", text)
@@ -706,7 +660,7 @@ def test_inventory_by_its_pointer(text, why):
     assert (finding.status, why is None or why in finding.why) == ("fail" if why else "pass", True)
 
 
-@pytest.mark.parametrize("home", ["relative", "/home/\x01oracle"])
+@cases("home", "relative", "/home/\x01oracle")
 def test_start_files_of_a_home_that_is_no_path(home):
     machine = host().command("getent passwd oracle", f"oracle:x:54321:54321::{home}:/bin/bash\n")
     findings = judged(machine)
@@ -714,7 +668,7 @@ def test_start_files_of_a_home_that_is_no_path(home):
     assert findings["umask"].status in ("pass", "error")
 
 
-@pytest.mark.parametrize("line", ["inventory_loc=/u02/oraInventory", "inst_group=dba"])
+@cases("line", "inventory_loc=/u02/oraInventory", "inst_group=dba")
 def test_a_pointer_to_two_inventories(line):
     machine = inventory(host(), "54321 54321 770\n")
     text = machine.files["/etc/oraInst.loc"]
@@ -743,8 +697,7 @@ def state(change, text):
 
 def test_plan_creates_what_is_missing():
     plan = plan_of(bare(), **POLICY)
-    assert names(plan) == ["group oinstall", "group dba", "account oracle"]
-    assert plan.refusals == []
+    assert names(plan) == ["group oinstall", "group dba", "account oracle"] and plan.refusals == []
     group, _, account = plan.changes
     assert [state(group, text) for text in ("", "oinstall:x:54321:a,b\n")] == ["", "54321"]
     line = "oracle:x:54321:54321::/home/oracle:/bin/bash\n"
@@ -773,14 +726,12 @@ def test_plan_without_a_list_changes_nothing():
     assert (plan.changes, "accounts_accounts" in plan.pending[0]) == ([], True)
 
 
-@pytest.mark.parametrize(
-    ("machine", "reason"),
-    [
-        (host().command("getent passwd oracle", "oracle:x:500:1::/:/bin/sh\n"), "uid is never"),
-        (host().group("dba", 700), "A gid is never changed"),
-        (bare().group("54322", 54322), "gid 54322 belongs to"),
-        (bare().account("other", 54321, "x"), "uid 54321 belongs to the account other"),
-    ],
+@cases(
+    "machine reason",
+    (host().command("getent passwd oracle", "oracle:x:500:1::/:/bin/sh\n"), "uid is never"),
+    (host().group("dba", 700), "A gid is never changed"),
+    (bare().group("54322", 54322), "gid 54322 belongs to"),
+    (bare().account("other", 54321, "x"), "uid 54321 belongs to the account other"),
 )
 def test_guards(machine, reason):
     refusals = plan_of(machine, **POLICY).refusals
@@ -794,20 +745,18 @@ def test_a_group_that_nobody_creates_is_refused():
     assert "The groups oinstall, dba do not exist: add them to" in refusal.reason
 
 
-@pytest.mark.parametrize(
+@cases(
     "policy",
-    [
-        {"groups": [{"name": "-g"}]},
-        {"groups": [{"name": "a b"}]},
-        {"groups": [{"name": "a", "gid": 0}]},
-        {"groups": [{"name": "a", "gid": 700}, {"name": "b", "gid": 700}]},
-        {"accounts": [{"name": "root"}]},
-        {"accounts": [{"name": "a", "uid": 5}]},
-        {"accounts": [{"name": "a", "groups": ["$(x)"]}]},
-        {"accounts": [{"name": "a", "home": "/home/../etc"}]},
-        {"accounts": [{"name": "a", "home": "relative"}]},
-        {"accounts": "oracle"},
-    ],
+    {"groups": [{"name": "-g"}]},
+    {"groups": [{"name": "a b"}]},
+    {"groups": [{"name": "a", "gid": 0}]},
+    {"groups": [{"name": "a", "gid": 700}, {"name": "b", "gid": 700}]},
+    {"accounts": [{"name": "root"}]},
+    {"accounts": [{"name": "a", "uid": 5}]},
+    {"accounts": [{"name": "a", "groups": ["$(x)"]}]},
+    {"accounts": [{"name": "a", "home": "/home/../etc"}]},
+    {"accounts": [{"name": "a", "home": "relative"}]},
+    {"accounts": "oracle"},
 )
 def test_bad_policies(policy):
     with pytest.raises(PolicyError, match=re.compile("accounts_(groups|accounts)")):

@@ -14,6 +14,7 @@ from ansible.module_utils.hostproof.controls.asm_drivers.facts import (
     modinfo,
 )
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from default_policies import changed_policy
 
 #: Kernels of public hosts (tests/fixtures/platform/SOURCES.md, and the tables of Oracle's books).
@@ -74,16 +75,14 @@ class TestWhereItCounts:
         assert {finding.status for finding in judge(machine).values()} == {"skip"}
 
     def test_a_damaged_database_of_packages(self, judge):
-        machine = host().command(" ".join(RPM), "error: rpmdb open failed\n", rc=1)
-        findings = judge(machine)
+        findings = judge(host().command(" ".join(RPM), "error: rpmdb open failed\n", rc=1))
         assert findings["asmlib_module"].status == findings["asmlib_version"].status == "error"
 
 
 class TestAsmlibModule:
     def test_version_2_on_a_kernel_with_the_module(self, judge):
         findings = judge(host(V2))
-        assert findings["asmlib_module"].status == "pass"
-        assert findings["io_uring"].status == "skip"
+        assert findings["asmlib_module"].status == "pass" and findings["io_uring"].status == "skip"
         # The book has version 3 for EL 8, and a public RAC runs with version 2.
         assert findings["asmlib_version"].status == "warn"
         assert findings["asmlib_start"].status == "pass"
@@ -107,31 +106,26 @@ class TestAsmlibModule:
         assert judge(machine)["asmlib_module"].status == "error"
 
     def test_modinfo_fails(self, judge):
-        machine = host(V2)
-        machine.command(" ".join(modinfo(UEK6, "oracleasm")), "", rc=127)
+        machine = host(V2).command(" ".join(modinfo(UEK6, "oracleasm")), "", rc=127)
         assert judge(machine)["asmlib_module"].status == "error"
 
 
 class TestVersions:
     """ASMLIB 3.0.0 is the first one of EL 8 and later, and runs without a module."""
 
-    @pytest.mark.parametrize(
-        ("asmlib", "version", "status"),
-        [
-            ("3.0.0", "8.6", "pass"),
-            ("2.9.9", "8.6", "warn"),
-            ("3.0.0", "7.9", "warn"),
-            ("2.9.9", "7.9", "pass"),
-            ("3.0.0", "9.6", "pass"),
-        ],
+    @cases(
+        "asmlib version status",
+        ("3.0.0", "8.6", "pass"),
+        ("2.9.9", "8.6", "warn"),
+        ("3.0.0", "7.9", "warn"),
+        ("2.9.9", "7.9", "pass"),
+        ("3.0.0", "9.6", "pass"),
     )
     def test_of_a_release(self, judge, asmlib, version, status):
         packages = dict.fromkeys(V3, asmlib)
         assert judge(host(packages, version=version))["asmlib_version"].status == status
 
-    @pytest.mark.parametrize(
-        ("asmlib", "module", "io_uring"), [("3.0.0", "pass", "fail"), ("2.9.9", "fail", "skip")]
-    )
+    @cases("asmlib module io_uring", ("3.0.0", "pass", "fail"), ("2.9.9", "fail", "skip"))
     def test_without_a_module(self, judge, asmlib, module, io_uring):
         machine = host(dict.fromkeys(V3, asmlib), UEK8, version="9.6", modules=())
         findings = judge(machine.file(IO_URING, "2\n"))
@@ -142,8 +136,7 @@ class TestVersions:
         assert judge(machine)["asmlib_version"].status == "skip"
 
     def test_a_kernel_with_an_unusual_name(self, judge):
-        machine = host(V2).file("/proc/sys/kernel/osrelease", "../x\n")
-        finding = judge(machine)["asmlib_module"]
+        finding = judge(host(V2).file("/proc/sys/kernel/osrelease", "../x\n"))["asmlib_module"]
         assert (finding.status, "unusual form" in finding.why) == ("error", True)
 
     def test_a_systemctl_that_fails_with_an_answer(self, judge):
@@ -152,19 +145,17 @@ class TestVersions:
 
 
 class TestIoUring:
-    @pytest.mark.parametrize(("now", "status"), [("0", "pass"), ("3", "fail")])
+    @cases("now status", ("0", "pass"), ("3", "fail"))
     def test_a_value_that_no_kernel_documents(self, judge, now, status):
         machine = host(V3, UEK8, version="9.6", modules=()).file(IO_URING, now + "\n")
         assert judge(machine)["io_uring"].status == status
 
-    @pytest.mark.parametrize(
-        ("now", "line", "status", "layer"),
-        [
-            (0, "", "pass", None),
-            (2, "", "fail", "running"),
-            (0, "kernel.io_uring_disabled = 2\n", "fail", "persisted"),
-            (1, "kernel.io_uring_disabled = 1\n", "warn", "running"),
-        ],
+    @cases(
+        "now line status layer",
+        (0, "", "pass", None),
+        (2, "", "fail", "running"),
+        (0, "kernel.io_uring_disabled = 2\n", "fail", "persisted"),
+        (1, "kernel.io_uring_disabled = 1\n", "warn", "running"),
     )
     def test_version_3_without_a_module(self, judge, now, line, status, layer):
         machine = host(V3, UEK8, version="9.6", modules=())
@@ -174,14 +165,12 @@ class TestIoUring:
         assert findings["asmlib_module"].status == findings["asmlib_version"].status == "pass"
         assert findings["asmlib_module"].running == f"io_uring, kernel {UEK8}"
 
-    @pytest.mark.parametrize(
-        ("now", "line", "later", "now_too"),
-        [
-            (2, "", False, True),
-            (0, "kernel.io_uring_disabled = 2\n", True, False),
-            (2, "kernel.io_uring_disabled = 2\n", True, True),
-            (1, "kernel.io_uring_disabled = 0\n", False, True),
-        ],
+    @cases(
+        "now line later now_too",
+        (2, "", False, True),
+        (0, "kernel.io_uring_disabled = 2\n", True, False),
+        (2, "kernel.io_uring_disabled = 2\n", True, True),
+        (1, "kernel.io_uring_disabled = 0\n", False, True),
     )
     def test_the_fix_is_of_the_layer(self, judge, now, line, later, now_too):
         machine = host(V3, UEK8, version="9.6", modules=())
@@ -189,7 +178,7 @@ class TestIoUring:
         fix = judge(machine)["io_uring"].fix
         assert ("/etc/sysctl.d" in fix, "sysctl -w" in fix) == (later, now_too)
 
-    @pytest.mark.parametrize("unread", [IO_URING, "/etc/sysctl.conf"])
+    @cases("unread", IO_URING, "/etc/sysctl.conf")
     def test_an_unknown_layer_hides_no_wrong_one(self, judge, unread):
         machine = host(V3, UEK8, version="9.6", modules=()).file(IO_URING, "2\n")
         machine.file("/etc/sysctl.conf", "kernel.io_uring_disabled = 2\n").deny(unread)
@@ -198,19 +187,17 @@ class TestIoUring:
     def test_a_kernel_that_cannot_disable_it(self, judge):
         assert judge(host(V3, UEK8, version="9.6", modules=()))["io_uring"].status == "skip"
 
-    @pytest.mark.parametrize(
-        ("module", "now", "line", "status", "layer"),
-        [
-            # Only the kernel of the next start uses io_uring.
-            ("now", 2, "", "pass", None),
-            ("now", 1, "kernel.io_uring_disabled = 0\n", "pass", None),
-            ("now", 2, "kernel.io_uring_disabled = 2\n", "fail", "persisted"),
-            ("now", 0, "kernel.io_uring_disabled = 1\n", "warn", "persisted"),
-            # Only the running kernel uses it.
-            ("later", 0, "kernel.io_uring_disabled = 2\n", "pass", None),
-            ("later", 2, "", "fail", "running"),
-            ("later", 1, "kernel.io_uring_disabled = 2\n", "warn", "running"),
-        ],
+    @cases(
+        "module now line status layer",
+        # Only the kernel of the next start uses io_uring.
+        ("now", 2, "", "pass", None),
+        ("now", 1, "kernel.io_uring_disabled = 0\n", "pass", None),
+        ("now", 2, "kernel.io_uring_disabled = 2\n", "fail", "persisted"),
+        ("now", 0, "kernel.io_uring_disabled = 1\n", "warn", "persisted"),
+        # Only the running kernel uses it.
+        ("later", 0, "kernel.io_uring_disabled = 2\n", "pass", None),
+        ("later", 2, "", "fail", "running"),
+        ("later", 1, "kernel.io_uring_disabled = 2\n", "warn", "running"),
     )
     def test_one_of_two_kernels_has_the_module(self, judge, module, now, line, status, layer):
         kernels = (UEK7, UEK8) if module == "now" else (UEK8, UEK7)
@@ -229,19 +216,16 @@ class TestIoUring:
 
 
 class TestStart:
-    @pytest.mark.parametrize(
-        ("config", "unit"),
-        [
-            ("ORACLEASM_ENABLED=false\n", "enabled"),
-            ("", "enabled"),
-            (CONFIGURED, "disabled"),
-            (CONFIGURED, "enabled-runtime"),
-            (CONFIGURED + "ORACLEASM_ENABLED=\n", "enabled"),
-        ],
+    @cases(
+        "config unit",
+        ("ORACLEASM_ENABLED=false\n", "enabled"),
+        ("", "enabled"),
+        (CONFIGURED, "disabled"),
+        (CONFIGURED, "enabled-runtime"),
+        (CONFIGURED + "ORACLEASM_ENABLED=\n", "enabled"),
     )
     def test_not_at_boot(self, judge, config, unit):
-        machine = host(V2).file(CONFIG, config)
-        machine.command(" ".join(UNIT), f"UnitFileState={unit}\n")
+        machine = host(V2).file(CONFIG, config).command(" ".join(UNIT), f"UnitFileState={unit}\n")
         finding = judge(machine)["asmlib_start"]
         assert finding.status == "fail"
         # The fix names only what is wrong.
@@ -302,20 +286,17 @@ class TestAsmfd:
 def test_asmlib_3_on_a_kernel_without_io_uring(judge):
     """The kernel of EL 8 is 4.18. io_uring came with 5.1."""
     findings = judge(host(V3, "4.18.0-553.el8_10.x86_64", version="8.10", modules=()))
-    assert findings["asmlib_module"].status == "fail"
-    assert findings["io_uring"].status == "fail"
+    assert findings["asmlib_module"].status == "fail" and findings["io_uring"].status == "fail"
 
 
-@pytest.mark.parametrize(
-    ("kernel", "now", "line", "status"),
-    [
-        (RHCK9, "0", "", "fail"),
-        (RHCK9, "2", "", "fail"),
-        (RHCK9, None, "", "fail"),
-        (RHCK9, "0", "kernel.io_uring_disabled = 0\n", "pass"),
-        (RHCK9, "2", "kernel.io_uring_disabled = 0\n", "fail"),
-        ("6.12.0-55.el10.x86_64", "0", "", "error"),
-    ],
+@cases(
+    "kernel now line status",
+    (RHCK9, "0", "", "fail"),
+    (RHCK9, "2", "", "fail"),
+    (RHCK9, None, "", "fail"),
+    (RHCK9, "0", "kernel.io_uring_disabled = 0\n", "pass"),
+    (RHCK9, "2", "kernel.io_uring_disabled = 0\n", "fail"),
+    ("6.12.0-55.el10.x86_64", "0", "", "error"),
 )
 def test_io_uring_that_nothing_allows_at_boot(judge, kernel, now, line, status):
     """Kernels of Red Hat 8 have none, those of 9 start with it disabled."""

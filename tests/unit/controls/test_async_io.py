@@ -10,6 +10,7 @@ import io_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof.controls.async_io.control import CONTROL as async_io
+from cases import cases
 from io_packs import (
     BARE,
     BUFFERED,
@@ -83,8 +84,7 @@ class TestReady:
     def test_who_may_not_look_is_told_so(self, judge):
         findings = judge(story().deny("held:writers"))
         for check in ("contexts", "direct_files", "durable_files", "filesystemio_options"):
-            assert findings[check].status == "error"
-            assert "--become" in findings[check].fix
+            assert findings[check].status == "error" and "--become" in findings[check].fix
         assert findings["aio_usage"].status == "pass"
         assert "the processes that use them are not known" in findings["aio_usage"].in_use
 
@@ -111,19 +111,17 @@ class TestReady:
         log = ora(27062, NOW - 600).replace("ORA-27062: made up\n", seed)
         findings = judge(say(machine, log, kernel=silence(NOW - 900, NOW - 590)))
         stalled = findings["io_stalled"]
-        assert stalled.status == "fail"
-        assert "ORA-27062 once" in stalled.why
+        assert stalled.status == "fail" and "ORA-27062 once" in stalled.why
         assert f"while the NFS server {io_packs.SERVER} (/u02) was silent" in stalled.why
         assert findings["disk_asynch_io"].status == "fail"
         assert "ORCL is not running, and its next start disables" in findings["disk_asynch_io"].why
         assert findings["io_slaves"].status == "warn"
         assert "dbwr_io_slaves is 4 and disk_asynch_io FALSE" in findings["io_slaves"].why
-        assert findings["aio_refused"].status == "pass"
-        assert findings["contexts"].status == "skip"
+        assert findings["aio_refused"].status == "pass" and findings["contexts"].status == "skip"
 
 
 class TestParameters:
-    @pytest.mark.parametrize("value", ["none", "asynch", "directIO"])
+    @cases("value", "none", "asynch", "directIO")
     def test_another_value_runs(self, judge, value):
         finding = judge(story(filesystemio_options=value))["filesystemio_options"]
         assert finding.status == "fail"
@@ -134,13 +132,11 @@ class TestParameters:
         finding = judge(
             story(stored=(("*", "filesystemio_options", "none"),), filesystemio_options="setall")
         )["filesystemio_options"]
-        assert finding.status == "fail"
-        assert "its next start uses none" in finding.why
+        assert finding.status == "fail" and "its next start uses none" in finding.why
 
     def test_what_it_does_not_tell_is_not_guessed(self, judge):
         finding = judge(story(filesystemio_options=None))["filesystemio_options"]
-        assert finding.status == "error"
-        assert "does not show filesystemio_options" in finding.why
+        assert finding.status == "error" and "does not show filesystemio_options" in finding.why
 
     def test_unmanaged(self, judge):
         machine = story(filesystemio_options="none")
@@ -185,8 +181,7 @@ class TestParameters:
 
     def test_on_nfs_of_the_kernel_it_counts(self, judge):
         finding = judge(story(mounts=ON_NFS, filesystemio_options="none"))["filesystemio_options"]
-        assert finding.status == "fail"
-        assert "an NFS mount of the kernel" in finding.why
+        assert finding.status == "fail" and "an NFS mount of the kernel" in finding.why
 
     def test_asynchronous_io_is_off(self, judge):
         finding = judge(story(disk_asynch_io="FALSE"))["disk_asynch_io"]
@@ -196,13 +191,11 @@ class TestParameters:
     def test_it_will_be_off(self, judge):
         stored = (("*", "disk_asynch_io", "FALSE"),)
         finding = judge(story(stored=stored, disk_asynch_io="TRUE"))["disk_asynch_io"]
-        assert finding.status == "fail"
-        assert finding.why.startswith("its next start disables it")
+        assert finding.status == "fail" and finding.why.startswith("its next start disables it")
 
     def test_slaves_instead_of_it_are_an_interim(self, judge):
         finding = judge(story(disk_asynch_io="FALSE", dbwr_io_slaves="4"))["io_slaves"]
-        assert finding.status == "warn"
-        assert "a workaround" in finding.why
+        assert finding.status == "warn" and "a workaround" in finding.why
         assert finding.fix.endswith(
             "io_stalled); then restart the instance: the parameter is static"
         )
@@ -217,8 +210,7 @@ class TestParameters:
 
     def test_slaves_beside_it(self, judge):
         finding = judge(story(dbwr_io_slaves="2"))["io_slaves"]
-        assert finding.status == "warn"
-        assert "one DBWR" in finding.why
+        assert finding.status == "warn" and "one DBWR" in finding.why
 
 
 class TestUse:
@@ -239,10 +231,8 @@ class TestUse:
         for holder in machine.holders_of_rings:
             holder["urings"] = 1
         finding = judge(machine)["contexts"]
-        assert (finding.status, finding.in_use) == (
-            "pass",
-            "0 contexts of 0 events at most, 2 rings of io_uring",
-        )
+        assert finding.status == "pass"
+        assert finding.in_use == "0 contexts of 0 events at most, 2 rings of io_uring"
 
     def test_the_parameter_says_otherwise(self, judge):
         finding = judge(story(flags=BUFFERED))["direct_files"]
@@ -255,8 +245,7 @@ class TestUse:
 
     def test_the_parameter_says_so(self, judge):
         finding = judge(story(flags=BUFFERED, filesystemio_options="asynch"))["direct_files"]
-        assert finding.status == "warn"
-        assert finding.because_of == ("async_io.filesystemio_options",)
+        assert finding.status == "warn" and finding.because_of == ("async_io.filesystemio_options",)
 
     def test_one_file_of_many(self, judge):
         machine = story()
@@ -264,11 +253,10 @@ class TestUse:
         finding = judge(machine)["direct_files"]
         assert finding.in_use.startswith("3 data, 1 redo and 1 control files open; 1 data files")
 
-    @pytest.mark.parametrize(("flags", "status"), [(BARE, "fail"), (io_packs.DIRECT_ONLY, "warn")])
+    @cases("flags status", (BARE, "fail"), (io_packs.DIRECT_ONLY, "warn"))
     def test_writes_that_may_be_lost(self, judge, flags, status):
         finding = judge(story(flags=flags))["durable_files"]
-        assert finding.status == status
-        assert "without O_DSYNC and O_SYNC" in finding.why
+        assert finding.status == status and "without O_DSYNC and O_SYNC" in finding.why
 
     def test_of_a_temporary_file_nothing_is_missed(self, judge):
         machine = story()
@@ -311,8 +299,7 @@ class TestLimit:
 
     def test_too_low_at_the_next_boot(self, judge):
         finding = judge(story(persisted=None))["aio_max_nr"]
-        assert finding.status == "fail"
-        assert finding.why.startswith("it is 65536 after reboot")
+        assert finding.status == "fail" and finding.why.startswith("it is 65536 after reboot")
         assert finding.persisted == "65536 (kernel default, nothing sets it)"
 
     def test_by_the_note(self, judge):
@@ -325,7 +312,7 @@ class TestLimit:
         assert finding.commands == ()
         assert "list fs.aio-max-nr with 1200000 in kernel_parameters_values" in finding.fix
 
-    @pytest.mark.parametrize(("used", "left"), [(0, 16), (15 * 4096, 1), (65536, 0), (61441, 0)])
+    @cases("used left", (0, 16), (15 * 4096, 1), (65536, 0), (61441, 0))
     def test_how_many_more_fit(self, judge, used, left):
         """Measured on a real kernel too: molecule/lab/tests/test_async_io.py."""
         finding = judge(story(used=used, limit=65536))["aio_usage"]
@@ -336,8 +323,7 @@ class TestLimit:
         machine = story(used=70000, limit=65536)
         machine.file("/proc/sys/kernel/osrelease", "3.10.0-1160.el7.x86_64\n")
         finding = judge(machine)["aio_usage"]
-        assert finding.status == "warn"
-        assert "twice its limit" in finding.why
+        assert finding.status == "warn" and "twice its limit" in finding.why
 
     def test_a_child_shows_the_ring_of_its_parent(self, judge):
         machine = story().writer("oracleORCL", {}, (101, RING), pid=77)
@@ -367,8 +353,7 @@ class TestMessages:
     def test_what_has_no_time_counts(self, judge):
         log = (FIXTURES / "io_messages/10.2.0.5-maxaio.txt").read_text()
         finding = judge(say(story(), traces=log))["aio_refused"]
-        assert finding.status == "fail"
-        assert "MAXAIO 4 times at an unknown time" in finding.why
+        assert finding.status == "fail" and "MAXAIO 4 times at an unknown time" in finding.why
 
     def test_a_stall_without_a_silent_server(self, judge):
         finding = judge(say(story(), ora(27083, NOW - 600)))["io_stalled"]
@@ -398,10 +383,8 @@ class TestMessages:
         assert "disk_asynch_io" not in stalled.fix + silent.fix
 
     def test_a_server_that_is_still_silent(self, judge):
-        machine = say(story(mounts=ON_NFS), kernel=silence(NOW - 60))
-        finding = judge(machine)["nfs_not_responding"]
-        assert finding.status == "fail"
-        assert "has not answered since, 60 s" in finding.why
+        finding = judge(say(story(mounts=ON_NFS), kernel=silence(NOW - 60)))["nfs_not_responding"]
+        assert finding.status == "fail" and "has not answered since, 60 s" in finding.why
 
     def test_a_server_of_no_database(self, judge):
         machine = say(story(mounts=ON_NFS), kernel=silence(NOW - 60, NOW - 50, server="10.1.1.1"))
@@ -420,8 +403,7 @@ class TestMessages:
             1, "", "Hint: You are currently not seeing messages from other users and the system.\n"
         )
         finding = judge(machine)["nfs_not_responding"]
-        assert finding.status == "error"
-        assert "--become" in finding.fix
+        assert finding.status == "error" and "--become" in finding.fix
 
     def test_without_a_journal_dmesg_tells(self, judge):
         machine = story(mounts=ON_NFS)
@@ -434,23 +416,19 @@ class TestMessages:
 
     def test_input_and_output_failed(self, judge):
         finding = judge(say(story(), ora(27063, NOW - 60)))["io_errors"]
-        assert finding.status == "fail"
-        assert "ORA-27063 once" in finding.why
+        assert finding.status == "fail" and "ORA-27063 once" in finding.why
 
     def test_a_listed_alert_log_needs_no_home(self, judge):
         """As in the lab, where it was an error: the account that runs the instance is enough."""
         machine = say(story(), ora(27083, NOW - 600)).remove("/proc/2101/exe")
         machine.command("messages of /logs/alert_ORCL.log", ora(27083, NOW - 600))
         machine.command("messages of the traces of ORCL in /logs", "")
-        listed = [{"sid": "ORCL", "alert_log": "/logs/alert_ORCL.log"}]
-        findings = judge(machine, instances=listed)
+        findings = judge(machine, instances=[{"sid": "ORCL", "alert_log": "/logs/alert_ORCL.log"}])
         assert findings["disk_asynch_io"].status == "error"
         assert findings["io_stalled"].status == "warn"
 
     def test_an_alert_log_that_is_not_to_be_read(self, judge):
-        machine = story()
-        machine.command(io_packs.MESSAGES, "", 2)
-        findings = judge(machine)
+        findings = judge(story().command(io_packs.MESSAGES, "", 2))
         for check in ("aio_refused", "io_stalled", "io_errors"):
             assert findings[check].status == "error"
 

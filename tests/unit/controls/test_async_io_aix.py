@@ -4,6 +4,7 @@ import io_packs
 import pytest
 from aix_packs import PLAIN_MOUNTS, aix
 from ansible.module_utils.hostproof.controls.async_io.control import CONTROL as async_io
+from cases import cases
 
 LSDEV = "lsdev -C -c disk -F name"
 DISK = "lsattr -E -l {0} -a algorithm -a queue_depth -a reserve_policy"
@@ -70,20 +71,20 @@ def test_on_linux_they_do_not_apply(judge):
 
 def test_too_few_requests(judge):
     finding = judge(host().command("ioo -a", tunables(aio_maxreqs="4096")))["aix_aio"]
-    assert finding.status == "fail"
-    assert finding.commands == ("ioo -p -o aio_maxreqs=65536",)
+    assert finding.status == "fail" and finding.commands == ("ioo -p -o aio_maxreqs=65536",)
 
 
 def test_the_fast_path_is_off(judge):
     finding = judge(host().command("ioo -a", tunables(aio_fsfastpath="0")))["aix_aio"]
-    assert finding.status == "fail"
-    assert "aio_fsfastpath is off" in finding.why
+    assert finding.status == "fail" and "aio_fsfastpath is off" in finding.why
     assert finding.commands == ("ioo -p -o aio_fsfastpath=1",)
 
 
-@pytest.mark.parametrize(
-    ("autoconfig", "maxreqs", "status"),
-    [("available", "65536", "pass"), ("defined", "65536", "fail"), ("available", "4096", "fail")],
+@cases(
+    "autoconfig maxreqs status",
+    ("available", "65536", "pass"),
+    ("defined", "65536", "fail"),
+    ("available", "4096", "fail"),
 )
 def test_before_6_1_it_is_a_device(judge, autoconfig, maxreqs, status):
     rows = f"autoconfig {autoconfig} STATE to be configured at system restart True\n"
@@ -97,14 +98,12 @@ def test_before_6_1_it_is_a_device(judge, autoconfig, maxreqs, status):
 
 
 def test_neither_tells(judge):
-    finding = judge(host().command("ioo -a", "j2_maxRandomWrite = 0\n"))["aix_aio"]
-    assert finding.status == "error"
+    assert judge(host().command("ioo -a", "j2_maxRandomWrite = 0\n"))["aix_aio"].status == "error"
 
 
 def test_who_is_not_root(judge):
     finding = judge(host().failing("ioo -a", "ioo: 1485-101 You must be root\n"))["aix_aio"]
-    assert finding.status == "error"
-    assert "run it as root" in finding.why
+    assert finding.status == "error" and "run it as root" in finding.why
 
 
 def test_concurrent_io_twice(judge):
@@ -115,8 +114,8 @@ def test_concurrent_io_twice(judge):
     assert "/u02/oradata is mounted with cio, and ORCL opens its files so" in finding.why
 
 
-@pytest.mark.parametrize("value", ["none", "asynch"])
-@pytest.mark.parametrize("option", ["cio", "dio"])
+@cases("value", "none", "asynch")
+@cases("option", "cio", "dio")
 def test_concurrent_io_by_the_mount_alone(judge, value, option):
     machine = with_instance(mounted(host(), "/u02/oradata", f"rw,{option}"), value)
     finding = judge(machine)["aix_cio"]
@@ -126,10 +125,8 @@ def test_concurrent_io_by_the_mount_alone(judge, value, option):
 
 
 def test_a_home_on_such_a_mount(judge):
-    machine = with_instance(mounted(host(), "/u01", "rw,cio,log=INLINE"), "none")
-    finding = judge(machine)["aix_cio"]
-    assert finding.status == "fail"
-    assert "the home of ORCL is in /u01 (cio)" in finding.why
+    finding = judge(with_instance(mounted(host(), "/u01", "rw,cio,log=INLINE"), "none"))["aix_cio"]
+    assert finding.status == "fail" and "the home of ORCL is in /u01 (cio)" in finding.why
 
 
 def test_one_opener_differs_from_none(judge):
@@ -138,24 +135,20 @@ def test_one_opener_differs_from_none(judge):
 
 
 def test_openers_that_differ(judge):
-    machine = with_instance(with_instance(host(), "setall"), "none", "TEST")
-    finding = judge(machine)["aix_cio"]
+    finding = judge(with_instance(with_instance(host(), "setall"), "none", "TEST"))["aix_cio"]
     assert finding.status == "warn"
     assert "filesystemio_options differs: ORCL setall, TEST none" in finding.why
 
 
-@pytest.mark.parametrize(
-    ("changes", "why", "command"),
-    [
-        ({"depth": "2"}, "queue_depth is 2, and the policy requires 12", "queue_depth=12"),
-        ({"algorithm": "fail_over"}, "one path at a time", "algorithm=shortest_queue"),
-        ({"reserve": "single_path"}, "reserves the disk", "reserve_policy=no_reserve"),
-    ],
+@cases(
+    "changes why command",
+    ({"depth": "2"}, "queue_depth is 2, and the policy requires 12", "queue_depth=12"),
+    ({"algorithm": "fail_over"}, "one path at a time", "algorithm=shortest_queue"),
+    ({"reserve": "single_path"}, "reserves the disk", "reserve_policy=no_reserve"),
 )
 def test_disks(judge, changes, why, command):
     finding = judge(disk(host(), "hdisk0", **changes))["aix_hdisks"]
-    assert finding.status == "warn"
-    assert why in finding.why
+    assert finding.status == "warn" and why in finding.why
     assert finding.commands == (f"chdev -P -l hdisk0 -a {command}",)
 
 

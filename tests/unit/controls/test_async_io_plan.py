@@ -5,6 +5,7 @@ import pytest
 from ansible.module_utils.hostproof.apply.change import CommandChange
 from ansible.module_utils.hostproof.controls.async_io.control import CONTROL as async_io
 from ansible.module_utils.hostproof.controls.registry import planner
+from cases import cases
 from io_packs import BUFFERED, asm, story
 from packs import MIB
 
@@ -59,7 +60,7 @@ def test_the_parameter_in_the_spfile(plan):
     )
 
 
-@pytest.mark.parametrize(("cache", "refused"), [(8, False), (9, True)])
+@cases("cache refused", (8, False), (9, True))
 def test_a_cache_that_is_large_beside_the_sga(plan, cache, refused):
     """At the default of 50 percent of 16 GiB."""
     planned = plan(buffered(cache), set_filesystemio_options=True)
@@ -81,8 +82,7 @@ def test_nothing_is_lost_that_is_direct_already(plan):
 
 
 def test_an_instance_with_a_text_file_is_refused(plan):
-    machine = buffered(spfile=None)
-    machine.file(io_packs.oracle_packs.PFILE, "*.sga_target=16G\n")
+    machine = buffered(spfile=None).file(io_packs.oracle_packs.PFILE, "*.sga_target=16G\n")
     (refusal,) = plan(machine, set_filesystemio_options=True).refusals
     assert "was started with a text file" in refusal.reason
 

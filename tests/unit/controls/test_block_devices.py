@@ -9,6 +9,7 @@ from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from block_packs import DBA, NAMED, ORACLE, RULES, recorded
+from cases import cases
 from default_policies import default_policy
 
 #: What scsi_debug reports for the unit behind both paths.
@@ -49,8 +50,7 @@ class TestWhichDisks:
         assert "Neither ASM nor an instance uses a disk" in findings["scheduler"].why
 
     def test_what_asm_has_open(self, judge):
-        machine = recorded().process("asm_dbw0_+ASM", "/dev/dm-0", "/dev/null", uid=ORACLE)
-        findings = judge(machine)
+        findings = judge(recorded().process("asm_dbw0_+ASM", "/dev/dm-0", "/dev/null", uid=ORACLE))
         assert findings["/dev/dm-0 ownership"].in_use == "ASM (asm_dbw0_+ASM)"
         assert findings["mpatha (dm-0) paths"].status == "pass"
         assert {name for name in findings if name.endswith("scheduler")} == {
@@ -67,8 +67,7 @@ class TestWhichDisks:
         )
         machine.link("/sys/dev/block/253:0", "/sys/devices/virtual/block/dm-0")
         machine.folder("/u02/oradata")
-        files = {"0140002": ["/u02/oradata/users01.dbf"]}
-        machine.writer("ora_dbw0_ORCL", files, pid=4101)
+        machine.writer("ora_dbw0_ORCL", {"0140002": ["/u02/oradata/users01.dbf"]}, pid=4101)
         machine.writer("ora_lgwr_ORCL", {"0140002": ["/u02/oradata/redo01.log"]}, pid=4102)
         findings = judge(machine)
         assert findings["mpatha (dm-0) paths_alike"].status == "pass"
@@ -97,8 +96,7 @@ class TestWhichDisks:
             machine.evidence.clear()
             machine.folder(folder).file(f"{folder}/DATA1", "/dev/dm-0\n")
             number = "block special file fd 0\n"
-            is_file = folder.startswith("/dev/oracleafd")
-            own = "regular file 0 0\n" if is_file else number
+            own = "regular file 0 0\n" if folder.startswith("/dev/oracleafd") else number
             machine.command(f"stat -L -c %F %t %T {folder}/DATA1", own)
             machine.command("stat -L -c %F %t %T /dev/dm-0", number)
             machine.link("/sys/dev/block/253:0", "/sys/devices/virtual/block/dm-0")
@@ -111,12 +109,10 @@ class TestWhichDisks:
                 machine.command(f"stat -L -c %F %t %T {folder}/DATA1", output, code)
                 assert "error" in {finding.status for finding in judge(machine).values()}
 
-    @pytest.mark.parametrize(
-        ("node", "told"),
-        [
-            ("/dev/asmdisk1", "block special file fd 0"),
-            ("/dev/raw/raw1", "character special file a2 1"),
-        ],
+    @cases(
+        "node told",
+        ("/dev/asmdisk1", "block special file fd 0"),
+        ("/dev/raw/raw1", "character special file a2 1"),
     )
     def test_a_node_of_another_name_is_its_disk(self, judge, node, told):
         machine = recorded().process("asm_dbw0_+ASM", node, "/dev/infiniband/uverbs0", uid=ORACLE)
@@ -133,8 +129,7 @@ class TestWhichDisks:
         findings = judge(machine)
         assert "mpatha (dm-0) paths" in findings, findings["scheduler"].why
         owned_by = findings["/dev/dm-0 ownership"]
-        assert owned_by.status == "fail"
-        assert f"udev did not create {node}" in owned_by.why
+        assert owned_by.status == "fail" and f"udev did not create {node}" in owned_by.why
 
     def test_group_and_mode_are_judged_without_a_policy(self, judge):
         machine = owned(recorded()).rule("99-asm.rules", ASM_RULE)
@@ -163,9 +158,8 @@ class TestWhichDisks:
         findings = judge(recorded(), {"name": "asm-*"})
         assert "No device of this host matches" in findings["scheduler"].why
 
-    @pytest.mark.parametrize(
-        "name",
-        ["/dev/mapper/mpath?", "scsi-1Linux_scsi*", "/dev/disk/by-id/dm-name-mpatha", "dm-0"],
+    @cases(
+        "name", "/dev/mapper/mpath?", "scsi-1Linux_scsi*", "/dev/disk/by-id/dm-name-mpatha", "dm-0"
     )
     def test_each_name_of_a_disk(self, judge, name):
         assert "mpatha (dm-0) paths" in judge(recorded(), {"name": name})
@@ -175,8 +169,7 @@ class TestWhichDisks:
         assert {finding.status for finding in findings.values()} == {"skip"}
 
     def test_another_system(self, judge):
-        findings = judge(packs.Machine())
-        assert {finding.status for finding in findings.values()} == {"skip"}
+        assert {finding.status for finding in judge(packs.Machine()).values()} == {"skip"}
 
     def test_the_recording_itself_gives_the_same(self, judge):
         machine = recorded()
@@ -197,8 +190,7 @@ class TestOwnership:
 
     def test_a_chown_that_no_rule_keeps(self, judge):
         finding = judge(owned(recorded()), NAMED)["/dev/dm-0 ownership"]
-        assert finding.status == "fail"
-        assert "no udev rule sets its OWNER" in finding.why
+        assert finding.status == "fail" and "no udev rule sets its OWNER" in finding.why
         assert finding.commands == ("./hostproof apply --tags block_devices",)
 
     def test_a_rule_for_the_paths_does_not_help_what_asm_opens(self, judge):
@@ -217,16 +209,14 @@ class TestOwnership:
         machine = recorded().rule("12-asm.rules", rule)
         machine.owners["/dev/sdb"] = (ORACLE, DBA, 0o660)
         finding = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
-        assert finding.status == "warn"
-        assert "another disk can have" in finding.why
+        assert finding.status == "warn" and "another disk can have" in finding.why
 
     def test_a_rule_for_the_first_event_alone(self, judge):
         rule = 'ACTION=="add", ENV{ID_SERIAL}=="1Linux*", OWNER="oracle", GROUP="dba", MODE="660"\n'
         machine = recorded().rule("99-asm.rules", rule)
         machine.owners["/dev/sdb"] = (ORACLE, DBA, 0o660)
         finding = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
-        assert finding.status == "warn"
-        assert "not at other events" in finding.why
+        assert finding.status == "warn" and "not at other events" in finding.why
 
     def test_systemds_own_rule_comes_after_a_low_number(self, judge):
         """50-udev-default.rules gives each disk that is added to the group disk."""
@@ -237,22 +227,19 @@ class TestOwnership:
         assert finding.status == "fail"
         assert "udev sets its GROUP to disk (/usr/lib/udev/rules.d/50-udev-default" in finding.why
 
-    @pytest.mark.parametrize(
-        ("condition", "status"),
-        [
-            ('PROGRAM=="/usr/lib/udev/scsi_id -g -u -d $devnode", RESULT=="1Linux*", ', "pass"),
-            ('PROGRAM=="/usr/lib/udev/scsi_id -g -u -d $devnode", RESULT=="36*", ', "fail"),
-            ('PROGRAM=="/usr/local/bin/whose %k", RESULT=="asm", ', "error"),
-            ('ENV{ID_SERIAL}=="1Linux*", TEST=="/etc/asm", ', "error"),
-            ('ENV{ID_SERIAL}!="1Linux*", ', "fail"),
-        ],
+    @cases(
+        "condition status",
+        ('PROGRAM=="/usr/lib/udev/scsi_id -g -u -d $devnode", RESULT=="1Linux*", ', "pass"),
+        ('PROGRAM=="/usr/lib/udev/scsi_id -g -u -d $devnode", RESULT=="36*", ', "fail"),
+        ('PROGRAM=="/usr/local/bin/whose %k", RESULT=="asm", ', "error"),
+        ('ENV{ID_SERIAL}=="1Linux*", TEST=="/etc/asm", ', "error"),
+        ('ENV{ID_SERIAL}!="1Linux*", ', "fail"),
     )
     def test_what_a_rule_asks(self, judge, condition, status):
         rule = condition + 'OWNER="oracle", GROUP="dba", MODE="0660"\n'
         machine = recorded().rule("12-asm.rules", rule)
         machine.owners["/dev/sdb"] = (ORACLE, DBA, 0o660)
-        finding = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
-        assert finding.status == status
+        assert judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"].status == status
 
     def test_everybody_may_use_it(self, judge):
         machine = owned(recorded(), mode=0o666).rule("12-asm.rules", ASM_RULE)
@@ -264,60 +251,55 @@ class TestOwnership:
 
     def test_an_account_that_is_not_there(self, judge):
         finding = judge(recorded(), {**NAMED, "owner": "grid"})["/dev/dm-0 ownership"]
-        assert finding.status == "error"
-        assert "no passwd entry grid" in finding.why
+        assert finding.status == "error" and "no passwd entry grid" in finding.why
 
     def test_goto_leaves_rules_out(self, judge):
         text = f'ENV{{DM_NAME}}=="mpatha", GOTO="end"\n{ASM_RULE}LABEL="end"\n'
         machine = owned(recorded()).rule("12-asm.rules", text)
         assert judge(machine, NAMED)["/dev/dm-0 ownership"].status == "fail"
 
-    @pytest.mark.parametrize(
-        ("text", "status"),
-        [
-            # Guards as in 12-dm-permissions.rules and in guides to ASM.
-            ('ENV{DM_UDEV_RULES_VSN}!="?*", GOTO="end"\n' + ASM_RULE, "pass"),
-            ('ENV{DM_UDEV_DISABLE_OTHER_RULES_FLAG}=="1", GOTO="end"\n' + ASM_RULE, "pass"),
-            ('ACTION!="add|change", GOTO="end"\nKERNEL!="dm-*", GOTO="end"\n' + ASM_RULE, "pass"),
-            ('ENV{DM_UUID}!="mpath-1Linux*", GOTO="end"\n' + OWN, "pass"),
-            ('ENV{DM_UUID}!="mpath-36*", GOTO="end"\n' + OWN, "fail"),
-            ('ENV{DM_NAME}=="mpatha", GOTO="asm"\nGOTO="end"\nLABEL="asm"\n' + OWN, "pass"),
-            ('ENV{DM_NAME}=="data", GOTO="asm"\nGOTO="end"\nLABEL="asm"\n' + OWN, "fail"),
-            ('KERNEL!="dm-*", GOTO="end"\n' + OWN, "warn"),
-            ('SYMLINK=="mapper/mpatha", ' + OWN, "pass"),
-            ('ENV{DM_NAME}=="mpatha", OWNER+="oracle", GROUP+="dba", MODE="660"\n', "pass"),
-        ],
+    @cases(
+        "text status",
+        # Guards as in 12-dm-permissions.rules and in guides to ASM.
+        ('ENV{DM_UDEV_RULES_VSN}!="?*", GOTO="end"\n' + ASM_RULE, "pass"),
+        ('ENV{DM_UDEV_DISABLE_OTHER_RULES_FLAG}=="1", GOTO="end"\n' + ASM_RULE, "pass"),
+        ('ACTION!="add|change", GOTO="end"\nKERNEL!="dm-*", GOTO="end"\n' + ASM_RULE, "pass"),
+        ('ENV{DM_UUID}!="mpath-1Linux*", GOTO="end"\n' + OWN, "pass"),
+        ('ENV{DM_UUID}!="mpath-36*", GOTO="end"\n' + OWN, "fail"),
+        ('ENV{DM_NAME}=="mpatha", GOTO="asm"\nGOTO="end"\nLABEL="asm"\n' + OWN, "pass"),
+        ('ENV{DM_NAME}=="data", GOTO="asm"\nGOTO="end"\nLABEL="asm"\n' + OWN, "fail"),
+        ('KERNEL!="dm-*", GOTO="end"\n' + OWN, "warn"),
+        ('SYMLINK=="mapper/mpatha", ' + OWN, "pass"),
+        ('ENV{DM_NAME}=="mpatha", OWNER+="oracle", GROUP+="dba", MODE="660"\n', "pass"),
     )
     def test_guards(self, judge, text, status):
         machine = owned(recorded()).rule("12-asm.rules", text + 'LABEL="end"\n')
         finding = judge(machine, NAMED)["/dev/dm-0 ownership"]
         assert finding.status == status, finding.why
 
-    @pytest.mark.parametrize(
-        ("command", "status"),
-        [
-            ("/bin/chown oracle:dba /dev/%k", "pass"),
-            ("/usr/bin/chown 54321.54322 $devnode", "pass"),
-            ("/bin/chown -h oracle:dba /dev/mapper/mpatha", "pass"),
-            ("/bin/bash -c '/bin/chown oracle:dba /dev/mapper/$env{DM_NAME}'", "pass"),
-            ("/bin/chown oracle:dba /dev/$result", "error"),
-            ("/bin/sh -c 'chown oracle /dev/$name; chgrp dba /dev/$name && chmod 0660 %N'", "pass"),
-            ("/bin/chown oracle:dba /dev/mapper/mpathb", "fail"),
-            ("/bin/chown grid:dba /dev/%k", "fail"),
-            ("/bin/chown $env{WHO} /dev/%k", "error"),
-            # A script of the administrator can set every owner.
-            ("/usr/local/bin/chown_asm /dev/%k", "error"),
-            ("/usr/local/bin/set_owner.sh %k", "error"),
-            ("/bin/sh /root/asm %k", "error"),
-            ("/bin/bash -c '/opt/dba/asm_perm $name'", "error"),
-            ("/usr/bin/env python3 -u /etc/oracle/perm.py", "error"),
-            ("/usr/bin/systemd-run --no-block /u01/app/perm", "error"),
-            ("asm_perm.sh", "error"),
-            ("/usr/lib/udev/asm_perm.ksh %k", "error"),
-            ("/bin/sh -c 'echo 180 > /sys/block/%k/device/timeout'", "fail"),
-            ("/sbin/kpartx -a /dev/%k", "fail"),
-            ("/usr/local/bin/perm; /bin/chown oracle:dba /dev/%k", "error"),
-        ],
+    @cases(
+        "command status",
+        ("/bin/chown oracle:dba /dev/%k", "pass"),
+        ("/usr/bin/chown 54321.54322 $devnode", "pass"),
+        ("/bin/chown -h oracle:dba /dev/mapper/mpatha", "pass"),
+        ("/bin/bash -c '/bin/chown oracle:dba /dev/mapper/$env{DM_NAME}'", "pass"),
+        ("/bin/chown oracle:dba /dev/$result", "error"),
+        ("/bin/sh -c 'chown oracle /dev/$name; chgrp dba /dev/$name && chmod 0660 %N'", "pass"),
+        ("/bin/chown oracle:dba /dev/mapper/mpathb", "fail"),
+        ("/bin/chown grid:dba /dev/%k", "fail"),
+        ("/bin/chown $env{WHO} /dev/%k", "error"),
+        # A script of the administrator can set every owner.
+        ("/usr/local/bin/chown_asm /dev/%k", "error"),
+        ("/usr/local/bin/set_owner.sh %k", "error"),
+        ("/bin/sh /root/asm %k", "error"),
+        ("/bin/bash -c '/opt/dba/asm_perm $name'", "error"),
+        ("/usr/bin/env python3 -u /etc/oracle/perm.py", "error"),
+        ("/usr/bin/systemd-run --no-block /u01/app/perm", "error"),
+        ("asm_perm.sh", "error"),
+        ("/usr/lib/udev/asm_perm.ksh %k", "error"),
+        ("/bin/sh -c 'echo 180 > /sys/block/%k/device/timeout'", "fail"),
+        ("/sbin/kpartx -a /dev/%k", "fail"),
+        ("/usr/local/bin/perm; /bin/chown oracle:dba /dev/%k", "error"),
     )
     def test_a_program_that_changes_the_owner(self, judge, command, status):
         rule = f'ENV{{DM_NAME}}=="mpatha", MODE="0660", RUN+="{command}"\n'
@@ -327,15 +309,13 @@ class TestOwnership:
         again = judge(RecordedHost(machine.evidence), NAMED)["/dev/dm-0 ownership"]
         assert again.as_dict() == finding.as_dict()
 
-    @pytest.mark.parametrize(
-        ("others", "owner", "status", "says"),
-        [
-            (ASM_RULE, ORACLE, "pass", ""),
-            ("", ORACLE, "error", "12-own.rules:1 runs /opt/perm.sh, and which owner"),
-            (ASM_RULE.replace("oracle", "root"), ORACLE, "error", "runs /opt/perm.sh"),
-            (ASM_RULE.replace("oracle", "root"), 0, "fail", "it is 0:54322"),
-            ("", 0, "fail", "it is 0:54322"),
-        ],
+    @cases(
+        "others owner status says",
+        (ASM_RULE, ORACLE, "pass", ""),
+        ("", ORACLE, "error", "12-own.rules:1 runs /opt/perm.sh, and which owner"),
+        (ASM_RULE.replace("oracle", "root"), ORACLE, "error", "runs /opt/perm.sh"),
+        (ASM_RULE.replace("oracle", "root"), 0, "fail", "it is 0:54322"),
+        ("", 0, "fail", "it is 0:54322"),
     )
     def test_an_own_script_is_decided_by_other_rules(self, judge, others, owner, status, says):
         machine = owned(recorded())
@@ -353,21 +333,18 @@ class TestOwnership:
         assert finding.status == "fail"
         assert "OWNER to root (/etc/udev/rules.d/12-asm.rules:1)" in finding.why
 
-    @pytest.mark.parametrize(
-        ("version", "status", "says"),
-        [
-            ("252\n", "fail", "12-asm.rules:1 compares (==)"),
-            ("219\n", "pass", ""),
-            ("239 (239-82.el8)\n", "pass", ""),
-            ("", "error", "12-asm.rules:1 compares (==)"),
-        ],
+    @cases(
+        "version status says",
+        ("252\n", "fail", "12-asm.rules:1 compares (==)"),
+        ("219\n", "pass", ""),
+        ("239 (239-82.el8)\n", "pass", ""),
+        ("", "error", "12-asm.rules:1 compares (==)"),
     )
-    @pytest.mark.parametrize("mode", ["MODE", "MODE="])
+    @cases("mode", "MODE", "MODE=")
     def test_a_comparison_of_the_owner(self, judge, version, status, says, mode):
         """udev before 243 assigns it; later versions leave out the whole rule."""
         text = f'ENV{{DM_NAME}}=="mpatha", OWNER=="oracle", GROUP=="dba", {mode}="0660"\n'
-        machine = owned(recorded()).rule("12-asm.rules", text)
-        machine.command("udevadm --version", version)
+        machine = owned(recorded()).rule("12-asm.rules", text).command("udevadm --version", version)
         finding = judge(machine, NAMED)["/dev/dm-0 ownership"]
         assert finding.status == status, finding.why
         assert status == "pass" or (says in finding.why and "event" not in finding.why)
@@ -393,17 +370,15 @@ class TestOwnership:
 
 
 class TestQueues:
-    @pytest.mark.parametrize(
-        ("text", "status"),
-        [
-            ("[mq-deadline] none", "pass"),
-            ("mq-deadline [none]", "pass"),
-            ("none", "pass"),
-            ("[kyber] mq-deadline none", "fail"),
-            ("mq-deadline [bfq] none", "fail"),
-            ("noop deadline [cfq]", "fail"),
-            ("[noop] deadline cfq", "pass"),
-        ],
+    @cases(
+        "text status",
+        ("[mq-deadline] none", "pass"),
+        ("mq-deadline [none]", "pass"),
+        ("none", "pass"),
+        ("[kyber] mq-deadline none", "fail"),
+        ("mq-deadline [bfq] none", "fail"),
+        ("noop deadline [cfq]", "fail"),
+        ("[noop] deadline cfq", "pass"),
     )
     def test_a_scheduler_without_a_policy(self, judge, text, status):
         machine = recorded().sysfs("sda", scheduler=text)
@@ -419,21 +394,19 @@ class TestQueues:
         result = judge(machine.sysfs("sda", scheduler="none [bfq]"), {"name": "mpatha"})
         assert result["sda scheduler"].failing_layer == "running"
 
-    @pytest.mark.parametrize(
-        ("parameters", "schedulers", "named", "status", "says"),
-        [
-            ("elevator=cfq", "noop [deadline] cfq", None, "fail", "/proc/cmdline sets scheduler"),
-            ("elevator=noop elevator=cfq", "noop [deadline] cfq", None, "fail", "to cfq at boot"),
-            ("elevator=cfq elevator=noop", "noop [deadline] cfq", None, "pass", ""),
-            ("elevator=deadline", "noop [deadline] cfq", "deadline", "pass", ""),
-            ("elevator=noop", "noop [deadline] cfq", "deadline", "fail", "to noop at boot"),
-            ("quiet", "noop [deadline] cfq", "deadline", "fail", "nothing sets scheduler"),
-            ("elevator", "noop [deadline] cfq", "deadline", "fail", "nothing sets scheduler"),
-            # Multi-queue schedulers, the only ones since Linux 5.0, do not follow it.
-            ("elevator=bfq", "[mq-deadline] bfq none", None, "pass", ""),
-            ("elevator=cfq", "[mq-deadline] bfq none", None, "pass", ""),
-            ("elevator=mq-deadline", "[mq-deadline] none", "mq-deadline", "fail", "nothing sets"),
-        ],
+    @cases(
+        "parameters schedulers named status says",
+        ("elevator=cfq", "noop [deadline] cfq", None, "fail", "/proc/cmdline sets scheduler"),
+        ("elevator=noop elevator=cfq", "noop [deadline] cfq", None, "fail", "to cfq at boot"),
+        ("elevator=cfq elevator=noop", "noop [deadline] cfq", None, "pass", ""),
+        ("elevator=deadline", "noop [deadline] cfq", "deadline", "pass", ""),
+        ("elevator=noop", "noop [deadline] cfq", "deadline", "fail", "to noop at boot"),
+        ("quiet", "noop [deadline] cfq", "deadline", "fail", "nothing sets scheduler"),
+        ("elevator", "noop [deadline] cfq", "deadline", "fail", "nothing sets scheduler"),
+        # Multi-queue schedulers, the only ones since Linux 5.0, do not follow it.
+        ("elevator=bfq", "[mq-deadline] bfq none", None, "pass", ""),
+        ("elevator=cfq", "[mq-deadline] bfq none", None, "pass", ""),
+        ("elevator=mq-deadline", "[mq-deadline] none", "mq-deadline", "fail", "nothing sets"),
     )
     def test_elevator_of_the_kernel(self, judge, parameters, schedulers, named, status, says):
         machine = recorded().file("/proc/cmdline", f"root=/dev/vda {parameters}\n")
@@ -502,15 +475,13 @@ def partition(machine: Any, start: int, offset: str = "0") -> Any:
 
 
 class TestAlignment:
-    @pytest.mark.parametrize(
-        ("start", "offset", "status"),
-        [
-            (2048, "0", "pass"),
-            (63, "0", "fail"),
-            (64, "0", "warn"),
-            (2048, "512", "fail"),
-            (2048, "-1", "fail"),
-        ],
+    @cases(
+        "start offset status",
+        (2048, "0", "pass"),
+        (63, "0", "fail"),
+        (64, "0", "warn"),
+        (2048, "512", "fail"),
+        (2048, "-1", "fail"),
     )
     def test_where_a_partition_begins(self, judge, start, offset, status):
         findings = judge(partition(recorded(), start, offset), {"name": "/dev/sda1"})
@@ -531,13 +502,11 @@ class TestMultipath:
         finding = judge(machine, NAMED)["multipathd"]
         assert (finding.status, finding.fix[:6], finding.commands) == ("fail", "unmask", ())
         finding = judge(recorded("no-daemon"), NAMED)["multipathd"]
-        assert finding.status == "fail"
-        assert "it is inactive" in finding.why
+        assert finding.status == "fail" and "it is inactive" in finding.why
 
     def test_one_path_down(self, judge):
         finding = judge(recorded("one-path-down-queues"), NAMED)["mpatha (dm-0) paths"]
-        assert finding.status == "fail"
-        assert finding.values == {"paths": 2, "working": 1}
+        assert finding.status == "fail" and finding.values == {"paths": 2, "working": 1}
         assert finding.running == "sda works (running), sdb failed (offline)"
         alone = judge(recorded("one-path-down-queues"), NAMED, min_paths=1)["mpatha (dm-0) paths"]
         assert alone.status == "fail"
@@ -553,9 +522,11 @@ class TestMultipath:
         finding = judge(machine, NAMED)["mpatha (dm-0) paths"]
         assert (finding.status, finding.why) == ("warn", "all of them use one adapter.")
 
-    @pytest.mark.parametrize(
+    @cases(
         "values",
-        [{"max_sectors_kb": "1024"}, {"device__queue_depth": "8"}, {"physical_block_size": "4096"}],
+        {"max_sectors_kb": "1024"},
+        {"device__queue_depth": "8"},
+        {"physical_block_size": "4096"},
     )
     def test_paths_that_differ(self, judge, values):
         machine = recorded().sysfs("sdb", **values)
@@ -566,27 +537,24 @@ class TestMultipath:
         for path in ("sda", "sdb"):
             machine.file(f"/sys/block/{path}/size", "131072\n")
         finding = judge(machine, NAMED)["mpatha (dm-0) paths_alike"]
-        assert finding.status == "fail"
-        assert "the map of another" in finding.why
+        assert finding.status == "fail" and "the map of another" in finding.why
 
-    @pytest.mark.parametrize(
-        ("told", "redundancy", "status"),
-        [
-            ("on", "normal", "fail"),
-            ("on", "high", "fail"),
-            ("on", "external", "pass"),
-            ("on", None, "warn"),
-            ("24 chk", "normal", "pass"),
-            ("39 chk", "normal", "pass"),
-            ("40 chk", "normal", "fail"),
-            ("24 chk", None, "skip"),
-            ("24 chk", "external", "pass"),
-            ("100 sec", "normal", "pass"),
-            ("off", "normal", "pass"),
-            ("off", "external", "warn"),
-            ("off", None, "skip"),
-            ("-", "normal", "pass"),
-        ],
+    @cases(
+        "told redundancy status",
+        ("on", "normal", "fail"),
+        ("on", "high", "fail"),
+        ("on", "external", "pass"),
+        ("on", None, "warn"),
+        ("24 chk", "normal", "pass"),
+        ("39 chk", "normal", "pass"),
+        ("40 chk", "normal", "fail"),
+        ("24 chk", None, "skip"),
+        ("24 chk", "external", "pass"),
+        ("100 sec", "normal", "pass"),
+        ("off", "normal", "pass"),
+        ("off", "external", "warn"),
+        ("off", None, "skip"),
+        ("-", "normal", "pass"),
     )
     def test_how_long_it_waits(self, judge, told, redundancy, status):
         machine = recorded()
@@ -605,8 +573,7 @@ class TestMultipath:
             assert "name the disk and the redundancy" in finding.fix
 
     def test_real_queueing_under_mirroring(self, judge):
-        machine = recorded("one-path-down-queues")
-        findings = judge(machine, {**NAMED, "redundancy": "normal"})
+        findings = judge(recorded("one-path-down-queues"), {**NAMED, "redundancy": "normal"})
         assert findings["mpatha (dm-0) multipath_queueing"].status == "fail"
         assert "for ever" in findings["mpatha (dm-0) multipath_queueing"].why
 
@@ -662,21 +629,16 @@ class TestAsmDisks:
 class TestAfterUdev:
     """Values that something else than udev and TuneD's plugin disk sets at boot."""
 
-    @pytest.mark.parametrize(
-        ("path", "line"),
-        [
-            ("/etc/rc.local", "echo bfq > /sys/block/sda/queue/scheduler"),
-            (
-                "/etc/rc.d/rc.local",
-                "for d in sd*; do echo bfq > /sys/block/$d/queue/scheduler; done",
-            ),
-            ("/etc/tmpfiles.d/a.conf", "w /sys/block/sda/queue/scheduler - - - - bfq"),
-            ("/etc/cron.d/a", "@reboot root echo bfq > /sys/class/block/sda/queue/scheduler"),
-            (
-                "/etc/udev/rules.d/9.rules",
-                'KERNEL=="sd*", RUN+="/bin/sh -c \'echo bfq > /sys/block/%k/queue/scheduler\'"',
-            ),
-        ],
+    @cases(
+        "path line",
+        ("/etc/rc.local", "echo bfq > /sys/block/sda/queue/scheduler"),
+        ("/etc/rc.d/rc.local", "for d in sd*; do echo bfq > /sys/block/$d/queue/scheduler; done"),
+        ("/etc/tmpfiles.d/a.conf", "w /sys/block/sda/queue/scheduler - - - - bfq"),
+        ("/etc/cron.d/a", "@reboot root echo bfq > /sys/class/block/sda/queue/scheduler"),
+        (
+            "/etc/udev/rules.d/9.rules",
+            'KERNEL=="sd*", RUN+="/bin/sh -c \'echo bfq > /sys/block/%k/queue/scheduler\'"',
+        ),
     )
     def test_another_value_is_unknown(self, judge, path, line):
         machine = recorded().file(path, f"#!/bin/sh\n{line}\n", mode=0o755)
@@ -685,13 +647,11 @@ class TestAfterUdev:
         again = judge(RecordedHost(machine.evidence), {"name": "mpatha"})["sda scheduler"]
         assert again.as_dict() == finding.as_dict()
 
-    @pytest.mark.parametrize(
+    @cases(
         "line",
-        [
-            "# echo bfq > /sys/block/sda/queue/scheduler",
-            "echo bfq > /sys/block/sdz/queue/scheduler",
-            "echo 0 > /sys/block/sda/queue/add_random",
-        ],
+        "# echo bfq > /sys/block/sda/queue/scheduler",
+        "echo bfq > /sys/block/sdz/queue/scheduler",
+        "echo 0 > /sys/block/sda/queue/add_random",
     )
     def test_lines_that_do_not_set_it(self, judge, line):
         machine = recorded().file("/etc/rc.local", f"#!/bin/sh\n{line}\n", mode=0o755)
@@ -704,13 +664,10 @@ class TestAfterUdev:
         text = f"#!/bin/sh\n{line}\n"
         machine = recorded().file("/etc/rc.local", text, mode=0o755)
         finding = judge(machine, {"name": "mpatha", "scheduler": ["mq-deadline"]})["sda scheduler"]
-        assert (finding.status, "mq-deadline from /etc/rc.local:2" in finding.persisted) == (
-            "pass",
-            True,
-        )
+        assert finding.status == "pass" and "mq-deadline from /etc/rc.local:2" in finding.persisted
 
 
-@pytest.mark.parametrize(("disk", "status"), [("sda", "fail"), ("sd*", "fail"), ("sdz", "pass")])
+@cases("disk status", ("sda", "fail"), ("sd*", "fail"), ("sdz", "pass"))
 def test_the_plugin_sysfs_of_tuned(judge, disk, status):
     machine = recorded().file("/etc/tuned/active_profile", "ours\n")
     text = f"[sysfs]\n/sys/block/{disk}/queue/scheduler=bfq\n"

@@ -6,6 +6,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.block_devices.parsers import gpnp_profile
 from ansible.module_utils.hostproof.errors import ParseError
 from block_packs import DBA, ORACLE, BlockMachine, recorded
+from cases import cases
 from packs import FIXTURES
 from test_block_devices_paths import held, judged
 
@@ -23,8 +24,7 @@ def node(string: str | None, sda: tuple[int, int, int] = OF_ROOT, path="/dev/dm-
     machine.command(f"getent passwd {ORACLE}", f"grid:x:{ORACLE}:{DBA}::/home/grid:/bin/bash\n")
     machine.command("id -G grid", f"{DBA} 54329\n")
     if string is not None:
-        text = TEXT.replace("/dev/fdisk/,AFD:*", string)
-        machine.command(f"cat {PROFILE}", text)
+        machine.command(f"cat {PROFILE}", TEXT.replace("/dev/fdisk/,AFD:*", string))
     for name in ("/dev/sda", "/dev/sdb"):
         machine.file(name, "")
         machine.owners[name] = sda
@@ -36,36 +36,34 @@ def one(machine: BlockMachine) -> Any:
     return finding
 
 
-@pytest.mark.parametrize(
-    ("string", "owner", "status", "words"),
-    [
-        ("/dev/mapper/*", OF_ASM, "pass", "'/dev/mapper/*'"),
-        ("/dev/mapper/mpath?,/dev/nothing*", OF_ROOT, "pass", ""),
-        ("/dev/dm-*", OF_ASM, "pass", ""),
-        ("/dev/*", OF_ROOT, "pass", ""),
-        ("/dev/*", OF_ASM, "fail", "ASM can open /dev/sda, /dev/sdb"),
-        ("/dev/*", OF_GROUP, "fail", "ASM can open /dev/sda, /dev/sdb"),
-        ("/dev/*", (0, 6, 0o666), "fail", "/dev/sda"),
-        ("/dev/*", (ORACLE, DBA, 0o440), "pass", ""),
-        ("/dev/mapper/mpath*, /dev/sd[a-z]", OF_ASM, "fail", "/dev/sda, /dev/sdb"),
-        ("/dev/sdb,/dev/mapper/*", OF_ASM, "fail", "/dev/sdb"),
-        ("/dev/sd*", OF_ROOT, "warn", "matches no name of /dev/dm-0"),
-        # A link of a path; the link that the map has with the same name is of the map.
-        ("/dev/disk/by-diskseq/10,/dev/dm-0", OF_ASM, "fail", "/dev/disk/by-diskseq/10"),
-        ("/dev/disk/by-id/scsi-1Linux*", OF_ASM, "pass", ""),
-        # Names of libraries say nothing about nodes.
-        ("AFD:*", OF_ASM, "pass", ""),
-        ("ORCL:*", OF_ROOT, "pass", ""),
-        ("/dev/sd*,AFD:*", OF_ROOT, "pass", ""),
-        ("/*", OF_ASM, "pass", ""),
-        # The default of the platform is not documented: only the access counts.
-        ("", OF_ROOT, "pass", ""),
-        ("", OF_ASM, "warn", "is ''"),
-        ("++no-value-at-profile-creation--never-updated-through-ASM++", OF_ASM, "warn", "is ''"),
-        ("/dev/&#1;", OF_ASM, "error", ""),
-        ("/dev/$(id)", OF_ASM, "error", ""),
-        ("/dev/$(id)", OF_ROOT, "pass", ""),
-    ],
+@cases(
+    "string owner status words",
+    ("/dev/mapper/*", OF_ASM, "pass", "'/dev/mapper/*'"),
+    ("/dev/mapper/mpath?,/dev/nothing*", OF_ROOT, "pass", ""),
+    ("/dev/dm-*", OF_ASM, "pass", ""),
+    ("/dev/*", OF_ROOT, "pass", ""),
+    ("/dev/*", OF_ASM, "fail", "ASM can open /dev/sda, /dev/sdb"),
+    ("/dev/*", OF_GROUP, "fail", "ASM can open /dev/sda, /dev/sdb"),
+    ("/dev/*", (0, 6, 0o666), "fail", "/dev/sda"),
+    ("/dev/*", (ORACLE, DBA, 0o440), "pass", ""),
+    ("/dev/mapper/mpath*, /dev/sd[a-z]", OF_ASM, "fail", "/dev/sda, /dev/sdb"),
+    ("/dev/sdb,/dev/mapper/*", OF_ASM, "fail", "/dev/sdb"),
+    ("/dev/sd*", OF_ROOT, "warn", "matches no name of /dev/dm-0"),
+    # A link of a path; the link that the map has with the same name is of the map.
+    ("/dev/disk/by-diskseq/10,/dev/dm-0", OF_ASM, "fail", "/dev/disk/by-diskseq/10"),
+    ("/dev/disk/by-id/scsi-1Linux*", OF_ASM, "pass", ""),
+    # Names of libraries say nothing about nodes.
+    ("AFD:*", OF_ASM, "pass", ""),
+    ("ORCL:*", OF_ROOT, "pass", ""),
+    ("/dev/sd*,AFD:*", OF_ROOT, "pass", ""),
+    ("/*", OF_ASM, "pass", ""),
+    # The default of the platform is not documented: only the access counts.
+    ("", OF_ROOT, "pass", ""),
+    ("", OF_ASM, "warn", "is ''"),
+    ("++no-value-at-profile-creation--never-updated-through-ASM++", OF_ASM, "warn", "is ''"),
+    ("/dev/&#1;", OF_ASM, "error", ""),
+    ("/dev/$(id)", OF_ASM, "error", ""),
+    ("/dev/$(id)", OF_ROOT, "pass", ""),
 )
 def test_the_next_discovery(string, owner, status, words):
     finding = one(node(string, owner))
@@ -76,9 +74,11 @@ def test_the_next_discovery(string, owner, status, words):
         assert "(/dev/mapper/mpatha)" in finding.fix
 
 
-@pytest.mark.parametrize(
-    ("string", "persisted", "named"),
-    [("/dev/sd*", "fail", True), ("", "fail", True), ("/dev/mapper/*", "pass", False)],
+@cases(
+    "string persisted named",
+    ("/dev/sd*", "fail", True),
+    ("", "fail", True),
+    ("/dev/mapper/*", "pass", False),
 )
 def test_asm_on_a_path(string, persisted, named):
     finding = one(node(string, OF_ASM, "/dev/sda"))
@@ -87,21 +87,18 @@ def test_asm_on_a_path(string, persisted, named):
     assert (f"is '{string}'" in finding.fix) == named
 
 
-@pytest.mark.parametrize(
-    ("lines", "status"),
-    [
-        ("*.asm_diskstring='/dev/mapper/*'\n", "pass"),
-        ("asm_diskstring='/dev/sd*','/dev/mapper/*'\n", "fail"),
-        ('asm_diskstring=("/dev/sd*", "/dev/mapper/*")\n', "fail"),
-        ("+ASM1.asm_diskstring='/dev/mapper/*'\n*.asm_diskstring='/dev/*'\n", "pass"),
-        ("+ASM2.asm_diskstring='/dev/*'\nasm_power_limit=1\n", "warn"),
-        ("SPFILE='+DATA/asm/registry.253.1'\n", "error"),
-        (None, "error"),
-    ],
+@cases(
+    "lines status",
+    ("*.asm_diskstring='/dev/mapper/*'\n", "pass"),
+    ("asm_diskstring='/dev/sd*','/dev/mapper/*'\n", "fail"),
+    ('asm_diskstring=("/dev/sd*", "/dev/mapper/*")\n', "fail"),
+    ("+ASM1.asm_diskstring='/dev/mapper/*'\n*.asm_diskstring='/dev/*'\n", "pass"),
+    ("+ASM2.asm_diskstring='/dev/*'\nasm_power_limit=1\n", "warn"),
+    ("SPFILE='+DATA/asm/registry.253.1'\n", "error"),
+    (None, "error"),
 )
 def test_the_parameter_file_of_a_host_without_a_profile(lines, status):
-    machine = node(None, OF_ASM)
-    machine.command(f"stat -L -c %U {HOME}/bin/sqlplus", "grid\n")
+    machine = node(None, OF_ASM).command(f"stat -L -c %U {HOME}/bin/sqlplus", "grid\n")
     if lines is not None:
         machine.command(f"cat {HOME}/dbs/init+ASM1.ora", lines)
     finding = one(machine)
@@ -111,11 +108,9 @@ def test_the_parameter_file_of_a_host_without_a_profile(lines, status):
 
 def test_what_was_not_read_or_not_found():
     assert one(recorded().process("asm_rbal_+ASM1", "/dev/dm-0", uid=ORACLE)).persisted is None
-    machine = node("/dev/*", OF_ASM)
-    machine.command("id -G grid", "", 1)
+    machine = node("/dev/*", OF_ASM).command("id -G grid", "", 1)
     assert one(machine).status == "fail", "its owner is enough"
-    machine = node("/dev/*", OF_GROUP)
-    machine.command("id -G grid", "", 1)
+    machine = node("/dev/*", OF_GROUP).command("id -G grid", "", 1)
     assert one(machine).status == "error"
 
 

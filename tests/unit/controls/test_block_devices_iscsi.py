@@ -5,8 +5,8 @@ The record is one of a public initiator on EL 7; names and addresses are replace
 
 from typing import Any
 
-import pytest
 from block_packs import NAMED, BlockMachine, recorded
+from cases import cases
 from packs import FIXTURES
 from test_block_devices_paths import judged
 
@@ -46,20 +46,18 @@ def findings(machine: BlockMachine, check: str) -> list[Any]:
     return list(judged(machine, check, NAMED).values())
 
 
-@pytest.mark.parametrize(
-    ("changes", "status", "says"),
-    [
-        ({}, "pass", ""),
-        ({"folder": SUSE}, "pass", ""),
-        ({"place": "192.0.2.239,3260,1"}, "pass", ""),
-        ({"services": ("", "enabled")}, "pass", ""),
-        ({"text": RECORD.replace("startup = automatic", "startup = onboot")}, "pass", ""),
-        ({"text": RECORD.replace("node.startup = automatic", "node.startup = manual")}, "fail", ""),
-        ({"text": "node.name = x\n"}, "fail", "node.startup manual"),
-        ({"services": ("disabled", "")}, "fail", "iscsi.service is disabled"),
-        ({"services": ("", "masked")}, "fail", "open-iscsi.service is masked"),
-        ({"services": ("", "")}, "fail", "not known to systemd"),
-    ],
+@cases(
+    "changes status says",
+    ({}, "pass", ""),
+    ({"folder": SUSE}, "pass", ""),
+    ({"place": "192.0.2.239,3260,1"}, "pass", ""),
+    ({"services": ("", "enabled")}, "pass", ""),
+    ({"text": RECORD.replace("startup = automatic", "startup = onboot")}, "pass", ""),
+    ({"text": RECORD.replace("node.startup = automatic", "node.startup = manual")}, "fail", ""),
+    ({"text": "node.name = x\n"}, "fail", "node.startup manual"),
+    ({"services": ("disabled", "")}, "fail", "iscsi.service is disabled"),
+    ({"services": ("", "masked")}, "fail", "open-iscsi.service is masked"),
+    ({"services": ("", "")}, "fail", "not known to systemd"),
 )
 def test_login_at_boot(changes, status, says):
     for finding in findings(machine_of(**changes), "iscsi_login"):
@@ -89,17 +87,15 @@ def test_no_record_of_the_target():
     assert statuses == {"error"}, "records of another portal"
 
 
-@pytest.mark.parametrize(
-    ("parameter", "text", "status"),
-    [
-        (f"netroot=iscsi:@192.0.2.239::3260::{TARGET}", "", "skip"),
-        (f"rd.iscsi.target.name={TARGET}", "", "skip"),
-        (f"netroot=iscsi:@192.0.2.239::3260::{TARGET}2", "", "fail"),
-        # The firmware logs in to its disk; whether this is the one is not known.
-        ("rd.iscsi.firmware=1", "", "error"),
-        ("rd.iscsi.firmware=1", RECORD, "pass"),
-        ("netroot=nfs", "", "fail"),
-    ],
+@cases(
+    "parameter text status",
+    (f"netroot=iscsi:@192.0.2.239::3260::{TARGET}", "", "skip"),
+    (f"rd.iscsi.target.name={TARGET}", "", "skip"),
+    (f"netroot=iscsi:@192.0.2.239::3260::{TARGET}2", "", "fail"),
+    # The firmware logs in to its disk; whether this is the one is not known.
+    ("rd.iscsi.firmware=1", "", "error"),
+    ("rd.iscsi.firmware=1", RECORD, "pass"),
+    ("netroot=nfs", "", "fail"),
 )
 def test_the_initramfs_logs_in(parameter, text, status):
     machine = machine_of(text=text).file("/proc/cmdline", f"root=UUID=1 {parameter} ro\n")
@@ -107,15 +103,12 @@ def test_the_initramfs_logs_in(parameter, text, status):
     assert {one.status for one in findings(machine, "iscsi_login")} == {status}
 
 
-@pytest.mark.parametrize(
-    "path", [f"{RED_HAT}/{TARGET}", "/sys/class/iscsi_session/session1/targetname"]
-)
+@cases("path", f"{RED_HAT}/{TARGET}", "/sys/class/iscsi_session/session1/targetname")
 def test_unknown_is_an_error(path):
-    finding = findings(machine_of().deny(path), "iscsi_login")[0]
-    assert finding.status == "error"
+    assert findings(machine_of().deny(path), "iscsi_login")[0].status == "error"
 
 
-@pytest.mark.parametrize("name", ["../../../etc", "iqn.x/../../y", ".hidden", ""])
+@cases("name", "../../../etc", "iqn.x/../../y", ".hidden", "")
 def test_a_hostile_name_of_a_target_is_never_a_path(name):
     machine = machine_of().file("/sys/class/iscsi_session/session1/targetname", name + "\n")
     assert findings(machine, "iscsi_login")[0].status == "error"
@@ -123,26 +116,23 @@ def test_a_hostile_name_of_a_target_is_never_a_path(name):
 
 
 def test_passwords_of_a_record_are_not_read():
-    secret = RECORD.replace("auth.password = <empty>", "auth.password = geheim")
-    machine = machine_of(text=secret)
+    machine = machine_of(text=RECORD.replace("auth.password = <empty>", "auth.password = geheim"))
     findings(machine, "iscsi_login")
     assert "geheim" not in str(machine.evidence)
 
 
-@pytest.mark.parametrize(
-    ("running", "record", "status", "layer"),
-    [
-        ("5", "5", "pass", None),
-        ("5", "120", "pass", None),  # multipathd sets fast_io_fail_tmo
-        ("20", "20", "pass", None),
-        ("120", "120", "warn", "running"),
-        ("120", "15", "warn", "running"),
-        ("15", "120", "warn", "persisted"),
-        ("200", "5", "fail", "running"),
-        ("86400", "86400", "fail", "running"),
-        ("-1", "-1", "fail", "running"),
-        ("off", "5", "fail", "running"),
-    ],
+@cases(
+    "running record status layer",
+    ("5", "5", "pass", None),
+    ("5", "120", "pass", None),  # multipathd sets fast_io_fail_tmo
+    ("20", "20", "pass", None),
+    ("120", "120", "warn", "running"),
+    ("120", "15", "warn", "running"),
+    ("15", "120", "warn", "persisted"),
+    ("200", "5", "fail", "running"),
+    ("86400", "86400", "fail", "running"),
+    ("-1", "-1", "fail", "running"),
+    ("off", "5", "fail", "running"),
 )
 def test_replacement_timeout(running, record, status, layer):
     machine = machine_of(text=RECORD.replace(LONG + "120", LONG + record), running=running)
@@ -151,8 +141,7 @@ def test_replacement_timeout(running, record, status, layer):
 
 
 def test_replacement_timeout_without_multipath():
-    machine = machine_of(running="86400")
-    (finding,) = judged(machine, "iscsi_timeout", {"name": "/dev/sda"}).values()
+    (finding,) = judged(machine_of(running="86400"), "iscsi_timeout", {"name": "/dev/sda"}).values()
     assert finding.status == "skip"
 
 

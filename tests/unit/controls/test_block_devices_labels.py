@@ -8,6 +8,7 @@ import block_packs
 import pytest
 from ansible.module_utils.hostproof.evaluate import audit
 from block_packs import DBA, ORACLE, recorded
+from cases import cases
 from default_policies import default_policy
 
 ASMLIB = ("/dev/oracleasm/iid/0000000000000001", "/dev/oracleasm/disks", "block special file fd 0")
@@ -36,18 +37,16 @@ def labelled(driver, uid, mode) -> block_packs.BlockMachine:
     return machine.link("/sys/dev/block/253:0", "/sys/devices/virtual/block/dm-0")
 
 
-@pytest.mark.parametrize(
-    ("driver", "uid", "mode", "status"),
-    [
-        (ASMLIB, ORACLE, 0o660, "pass"),
-        (ASMLIB, 0, 0o660, "fail"),
-        (ASMLIB, ORACLE, 0o440, "fail"),
-        (ASMLIB, ORACLE, 0o664, "fail"),
-        (ASMFD, ORACLE, 0o644, "pass"),
-        (ASMFD, 0, 0o664, "pass"),
-        (ASMFD, ORACLE, 0o666, "fail"),
-        (ASMFD, ORACLE + 1, 0o644, "fail"),
-    ],
+@cases(
+    "driver uid mode status",
+    (ASMLIB, ORACLE, 0o660, "pass"),
+    (ASMLIB, 0, 0o660, "fail"),
+    (ASMLIB, ORACLE, 0o440, "fail"),
+    (ASMLIB, ORACLE, 0o664, "fail"),
+    (ASMFD, ORACLE, 0o644, "pass"),
+    (ASMFD, 0, 0o664, "pass"),
+    (ASMFD, ORACLE, 0o666, "fail"),
+    (ASMFD, ORACLE + 1, 0o644, "fail"),
 )
 def test_owner_and_mode(judge, driver, uid, mode, status):
     finding = judge(labelled(driver, uid, mode))
@@ -60,6 +59,5 @@ def test_disks_without_labels(judge):
 
 
 def test_unknown(judge):
-    machine = labelled(ASMLIB, ORACLE, 0o660)
-    assert judge(machine.deny("/dev/oracleasm/disks")).status == "error"
+    assert judge(labelled(ASMLIB, ORACLE, 0o660).deny("/dev/oracleasm/disks")).status == "error"
     assert judge(recorded().process("asm_dbw0_+ASM", ASMLIB[0], uid=ORACLE)).status == "error"

@@ -6,6 +6,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.block_devices.parsers import multipath_conf
 from ansible.module_utils.hostproof.evaluate import audit
 from block_packs import NAMED, ORACLE, BlockMachine, recorded
+from cases import cases
 from default_policies import default_policy
 from packs import FIXTURES
 from test_block_devices import partition
@@ -32,27 +33,24 @@ class TestSinglePath:
         (finding,) = judged(held("/dev/sda"), "single_path").values()
         assert (finding.status, finding.failing_layer) == ("fail", "in_use")
         assert "sda is a path for udev (DM_MULTIPATH_DEVICE_PATH=1)" in finding.why
-        assert "asm_diskstring" in finding.fix
-        assert finding.commands == ("multipath -ll",)
+        assert "asm_diskstring" in finding.fix and finding.commands == ("multipath -ll",)
 
     def test_a_partition_of_a_path(self):
         machine = partition(recorded(), 2048)
         (finding,) = judged(machine, "single_path", {"name": "/dev/sda1"}).values()
         assert finding.status == "fail"
 
-    @pytest.mark.parametrize("path", ["/dev/dm-0", "/dev/mapper/mpatha"])
+    @cases("path", "/dev/dm-0", "/dev/mapper/mpatha")
     def test_the_map(self, path):
         (finding,) = judged(held(path), "single_path").values()
         assert finding.status == "pass"
 
-    @pytest.mark.parametrize(
-        ("marks", "status"),
-        [
-            ("E:ID_FS_TYPE=mpath_member\n", "fail"),
-            ("E:DM_MULTIPATH_DEVICE_PATH=0\n", "pass"),
-            ("E:ID_FS_TYPE=xfs\n", "pass"),
-            ("", "pass"),
-        ],
+    @cases(
+        "marks status",
+        ("E:ID_FS_TYPE=mpath_member\n", "fail"),
+        ("E:DM_MULTIPATH_DEVICE_PATH=0\n", "pass"),
+        ("E:ID_FS_TYPE=xfs\n", "pass"),
+        ("", "pass"),
     )
     def test_what_udev_says(self, marks, status):
         machine = recorded()
@@ -63,15 +61,13 @@ class TestSinglePath:
         (finding,) = judged(held("/dev/sda", machine), "single_path").values()
         assert finding.status == status
 
-    @pytest.mark.parametrize("driver", [ASMLIB, ASMFD])
+    @cases("driver", ASMLIB, ASMFD)
     def test_a_label_on_a_path(self, driver):
         """The driver has scanned a path before the map: device 8:0 is sda."""
         on_path = (*driver[:2], driver[2].replace("fd 0", "8 0"))
-        machine = labelled(on_path, ORACLE, 0o660)
-        machine.file(f"{driver[1]}/DATA1", "/dev/sda\n")
+        machine = labelled(on_path, ORACLE, 0o660).file(f"{driver[1]}/DATA1", "/dev/sda\n")
         machine.command("stat -L -c %F %t %T /dev/sda", "block special file 8 0\n")
-        sda = machine._resolve("/sys/class/block/sda")
-        machine.link("/sys/dev/block/8:0", sda)
+        machine.link("/sys/dev/block/8:0", machine._resolve("/sys/class/block/sda"))
         machine.file("/etc/sysconfig/oracleasm", 'PASS=1\nORACLEASM_SCANORDER=""\n')
         (finding,) = judged(machine, "single_path").values()
         assert finding.status == "fail"
@@ -83,29 +79,27 @@ class TestSinglePath:
         (finding,) = judged(labelled(ASMLIB, ORACLE, 0o660), "single_path").values()
         assert finding.status == "pass"
 
-    @pytest.mark.parametrize(
-        ("lines", "status"),
-        [
-            ('ORACLEASM_SCANORDER=""\nORACLEASM_SCANEXCLUDE=""\n', "warn"),
-            ('ORACLEASM_SCANORDER="sd dm"\n', "warn"),
-            ('ORACLEASM_SCANORDER="dm"\nORACLEASM_SCANEXCLUDE="sd"\n', "pass"),
-            ("ORACLEASM_SCANORDER='mpath sd'\n", "pass"),
-            ('ORACLEASM_SCANEXCLUDE="sda sdb"\n', "pass"),
-            ('ORACLEASM_SCANEXCLUDE="sda"\n', "warn"),
-            ('ORACLEASM_SCANORDER="dm"\nORACLEASM_SCANEXCLUDE="dm"\n', "fail"),
-            ('ORACLEASM_SCANORDER=""\nORACLEASM_SCAN_DIRECTORIES="/dev/mapper"\n', "pass"),
-            ('ORACLEASM_SCAN_DIRECTORIES="/dev/mapper /dev/"\n', "warn"),
-            # The map is mpatha: a prefix of other names lets the paths be scanned first.
-            ('ORACLEASM_SCANORDER="multipath sd"\n', "warn"),
-            ('ORACLEASM_SCANORDER="dm-1 sd"\n', "warn"),
-            ('ORACLEASM_SCANORDER="emcpower sd"\n', "warn"),
-            ('ORACLEASM_SCANORDER="data mapper/mpath sd"\n', "pass"),
-            ('ORACLEASM_SCANORDER="/dev/mapper/mpath sd"\n', "pass"),
-            ('ORACLEASM_SCANORDER="nvme dm"\n', "pass"),
-            ('ORACLEASM_SCANEXCLUDE="mpath"\n', "fail"),
-            ('ORACLEASM_SCANORDER="sda dm"\nORACLEASM_SCANEXCLUDE="sda"\n', "pass"),
-            ("# ORACLEASM_SCANORDER=dm\n", "pass"),
-        ],
+    @cases(
+        "lines status",
+        ('ORACLEASM_SCANORDER=""\nORACLEASM_SCANEXCLUDE=""\n', "warn"),
+        ('ORACLEASM_SCANORDER="sd dm"\n', "warn"),
+        ('ORACLEASM_SCANORDER="dm"\nORACLEASM_SCANEXCLUDE="sd"\n', "pass"),
+        ("ORACLEASM_SCANORDER='mpath sd'\n", "pass"),
+        ('ORACLEASM_SCANEXCLUDE="sda sdb"\n', "pass"),
+        ('ORACLEASM_SCANEXCLUDE="sda"\n', "warn"),
+        ('ORACLEASM_SCANORDER="dm"\nORACLEASM_SCANEXCLUDE="dm"\n', "fail"),
+        ('ORACLEASM_SCANORDER=""\nORACLEASM_SCAN_DIRECTORIES="/dev/mapper"\n', "pass"),
+        ('ORACLEASM_SCAN_DIRECTORIES="/dev/mapper /dev/"\n', "warn"),
+        # The map is mpatha: a prefix of other names lets the paths be scanned first.
+        ('ORACLEASM_SCANORDER="multipath sd"\n', "warn"),
+        ('ORACLEASM_SCANORDER="dm-1 sd"\n', "warn"),
+        ('ORACLEASM_SCANORDER="emcpower sd"\n', "warn"),
+        ('ORACLEASM_SCANORDER="data mapper/mpath sd"\n', "pass"),
+        ('ORACLEASM_SCANORDER="/dev/mapper/mpath sd"\n', "pass"),
+        ('ORACLEASM_SCANORDER="nvme dm"\n', "pass"),
+        ('ORACLEASM_SCANEXCLUDE="mpath"\n', "fail"),
+        ('ORACLEASM_SCANORDER="sda dm"\nORACLEASM_SCANEXCLUDE="sda"\n', "pass"),
+        ("# ORACLEASM_SCANORDER=dm\n", "pass"),
     )
     def test_the_next_scan_of_asmlib(self, lines, status):
         machine = labelled(ASMLIB, ORACLE, 0o660).file("/etc/sysconfig/oracleasm", lines)
@@ -117,18 +111,16 @@ class TestSinglePath:
 
 
 class TestFilterDriver:
-    @pytest.mark.parametrize(
-        ("line", "status", "words"),
-        [
-            ("afd_diskstring='/dev/mapper/mpath*'\n", "pass", ""),
-            ("afd_diskstring='/dev/dm-*','/dev/mapper/*'\n", "pass", ""),
-            ("afd_diskstring='/dev/sd*'\n", "fail", "finds sda, sdb, and not the map"),
-            ("afd_diskstring='/dev/sd*1'\n", "fail", "finds sda, sdb, and not the map"),
-            ("afd_diskstring='/dev/*'\n", "warn", "also finds sda, sdb"),
-            ("afd_diskstring='/dev/mapper/*','/dev/sdb'\n", "warn", "also finds sdb"),
-            ("afd_filtering=enable\n", "pass", ""),
-            (None, "pass", ""),
-        ],
+    @cases(
+        "line status words",
+        ("afd_diskstring='/dev/mapper/mpath*'\n", "pass", ""),
+        ("afd_diskstring='/dev/dm-*','/dev/mapper/*'\n", "pass", ""),
+        ("afd_diskstring='/dev/sd*'\n", "fail", "finds sda, sdb, and not the map"),
+        ("afd_diskstring='/dev/sd*1'\n", "fail", "finds sda, sdb, and not the map"),
+        ("afd_diskstring='/dev/*'\n", "warn", "also finds sda, sdb"),
+        ("afd_diskstring='/dev/mapper/*','/dev/sdb'\n", "warn", "also finds sdb"),
+        ("afd_filtering=enable\n", "pass", ""),
+        (None, "pass", ""),
     )
     def test_where_it_scans(self, line, status, words):
         machine = labelled(ASMFD, ORACLE, 0o664)
@@ -145,9 +137,7 @@ class TestFilterDriver:
 class TestVolumes:
     """A logical volume on the map and on a disk beside it."""
 
-    @pytest.mark.parametrize(
-        ("mark", "status"), [("DM_MULTIPATH_DEVICE_PATH=1", "fail"), ("ID_BUS=scsi", "pass")]
-    )
+    @cases("mark status", ("DM_MULTIPATH_DEVICE_PATH=1", "fail"), ("ID_BUS=scsi", "pass"))
     def test_on_a_map_and_on_a_path(self, mark, status):
         machine = pseudo_device(recorded(), "dm-7")
         folder = "/sys/devices/virtual/block/dm-7"
@@ -184,15 +174,13 @@ POWERMT = (FIXTURES / "powermt" / "display-all.txt").read_text()
 class TestWithoutDeviceMapper:
     """PowerPath, native NVMe multipath, and paths that nothing joins."""
 
-    @pytest.mark.parametrize(
-        ("sda", "sdb", "status"),
-        [
-            ("naa.60060160d3403c00a4a63855", "naa.60060160d3403c00a4a63855", "fail"),
-            ("naa.60060160d3403c00a4a63855", "naa.60060160d3403c00a4a63856", "pass"),
-            # A name without a serial number says nothing.
-            ("t10.QEMU    QEMU HARDDISK", "t10.QEMU    QEMU HARDDISK", "pass"),
-            ("", "naa.60060160d3403c00a4a63855", "pass"),
-        ],
+    @cases(
+        "sda sdb status",
+        ("naa.60060160d3403c00a4a63855", "naa.60060160d3403c00a4a63855", "fail"),
+        ("naa.60060160d3403c00a4a63855", "naa.60060160d3403c00a4a63856", "pass"),
+        # A name without a serial number says nothing.
+        ("t10.QEMU    QEMU HARDDISK", "t10.QEMU    QEMU HARDDISK", "pass"),
+        ("", "naa.60060160d3403c00a4a63855", "pass"),
     )
     def test_two_names_of_one_disk(self, sda, sdb, status):
         (finding,) = judged(
@@ -201,7 +189,7 @@ class TestWithoutDeviceMapper:
         assert finding.status == status
         assert status == "pass" or f"sda is the same disk as sdb ({sda})" in finding.why
 
-    @pytest.mark.parametrize(("uuid", "status"), [("mpath-1x", "fail"), ("LVM-x", "pass")])
+    @cases("uuid status", ("mpath-1x", "fail"), ("LVM-x", "pass"))
     def test_a_map_that_udev_does_not_know(self, uuid, status):
         """An administrator created the map. Only the kernel knows that the disk is its path."""
         machine = same_disk(recorded())
@@ -212,9 +200,7 @@ class TestWithoutDeviceMapper:
         assert finding.status == status
         assert status == "pass" or "sda is a path of mpatha (dm-0) for the kernel" in finding.why
 
-    @pytest.mark.parametrize(
-        ("order", "status"), [("emcpower sd", "pass"), ("sd emcpower", "warn"), ("dm", "warn")]
-    )
+    @cases("order status", ("emcpower sd", "pass"), ("sd emcpower", "warn"), ("dm", "warn"))
     def test_asmlib_on_a_pseudo_device(self, order, status):
         machine = labelled(ASMLIB, ORACLE, 0o660)
         pseudo_device(same_disk(machine), "emcpowerh").command("powermt display dev=all", POWERMT)
@@ -237,22 +223,20 @@ class TestWithoutDeviceMapper:
         (finding,) = judged(machine, "single_path").values()
         assert finding.status == "pass"
 
-    @pytest.mark.parametrize(("name", "status"), [("nvme0c1n1", "fail"), ("nvme0n1", "pass")])
+    @cases("name status", ("nvme0c1n1", "fail"), ("nvme0n1", "pass"))
     def test_native_nvme_multipath(self, name, status):
         machine = pseudo_device(pseudo_device(recorded(), "nvme0n1"), "nvme0c1n1")
         (finding,) = judged(held(f"/dev/{name}", machine), "single_path").values()
         assert finding.status == status
         assert status == "pass" or "nvme0c1n1 is a path of nvme0n1" in finding.why
 
-    @pytest.mark.parametrize(
-        ("opened", "text", "code", "status"),
-        [
-            ("sda", POWERMT, 0, "fail"),
-            ("emcpowerh", POWERMT, 0, "pass"),
-            ("sda", POWERMT.replace("sda ", "sdx "), 0, "pass"),
-            ("sda", "", 1, "error"),
-            ("emcpowerh", "", 1, "pass"),
-        ],
+    @cases(
+        "opened text code status",
+        ("sda", POWERMT, 0, "fail"),
+        ("emcpowerh", POWERMT, 0, "pass"),
+        ("sda", POWERMT.replace("sda ", "sdx "), 0, "pass"),
+        ("sda", "", 1, "error"),
+        ("emcpowerh", "", 1, "pass"),
     )
     def test_powerpath(self, opened, text, code, status):
         machine = pseudo_device(same_disk(recorded()), "emcpowerh")
@@ -316,22 +300,19 @@ class TestMapsAtBoot:
     def test_a_blacklist_that_covers_the_paths(self, text):
         (finding,) = judged(recorded().file(CONF, text), "maps_at_boot", NAMED).values()
         assert (finding.status, finding.failing_layer) == ("fail", "persisted")
-        assert BLACKLISTS[text] in finding.persisted
-        assert "blacklist_exceptions" in finding.fix
+        assert BLACKLISTS[text] in finding.persisted and "blacklist_exceptions" in finding.fix
 
     @pytest.mark.parametrize("text", ALLOWED)
     def test_one_that_does_not(self, text):
         (finding,) = judged(recorded().file(CONF, text), "maps_at_boot", NAMED).values()
         assert finding.status == "pass"
 
-    @pytest.mark.parametrize(
-        ("name", "line"),
-        [
-            ("equallogic.conf", "devnode ^sda excludes sda"),
-            ("longhorn.conf", "devnode ^sda[0-9]* excludes sda; devnode ^sd[a-z] excludes sdb"),
-            ("netapp-el6.conf", None),
-            ("gfs2.conf", None),
-        ],
+    @cases(
+        "name line",
+        ("equallogic.conf", "devnode ^sda excludes sda"),
+        ("longhorn.conf", "devnode ^sda[0-9]* excludes sda; devnode ^sd[a-z] excludes sdb"),
+        ("netapp-el6.conf", None),
+        ("gfs2.conf", None),
     )
     def test_real_files(self, name, line):
         text = (FIXTURES / "multipath_conf" / name).read_text()
@@ -347,53 +328,47 @@ class TestMapsAtBoot:
         (finding,) = judged(machine, "maps_at_boot", NAMED).values()
         assert finding.status == "fail"
 
-    @pytest.mark.parametrize(
-        "word", ["multipath=off", "nompath", "systemd.mask=multipathd.service"]
-    )
+    @cases("word", "multipath=off", "nompath", "systemd.mask=multipathd.service")
     def test_the_kernel_parameter(self, word):
         machine = recorded().file("/proc/cmdline", f"root=/dev/vda1 ro {word} quiet\n")
         (finding,) = judged(machine, "maps_at_boot", NAMED).values()
         assert finding.status == "fail"
         assert f"remove {word} from the kernel command line" in finding.fix
 
-    @pytest.mark.parametrize(
+    @cases(
         "text",
-        [
-            'blacklist {\n devnode "(s+)+d"\n}\n',
-            'blacklist {\n devnode "[[:alpha:]]"\n}\n',
-            # Each of them takes hours on a name that does not match.
-            'blacklist {\n wwid "' + ".*" * 20 + 'x"\n}\n',
-            'blacklist {\n wwid "' + "1?" * 60 + "1" * 60 + '"\n}\n',
-            'blacklist {\n wwid "' + "[a-z_]+" * 12 + '!"\n}\n',
-            'blacklist {\n wwid ".{0,99}.{0,99}.{0,99}x"\n}\n',
-            'blacklist {\n protocol "scsi:fcp"\n}\n',
-            'blacklist {\n devnode "' + "x" * 300 + '"\n}\n',
-        ],
+        'blacklist {\n devnode "(s+)+d"\n}\n',
+        'blacklist {\n devnode "[[:alpha:]]"\n}\n',
+        # Each of them takes hours on a name that does not match.
+        'blacklist {\n wwid "' + ".*" * 20 + 'x"\n}\n',
+        'blacklist {\n wwid "' + "1?" * 60 + "1" * 60 + '"\n}\n',
+        'blacklist {\n wwid "' + "[a-z_]+" * 12 + '!"\n}\n',
+        'blacklist {\n wwid ".{0,99}.{0,99}.{0,99}x"\n}\n',
+        'blacklist {\n protocol "scsi:fcp"\n}\n',
+        'blacklist {\n devnode "' + "x" * 300 + '"\n}\n',
     )
     def test_what_cannot_be_evaluated_is_unknown(self, text):
         (finding,) = judged(recorded().file(CONF, text), "maps_at_boot", NAMED).values()
         assert finding.status == "error"
 
-    @pytest.mark.parametrize("path", ["/proc/cmdline", CONF])
+    @cases("path", "/proc/cmdline", CONF)
     def test_what_cannot_be_read_is_unknown(self, path):
         (finding,) = judged(recorded().deny(path), "maps_at_boot", NAMED).values()
         assert finding.status == "error"
 
-    @pytest.mark.parametrize(
-        ("mode", "listed", "paths", "status"),
-        [
-            ("strict", False, 2, "fail"),
-            ("strict", True, 2, "pass"),
-            ("yes", False, 2, "pass"),
-            ('"on"', False, 1, "fail"),
-            ("yes", True, 1, "pass"),
-            ("smart", False, 1, "fail"),
-            ("smart", False, 2, "pass"),
-            ("no", False, 1, "pass"),
-            ("off", False, 1, "pass"),
-            ("greedy", False, 1, "pass"),
-            ("maybe", False, 2, "error"),
-        ],
+    @cases(
+        "mode listed paths status",
+        ("strict", False, 2, "fail"),
+        ("strict", True, 2, "pass"),
+        ("yes", False, 2, "pass"),
+        ('"on"', False, 1, "fail"),
+        ("yes", True, 1, "pass"),
+        ("smart", False, 1, "fail"),
+        ("smart", False, 2, "pass"),
+        ("no", False, 1, "pass"),
+        ("off", False, 1, "pass"),
+        ("greedy", False, 1, "pass"),
+        ("maybe", False, 2, "error"),
     )
     def test_find_multipaths(self, mode, listed, paths, status):
         machine = recorded().file(CONF, f"defaults {{\n  find_multipaths {mode}\n}}\n")
@@ -407,9 +382,7 @@ class TestMapsAtBoot:
             assert f"{WWIDS} does not contain 1Linux_scsi_debug_2000" in finding.persisted
             assert finding.commands == ("multipath -a /dev/sda",)
 
-    @pytest.mark.parametrize(
-        ("shown", "status"), [("strict", "fail"), ("yes", "pass"), ("off", "pass"), ("", "error")]
-    )
+    @cases("shown status", ("strict", "fail"), ("yes", "pass"), ("off", "pass"), ("", "error"))
     def test_find_multipaths_that_multipathd_shows(self, shown, status):
         machine = recorded().file(CONF, "defaults {\n user_friendly_names yes\n}\n")
         line = f'\tfind_multipaths "{shown}"\n' if shown else ""
@@ -417,17 +390,15 @@ class TestMapsAtBoot:
         (finding,) = judged(machine, "maps_at_boot", NAMED).values()
         assert finding.status == status, finding.why
 
-    @pytest.mark.parametrize(
-        ("system", "status"),
-        [
-            ("debian\nVERSION_ID=12", "fail"),
-            ("debian\nVERSION_ID=9", "error"),
-            ('ubuntu\nVERSION_ID="22.04"', "fail"),
-            ("sles\nVERSION_ID=15.5", "pass"),
-            ("opensuse-leap\nID_LIKE='suse opensuse'", "pass"),
-            ("rocky\nID_LIKE='rhel centos fedora'", "pass"),
-            ("arch", "error"),
-        ],
+    @cases(
+        "system status",
+        ("debian\nVERSION_ID=12", "fail"),
+        ("debian\nVERSION_ID=9", "error"),
+        ('ubuntu\nVERSION_ID="22.04"', "fail"),
+        ("sles\nVERSION_ID=15.5", "pass"),
+        ("opensuse-leap\nID_LIKE='suse opensuse'", "pass"),
+        ("rocky\nID_LIKE='rhel centos fedora'", "pass"),
+        ("arch", "error"),
     )
     def test_find_multipaths_of_the_distribution(self, system, status):
         """Without a line in the file and without a daemon that shows its value."""
@@ -447,9 +418,7 @@ class TestMapsAtBoot:
         (finding,) = judged(machine, "maps_at_boot", NAMED).values()
         assert finding.status == "error"
 
-    @pytest.mark.parametrize(
-        ("system", "status"), [("ol\nID_LIKE=fedora", "fail"), ("rhel", "fail"), ("sles", "pass")]
-    )
+    @cases("system status", ("ol\nID_LIKE=fedora", "fail"), ("rhel", "fail"), ("sles", "pass"))
     def test_without_the_file_multipathd_of_red_hat_does_not_start(self, system, status):
         machine = recorded().file("/etc/os-release", f"ID={system}\n")
         machine.file("/etc/multipath/conf.d/a.conf", "defaults {\n find_multipaths no\n}\n")
@@ -457,15 +426,13 @@ class TestMapsAtBoot:
         assert finding.status == status
         assert status == "pass" or finding.fix.startswith("restore /etc/multipath.conf")
 
-    @pytest.mark.parametrize(
-        ("model", "pattern", "status"),
-        [
-            (("MODEL", "LUN_C-Mode"), "LUN C-Mode", "error"),
-            (("MODEL_ENC", "LUN\\x20C-Mode\\x20\\x20"), "LUN C-Mode", "fail"),
-            (("MODEL_ENC", "LUN\\x20C-Mode\\x20\\x20"), "LUN_C-Mode", "pass"),
-            (("MODEL_ENC", "LUN\\x20C-Mode\\x20\\x20"), "Mode$", "fail"),
-            (("MODEL", "LUN_C-Mode"), ".*", "fail"),
-        ],
+    @cases(
+        "model pattern status",
+        (("MODEL", "LUN_C-Mode"), "LUN C-Mode", "error"),
+        (("MODEL_ENC", "LUN\\x20C-Mode\\x20\\x20"), "LUN C-Mode", "fail"),
+        (("MODEL_ENC", "LUN\\x20C-Mode\\x20\\x20"), "LUN_C-Mode", "pass"),
+        (("MODEL_ENC", "LUN\\x20C-Mode\\x20\\x20"), "Mode$", "fail"),
+        (("MODEL", "LUN_C-Mode"), ".*", "fail"),
     )
     def test_a_product_with_a_blank(self, model, pattern, status):
         """udev writes "_" for a blank; multipath compares the name of the disk."""
@@ -479,15 +446,13 @@ class TestMapsAtBoot:
         (finding,) = judged(machine.file(CONF, conf), "maps_at_boot", NAMED).values()
         assert finding.status == status, finding.why
 
-    @pytest.mark.parametrize(
-        ("system", "exceptions", "status", "words"),
-        [
-            ("rhel", "ID_WWN", "fail", "sda has no property that the exception property ID_WWN"),
-            ("debian", "ID_WWN", "pass", ""),
-            ("debian", "ID_ATA", "pass", ""),
-            ("rhel", "ID_ATA", "fail", "requires"),
-            ("rhel", "ID_ATA|ID_BUS", "pass", ""),
-        ],
+    @cases(
+        "system exceptions status words",
+        ("rhel", "ID_WWN", "fail", "sda has no property that the exception property ID_WWN"),
+        ("debian", "ID_WWN", "pass", ""),
+        ("debian", "ID_ATA", "pass", ""),
+        ("rhel", "ID_ATA", "fail", "requires"),
+        ("rhel", "ID_ATA|ID_BUS", "pass", ""),
     )
     def test_a_property_that_the_exceptions_require(self, system, exceptions, status, words):
         machine = recorded().file("/etc/os-release", f"ID={system}\n")
@@ -500,14 +465,12 @@ class TestMapsAtBoot:
         assert (finding.status, words in finding.persisted) == (status, True), finding.why
         assert status == "pass" or "from blacklist_exceptions" in finding.fix
 
-    @pytest.mark.parametrize(
-        ("place", "pattern", "status"),
-        [
-            ("rport-7:0-0/target7:0:0/7:0:0:1", "scsi:fcp", "fail"),
-            ("rport-7:0-0/target7:0:0/7:0:0:1", "scsi:(iscsi|ata)", "pass"),
-            ("session1/target7:0:0/7:0:0:1", "scsi:iscsi", "fail"),
-            ("end_device-7:0/target7:0:0/7:0:0:1", "scsi:sas", "fail"),
-        ],
+    @cases(
+        "place pattern status",
+        ("rport-7:0-0/target7:0:0/7:0:0:1", "scsi:fcp", "fail"),
+        ("rport-7:0-0/target7:0:0/7:0:0:1", "scsi:(iscsi|ata)", "pass"),
+        ("session1/target7:0:0/7:0:0:1", "scsi:iscsi", "fail"),
+        ("end_device-7:0/target7:0:0/7:0:0:1", "scsi:sas", "fail"),
     )
     def test_a_protocol(self, place, pattern, status):
         machine = recorded()
@@ -518,16 +481,14 @@ class TestMapsAtBoot:
         (finding,) = judged(machine.file(CONF, conf), "maps_at_boot", NAMED).values()
         assert finding.status == status, finding.why
 
-    @pytest.mark.parametrize(("line", "why"), [("", "built in"), ('devnode "^vd"', None)])
+    @cases("line why", ("", "built in"), ('devnode "^vd"', None))
     def test_virtual_disks_need_an_exception(self, line, why):
         conf = multipath_conf.parse(f"blacklist_exceptions {{\n {line}\n}}\n")
-        path = multipath_conf.Path("vda", "0x1", {}, None, None)
-        found = multipath_conf.excluded_by(path, conf)
+        found = multipath_conf.excluded_by(multipath_conf.Path("vda", "0x1", {}, None, None), conf)
         assert (found and found[0]) == why
 
     def test_only_the_lines_of_blacklists_are_recorded(self):
         text = "defaults {\n reservation_key 0x123abc\n find_multipaths yes\n}\n"
         text += 'blacklist {\n devnode "^sd"\n}\n'
         kept = multipath_conf.kept(text)
-        assert "0x123abc" not in kept
-        assert multipath_conf.parse(kept) == multipath_conf.parse(text)
+        assert "0x123abc" not in kept and multipath_conf.parse(kept) == multipath_conf.parse(text)

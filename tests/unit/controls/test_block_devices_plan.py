@@ -7,6 +7,7 @@ import pytest
 from ansible.module_utils.hostproof.apply.change import CommandChange, FileChange, Plan, ValueChange
 from ansible.module_utils.hostproof.errors import PolicyError
 from block_packs import NAMED, RULES, after, plan_of, policy_of, recorded
+from cases import cases
 
 QUEUE = {"scheduler": ["none"], "nr_requests": 64, "queue_depth": 32, "max_sectors_kb": 256}
 HEADER = "# Written by Hostproof (role block_devices): change the policy, not this file.\n"
@@ -28,13 +29,11 @@ def values(plan: Plan) -> dict[str, str]:
 class TestChanges:
     def test_without_a_policy_nothing_is_planned(self):
         plan = plan_of(recorded())
-        assert plan.changes == []
-        assert "block_devices_devices is auto" in plan.pending[0]
+        assert plan.changes == [] and "block_devices_devices is auto" in plan.pending[0]
 
     def test_owners_and_queues_of_a_map_and_its_paths(self):
         plan = plan_of(recorded(), {**NAMED, **QUEUE})
-        assert plan.refusals == []
-        assert rules(plan).startswith(HEADER)
+        assert plan.refusals == [] and rules(plan).startswith(HEADER)
         assert set(rules(plan).removeprefix(HEADER).splitlines()) == {
             OF_MAP + 'OWNER="oracle", GROUP="dba", MODE="0660"',
             OF_MAP + 'ATTR{queue/scheduler}="none", ATTR{queue/nr_requests}="64"',
@@ -100,13 +99,11 @@ class TestChanges:
     def test_what_another_rule_sets_stays_there(self):
         other = 'ENV{DM_NAME}=="mpath*", OWNER="oracle", GROUP="dba", MODE="660"\n'
         plan = plan_of(recorded().rule("12-asm.rules", other), NAMED)
-        assert rules(plan) == ""
-        assert [type(change) for change in plan.changes] == [CommandChange]
+        assert rules(plan) == "" and [type(change) for change in plan.changes] == [CommandChange]
 
     def test_a_rule_by_the_kernels_name_is_made_good(self):
         other = 'KERNEL=="dm-0", OWNER="oracle", GROUP="dba", MODE="660"\n'
-        plan = plan_of(recorded().rule("12-asm.rules", other), NAMED)
-        assert 'OWNER="oracle"' in rules(plan)
+        assert 'OWNER="oracle"' in rules(plan_of(recorded().rule("12-asm.rules", other), NAMED))
 
     def test_at_reboot_nothing_but_the_file(self):
         plan = plan_of(recorded(), {**NAMED, **QUEUE}, activation="reboot")
@@ -119,8 +116,7 @@ class TestChanges:
         machine = recorded()
         after(machine, plan_of(machine, {**NAMED, **QUEUE}))
         plan = plan_of(machine, NAMED)
-        assert "ATTR" not in rules(plan)
-        assert 'OWNER="oracle"' in rules(plan)
+        assert "ATTR" not in rules(plan) and 'OWNER="oracle"' in rules(plan)
 
     def test_the_best_scheduler_that_the_kernel_has(self):
         entry = {"name": "mpatha", "scheduler": ["noop", "none", "mq-deadline"]}
@@ -188,9 +184,18 @@ class TestGuards:
         assert all("no group entry asmadmin" in refusal.reason for refusal in plan.refusals)
         assert "asmadmin" not in rules(plan)
 
-    @pytest.mark.parametrize(
+    @cases(
         "serial",
-        ['x", RUN+="/bin/sh', "a*", "a|b", "$env{X}", "%k", "a\\", "a b", "é", "x" * 300, ""],
+        'x", RUN+="/bin/sh',
+        "a*",
+        "a|b",
+        "$env{X}",
+        "%k",
+        "a\\",
+        "a b",
+        "é",
+        "x" * 300,
+        "",
     )
     def test_nothing_of_a_host_becomes_a_rule(self, serial):
         """A disk chooses its own serial number, and whoever makes a map its name."""
@@ -204,36 +209,31 @@ class TestGuards:
 
     def test_an_identity_by_the_place_where_it_is_plugged_in(self):
         machine = recorded()
-        path = "/run/udev/data/b8:0"
-        machine.file(path, "E:ID_PATH=pci-0000:00:0d.0\nE:DEVTYPE=disk\n")
+        machine.file("/run/udev/data/b8:0", "E:ID_PATH=pci-0000:00:0d.0\nE:DEVTYPE=disk\n")
         plan = plan_of(machine, {"name": "/dev/sda", "nr_requests": 64})
         assert 'ENV{ID_PATH}=="pci-0000:00:0d.0"' in rules(plan)
 
-    @pytest.mark.parametrize(
-        ("field", "value"),
-        [
-            ("name", 'x", RUN+="y'),
-            ("name", "/etc/passwd"),
-            ("name", "/dev/../etc/*"),
-            ("name", "a\nb"),
-            ("owner", "Root; rm"),
-            ("owner", "grid\n"),
-            ("group", 'a"'),
-            ("mode", 432),
-            ("mode", "0999"),
-            ("mode", "07777"),
-            ("scheduler", ['none", RUN="x']),
-            ("nr_requests", "64; x"),
-            ("queue_depth", 0),
-        ],
+    @cases(
+        "field value",
+        ("name", 'x", RUN+="y'),
+        ("name", "/etc/passwd"),
+        ("name", "/dev/../etc/*"),
+        ("name", "a\nb"),
+        ("owner", "Root; rm"),
+        ("owner", "grid\n"),
+        ("group", 'a"'),
+        ("mode", 432),
+        ("mode", "0999"),
+        ("mode", "07777"),
+        ("scheduler", ['none", RUN="x']),
+        ("nr_requests", "64; x"),
+        ("queue_depth", 0),
     )
     def test_nothing_of_a_policy_becomes_a_rule(self, field, value):
         with pytest.raises(PolicyError, match="block_devices_devices"):
             policy_of({**NAMED, field: value})
 
-    @pytest.mark.parametrize(
-        "path", ["/etc/udev/rules.d/a.conf", "/tmp/x.rules", "/etc/udev/rules.d/../x.rules", ""]
-    )
+    @cases("path", "/etc/udev/rules.d/a.conf", "/tmp/x.rules", "/etc/udev/rules.d/../x.rules", "")
     def test_a_file_that_udev_would_not_read(self, path):
         with pytest.raises(PolicyError, match="block_devices_rules_file"):
             policy_of(NAMED, rules_file=path)

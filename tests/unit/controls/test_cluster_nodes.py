@@ -7,6 +7,7 @@ import pytest
 from ansible.module_utils.hostproof.collect.host import Output
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from cluster_packs import node, policy
 
 
@@ -96,17 +97,15 @@ class TestTimeZonesOfOracle:
         assert self.zones(machine) == ("error", None)
 
 
-@pytest.mark.parametrize(("uid", "status"), [(0, "skip"), (500, "fail")])
+@cases("uid status", (0, "skip"), (500, "fail"))
 def test_root_has_the_uid_0(uid, status):
     machine = node("db1").account("root", uid, "root").command("id -G root", "0\n")
     finding = judged(machine)["accounts"]
-    assert finding.status == status
-    assert finding.values["uid_gid root"].startswith(f"{uid}:")
+    assert finding.status == status and finding.values["uid_gid root"].startswith(f"{uid}:")
 
 
 def test_how_a_bond_spreads_packets_is_a_trait():
-    machine = node("db1")
-    machine.folder("/sys/class/net/bond0", "/sys/class/net/bond0/bonding")
+    machine = node("db1").folder("/sys/class/net/bond0", "/sys/class/net/bond0/bonding")
     machine.file("/sys/class/net/bond0/mtu", "9000\n")
     machine.file("/sys/class/net/bond0/bonding/mode", "active-backup 1\n")
     values = judged(machine)["network"].values
@@ -117,8 +116,7 @@ def test_how_a_bond_spreads_packets_is_a_trait():
 
 
 def test_without_clusterware_and_without_a_name_it_does_not_apply():
-    alone = node("db1").remove("/etc/oracle/olr.loc")
-    findings = judged(alone)
+    findings = judged(node("db1").remove("/etc/oracle/olr.loc"))
     assert {finding.status for finding in findings.values()} == {"skip"}
     assert not any(finding.values for finding in findings.values())
 
@@ -141,14 +139,12 @@ def test_the_policy_names_the_cluster_and_its_nodes():
     assert findings["complete"].values["nodes"] == "db1, db2"
 
 
-@pytest.mark.parametrize(
-    ("oratab", "crs_homes", "patches"),
-    [
-        ("+ASM1:{grid}:N\n", [], "35642822, 35643107"),
-        ("", ["{grid}"], "35642822, 35643107"),
-        ("+ASM1:{grid}:N\n", ["{grid}"], "35642822, 35643107"),
-        ("", ["{grid}", "/u01/app/grid2"], None),
-    ],
+@cases(
+    "oratab crs_homes patches",
+    ("+ASM1:{grid}:N\n", [], "35642822, 35643107"),
+    ("", ["{grid}"], "35642822, 35643107"),
+    ("+ASM1:{grid}:N\n", ["{grid}"], "35642822, 35643107"),
+    ("", ["{grid}", "/u01/app/grid2"], None),
 )
 def test_the_grid_home_without_olr_loc(oratab, crs_homes, patches):
     """The inventory and oratab name it too; two homes are no answer."""
@@ -165,7 +161,7 @@ def test_the_grid_home_without_olr_loc(oratab, crs_homes, patches):
         assert finding.status == ("skip" if patches else "error")
 
 
-@pytest.mark.parametrize("crs_homes", [(), ("/u01/app/old",), (cluster_packs.GRID, "/u01/app/old")])
+@cases("crs_homes", (), ("/u01/app/old",), (cluster_packs.GRID, "/u01/app/old"))
 def test_the_grid_home_that_runs(crs_homes):
     """It decides where no file names the home, whatever the inventory lists."""
     machine = node("db1").remove("/etc/oracle/olr.loc")
@@ -195,8 +191,7 @@ def test_a_grid_home_that_is_not_there_is_unknown():
     machine.folders.discard(f"{cluster_packs.GRID}/inventory")
     machine.evidence.clear()
     finding = judged(machine)["software"]
-    assert finding.status == "error"
-    assert finding.values["patches of Grid Infrastructure"] is None
+    assert finding.status == "error" and finding.values["patches of Grid Infrastructure"] is None
 
 
 def test_what_may_not_be_read_is_an_error_and_not_no_cluster():
@@ -205,16 +200,14 @@ def test_what_may_not_be_read_is_an_error_and_not_no_cluster():
     assert "--become" in findings["complete"].fix
 
 
-@pytest.mark.parametrize(
-    ("denied", "check", "trait"),
-    [
-        ("/proc/sys/kernel/osrelease", "software", "kernel"),
-        ("/proc/cpuinfo", "hardware", "cpus"),
-        ("/proc/sys/kernel/core_pattern", "software", "core_pattern"),
-        ("/proc/sys/kernel/core_uses_pid", "software", "core_uses_pid"),
-        ("/sys/class/net/eth1/mtu", "network", "mtu eth1"),
-        (cluster_packs.HOME + "/inventory", "software", f"patches {cluster_packs.HOME}"),
-    ],
+@cases(
+    "denied check trait",
+    ("/proc/sys/kernel/osrelease", "software", "kernel"),
+    ("/proc/cpuinfo", "hardware", "cpus"),
+    ("/proc/sys/kernel/core_pattern", "software", "core_pattern"),
+    ("/proc/sys/kernel/core_uses_pid", "software", "core_uses_pid"),
+    ("/sys/class/net/eth1/mtu", "network", "mtu eth1"),
+    (cluster_packs.HOME + "/inventory", "software", f"patches {cluster_packs.HOME}"),
 )
 def test_a_trait_that_is_not_known_is_null_and_makes_an_error(denied, check, trait):
     finding = judged(node("db1").deny(denied))[check]
@@ -232,20 +225,18 @@ def test_interfaces_that_come_and_go_are_left_out():
     assert names == {"eth0", "eth1", "eth1.7", "bond0"}
 
 
-@pytest.mark.parametrize(("name", "counts"), [("br-ic", True), ("br-0123456789ab", False)])
+@cases("name counts", ("br-ic", True), ("br-0123456789ab", False))
 def test_a_bridge_of_docker_has_a_number_for_a_name(name, counts):
     machine = node("db1").folder(f"/sys/class/net/{name}/lower_eth1")
     machine.file(f"/sys/class/net/{name}/mtu", "9000\n")
     assert (f"mtu {name}" in judged(machine)["network"].values) == counts
 
 
-@pytest.mark.parametrize(
-    ("link", "zone"),
-    [
-        ("posix/Europe/Berlin", "Europe/Berlin"),
-        ("right/Europe/Berlin", "right/Europe/Berlin"),
-        ("posix/Etc/UTC", "UTC"),
-    ],
+@cases(
+    "link zone",
+    ("posix/Europe/Berlin", "Europe/Berlin"),
+    ("right/Europe/Berlin", "right/Europe/Berlin"),
+    ("posix/Etc/UTC", "UTC"),
 )
 def test_a_zone_of_another_directory(link, zone):
     machine = node("db1").file(f"/usr/share/zoneinfo/{link}", "TZif2")
@@ -254,8 +245,7 @@ def test_a_zone_of_another_directory(link, zone):
 
 
 def test_subnets_are_of_every_address_of_cards_bonds_and_vlans():
-    machine = node("db1")
-    machine.file("/sys/class/net/eth1.7/mtu", "1500\n")
+    machine = node("db1").file("/sys/class/net/eth1.7/mtu", "1500\n")
     machine.file("/sys/class/net/eth1.7/uevent", "DEVTYPE=vlan\nINTERFACE=eth1.7\n")
     lines = [
         "4: eth1.7@eth1    inet 10.7.0.5/16 scope global eth1.7",
@@ -270,13 +260,13 @@ def test_subnets_are_of_every_address_of_cards_bonds_and_vlans():
     }
 
 
-@pytest.mark.parametrize(("text", "rc"), [("", 1), ("2: eth0    inet 192.0.2.300/24", 0)])
+@cases("text rc", ("", 1), ("2: eth0    inet 192.0.2.300/24", 0))
 def test_subnets_that_are_not_known_are_an_error(text, rc):
     finding = judged(node("db1").command("ip -o addr show", text, rc))["network"]
     assert (finding.status, finding.values["subnets"]) == ("error", None)
 
 
-@pytest.mark.parametrize("value", ["", 5, ["rac1"], "a\nb", None])
+@cases("value", "", 5, ["rac1"], "a\nb", None)
 def test_a_name_that_is_none_is_refused(value):
     with pytest.raises(PolicyError, match="cluster_nodes_name must be auto, none or the name"):
         judged(node("db1"), name=value)
@@ -311,14 +301,12 @@ class TestSsh:
         finding = judged(with_logins(), **self.GRID)["ssh"]
         assert (finding.status, finding.running) == ("pass", "3 of 3 logins")
 
-    @pytest.mark.parametrize(
-        ("result", "problem"),
-        [
-            ((255, "", "grid@db3: Permission denied (publickey).\r\n"), "Permission denied"),
-            ((255, "", "Host key verification failed.\r\n"), "Host key verification failed"),
-            ((1, "", ""), "ssh ended with 1"),
-            ((0, "Welcome\n", ""), "its profile prints text"),
-        ],
+    @cases(
+        "result problem",
+        ((255, "", "grid@db3: Permission denied (publickey).\r\n"), "Permission denied"),
+        ((255, "", "Host key verification failed.\r\n"), "Host key verification failed"),
+        ((1, "", ""), "ssh ended with 1"),
+        ((0, "Welcome\n", ""), "its profile prints text"),
     )
     def test_the_node_without_a_login_is_named(self, result, problem):
         finding = judged(with_logins(db3=result), **self.GRID)["ssh"]
@@ -327,8 +315,7 @@ class TestSsh:
         assert "db2" not in finding.why
 
     def test_a_login_that_could_not_be_tried_is_an_error(self):
-        machine = with_logins()
-        machine.deny("command:log in on db3 as grid with ssh")
+        machine = with_logins().deny("command:log in on db3 as grid with ssh")
         assert judged(machine, **self.GRID)["ssh"].status == "error"
 
     def test_other_nodes_are_not_known(self):
@@ -340,11 +327,10 @@ class TestSsh:
         assert finding.status == "error"
 
     def test_a_host_without_scp(self):
-        machine = with_logins().remove("/usr/bin/scp")
-        finding = judged(machine)["ssh"]
+        finding = judged(with_logins().remove("/usr/bin/scp"))["ssh"]
         assert (finding.status, finding.why) == ("fail", "this host has no /usr/bin/scp.")
 
-    @pytest.mark.parametrize("account", ["-l", "grid oracle", "", "../x"])
+    @cases("account", "-l", "grid oracle", "", "../x")
     def test_an_account_is_a_name(self, account):
         with pytest.raises(PolicyError, match="ssh_accounts"):
             judged(node("db1"), ssh_accounts=[account])

@@ -14,6 +14,7 @@ from ansible.module_utils.hostproof.controls.custom.policy import policy_from
 from ansible.module_utils.hostproof.controls.custom.rules_custom import is_met
 from ansible.module_utils.hostproof.errors import BadEntry, PolicyError
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from package_packs import DPKG_COMMAND, RPM_COMMAND
 
 TEXTS = {
@@ -56,16 +57,14 @@ def swappiness(running, *persisted):
 
 
 class TestSysctl:
-    @pytest.mark.parametrize(
-        ("running", "persisted", "status"),
-        [
-            (10, [("90-a", 10)], "pass"),
-            (60, [("90-a", 10)], "fail"),
-            (10, [("90-a", 10), ("99-z", 60)], "fail"),
-            (10, [("90-a", 60), ("99-z", 1)], "pass"),
-            (10, [], "error"),
-            (60, [], "fail"),
-        ],
+    @cases(
+        "running persisted status",
+        (10, [("90-a", 10)], "pass"),
+        (60, [("90-a", 10)], "fail"),
+        (10, [("90-a", 10), ("99-z", 60)], "fail"),
+        (10, [("90-a", 60), ("99-z", 1)], "pass"),
+        (10, [], "error"),
+        (60, [], "fail"),
     )
     def test_both_layers_count(self, judge, running, persisted, status):
         finding = judge(swappiness(running, *persisted), sysctl="vm.swappiness", at_most=10)
@@ -78,44 +77,36 @@ class TestSysctl:
             assert finding.why.startswith("The house wants it. (")
 
     def test_an_unknown_layer_does_not_hide_a_failure(self, judge):
-        machine = swappiness(60)
-        machine.deny("/etc/sysctl.d")
-        finding = judge(machine, sysctl="vm.swappiness", at_most=10)
-        assert finding.status == "fail"
-        assert finding.persisted == "unknown"
+        finding = judge(swappiness(60).deny("/etc/sysctl.d"), sysctl="vm.swappiness", at_most=10)
+        assert finding.status == "fail" and finding.persisted == "unknown"
         assert "not known" in finding.why
 
-    @pytest.mark.parametrize("absent", ["fail", "skip", "pass"])
+    @cases("absent", "fail", "skip", "pass")
     def test_a_kernel_without_the_sysctl(self, judge, absent):
-        finding = judge(packs.linux(), sysctl="vm.none", equals=1, if_absent=absent)
-        assert finding.status == absent
+        assert judge(packs.linux(), sysctl="vm.none", equals=1, if_absent=absent).status == absent
 
 
 class TestFile:
-    @pytest.mark.parametrize(
-        ("count", "shown"), [(1, "v0"), (5, "v0, v1, v2, v3, v4"), (6, "v0, v1, v2, v3, v4, ...")]
-    )
+    @cases("count shown", (1, "v0"), (5, "v0, v1, v2, v3, v4"), (6, "v0, v1, v2, v3, v4, ..."))
     def test_the_first_values_are_shown(self, judge, count, shown):
         text = "".join(f"mode=v{number}\n" for number in range(count))
         machine = packs.linux().file("/etc/x.conf", text)
         finding = judge(machine, file="/etc/x.conf", pattern="^mode=(.*)", equals="y")
         assert (finding.status, finding.persisted) == ("fail", shown)
 
-    @pytest.mark.parametrize(("choices", "status"), [(["a", "b"], "pass"), (["c", "d"], "fail")])
+    @cases("choices status", (["a", "b"], "pass"), (["c", "d"], "fail"))
     def test_one_of_several(self, judge, choices, status):
         machine = packs.linux().file("/etc/x.conf", "mode=b\n")
         finding = judge(machine, file="/etc/x.conf", pattern="^mode=(.*)", one_of=choices)
         assert (finding.status, finding.desired) == (status, "one of " + ", ".join(choices))
 
-    @pytest.mark.parametrize(
-        ("text", "status"),
-        [
-            ("PermitRootLogin no\n", "pass"),
-            ("PermitRootLogin yes\n", "fail"),
-            ("PermitRootLogin no\nMatch User x\nPermitRootLogin yes\n", "fail"),
-            ("#PermitRootLogin no\n", "fail"),
-            ("", "fail"),
-        ],
+    @cases(
+        "text status",
+        ("PermitRootLogin no\n", "pass"),
+        ("PermitRootLogin yes\n", "fail"),
+        ("PermitRootLogin no\nMatch User x\nPermitRootLogin yes\n", "fail"),
+        ("#PermitRootLogin no\n", "fail"),
+        ("", "fail"),
     )
     def test_every_line_that_matches_counts(self, judge, text, status):
         machine = packs.linux().file("/etc/ssh/sshd_config", text)
@@ -129,8 +120,7 @@ class TestFile:
         file.write_text("pass" + "word=geheim\nmode=fast\n")
         host = LiveHost()
         assert judge(host, file=str(file), pattern="^mode=(.*)", equals="fast").status == "pass"
-        assert "geheim" not in str(host.evidence)
-        assert "mode=fast" in str(host.evidence)
+        assert "geheim" not in str(host.evidence) and "mode=fast" in str(host.evidence)
 
     def test_another_control_still_reads_the_whole_file(self, tmp_path):
         file = tmp_path / "hosts"
@@ -158,81 +148,72 @@ class TestFile:
                 custom(command=["cat", path], matches=".")
 
     def test_a_file_that_may_not_be_read_is_an_error(self, judge):
-        machine = packs.linux().file("/etc/app.conf", "mode=fast\n")
-        machine.deny("/etc/app.conf")
-        finding = judge(machine, file="/etc/app.conf", pattern="mode", matches=".")
-        assert finding.status == "error"
+        machine = packs.linux().file("/etc/app.conf", "mode=fast\n").deny("/etc/app.conf")
+        assert judge(machine, file="/etc/app.conf", pattern="mode", matches=".").status == "error"
 
 
 class TestPackage:
     GLIBC = "glibc\t2.17-317.el7\tx86_64\tinstalled\n"
 
-    @pytest.mark.parametrize(
-        ("comparison", "status"),
-        [
-            ({"at_least": "2.17"}, "pass"),
-            ({"at_least": "2.17-317.el7"}, "pass"),
-            ({"at_least": "2.17-318"}, "fail"),
-            ({"at_least": "2.9"}, "pass"),
-            ({"at_least": "2.100"}, "fail"),
-            ({"at_most": "2.17"}, "pass"),
-            ({"at_most": "2.16"}, "fail"),
-            ({"equals": "installed"}, "pass"),
-            ({"equals": "not installed"}, "fail"),
-        ],
+    @cases(
+        "comparison status",
+        ({"at_least": "2.17"}, "pass"),
+        ({"at_least": "2.17-317.el7"}, "pass"),
+        ({"at_least": "2.17-318"}, "fail"),
+        ({"at_least": "2.9"}, "pass"),
+        ({"at_least": "2.100"}, "fail"),
+        ({"at_most": "2.17"}, "pass"),
+        ({"at_most": "2.16"}, "fail"),
+        ({"equals": "installed"}, "pass"),
+        ({"equals": "not installed"}, "fail"),
     )
     def test_versions(self, judge, comparison, status):
         machine = packs.linux().command(RPM_COMMAND, self.GLIBC)
         assert judge(machine, package="glibc", **comparison).status == status
 
-    @pytest.mark.parametrize(
-        ("version", "comparison", "status"),
-        [
-            ("3.0.1-20.el9", {"at_least": "1:3.0.7-28.el9_4"}, "fail"),
-            ("3.0.7-28.el9_4", {"at_least": "1:3.0.7-28.el9_4"}, "pass"),
-            ("3.0.7-28.el9_4", {"equals": "1:3.0.7-28.el9_4"}, "pass"),
-            ("3.0.7-29.el9_4", {"equals": "1:3.0.7-28.el9_4"}, "fail"),
-            ("3.0.7-28.el9_4", {"one_of": ["1:3.0.7-28.el9_4", "9"]}, "pass"),
-            ("1:9.2p1", {"at_least": "9.0"}, "pass"),
-            ("1:9.2p1", {"at_least": "9.3"}, "fail"),
-            ("1:9.2p1", {"at_most": "9.0"}, "fail"),
-            ("1:9.2p1", {"at_least": "2:1.0"}, "fail"),
-            ("2:1.0", {"at_least": "1:9.2p1"}, "pass"),
-            ("1:9.2p1", {"equals": "2:9.2p1"}, "fail"),
-            ("0:1.5-1", {"equals": "1.5-1"}, "pass"),
-        ],
+    @cases(
+        "version comparison status",
+        ("3.0.1-20.el9", {"at_least": "1:3.0.7-28.el9_4"}, "fail"),
+        ("3.0.7-28.el9_4", {"at_least": "1:3.0.7-28.el9_4"}, "pass"),
+        ("3.0.7-28.el9_4", {"equals": "1:3.0.7-28.el9_4"}, "pass"),
+        ("3.0.7-29.el9_4", {"equals": "1:3.0.7-28.el9_4"}, "fail"),
+        ("3.0.7-28.el9_4", {"one_of": ["1:3.0.7-28.el9_4", "9"]}, "pass"),
+        ("1:9.2p1", {"at_least": "9.0"}, "pass"),
+        ("1:9.2p1", {"at_least": "9.3"}, "fail"),
+        ("1:9.2p1", {"at_most": "9.0"}, "fail"),
+        ("1:9.2p1", {"at_least": "2:1.0"}, "fail"),
+        ("2:1.0", {"at_least": "1:9.2p1"}, "pass"),
+        ("1:9.2p1", {"equals": "2:9.2p1"}, "fail"),
+        ("0:1.5-1", {"equals": "1.5-1"}, "pass"),
     )
     def test_epochs(self, judge, version, comparison, status):
         machine = packs.linux().command(RPM_COMMAND, f"openssl\t{version}\tx86_64\tinstalled\n")
         assert judge(machine, package="openssl", **comparison).status == status
 
-    @pytest.mark.parametrize(
-        ("version", "comparison", "status"),
-        [
-            # rpm prints (none) where a package has no epoch: it is 0.
-            ("(none):3.2.0-1.el9", {"at_least": "1:3.0.7-28.el9_4"}, "fail"),
-            ("1:3.0.7-28.el9_4", {"at_least": "1:3.0.7-28.el9_4"}, "pass"),
-            ("1:3.0.1-20.el9", {"at_least": "1:3.0.7-28.el9_4"}, "fail"),
-            ("1:3.0.7-28.el9_4", {"equals": "3.0.7-28.el9_4"}, "pass"),
-            ("(none):3.0.7-28", {"equals": "1:3.0.7-28"}, "fail"),
-            ("(none):3.0.7-28", {"equals": "0:3.0.7-28"}, "pass"),
-            # As the policy copied it from rpm.
-            ("(none):3.0.1-20", {"at_least": "(none):3.0.7-28"}, "fail"),
-            ("(none):3.0.7-28", {"equals": "(none):3.0.7-28"}, "pass"),
-            ("1:3.0.7-28", {"at_most": "(none):9"}, "fail"),
-            ("2:1.0-1", {"at_least": "1:9.0-1"}, "pass"),
-            ("1:3.0.7-28", {"at_least": "3.0"}, "pass"),
-            ("1:3.0.7-28", {"at_most": "3.5"}, "pass"),
-            ("1:3.0.7-28", {"matches": "^3[.]0"}, "pass"),
-            ("1:3.0.7-28", {"matches": "^1:3"}, "pass"),
-            ("(none):3.0.7-28", {"matches": "none"}, "fail"),
-        ],
+    @cases(
+        "version comparison status",
+        # rpm prints (none) where a package has no epoch: it is 0.
+        ("(none):3.2.0-1.el9", {"at_least": "1:3.0.7-28.el9_4"}, "fail"),
+        ("1:3.0.7-28.el9_4", {"at_least": "1:3.0.7-28.el9_4"}, "pass"),
+        ("1:3.0.1-20.el9", {"at_least": "1:3.0.7-28.el9_4"}, "fail"),
+        ("1:3.0.7-28.el9_4", {"equals": "3.0.7-28.el9_4"}, "pass"),
+        ("(none):3.0.7-28", {"equals": "1:3.0.7-28"}, "fail"),
+        ("(none):3.0.7-28", {"equals": "0:3.0.7-28"}, "pass"),
+        # As the policy copied it from rpm.
+        ("(none):3.0.1-20", {"at_least": "(none):3.0.7-28"}, "fail"),
+        ("(none):3.0.7-28", {"equals": "(none):3.0.7-28"}, "pass"),
+        ("1:3.0.7-28", {"at_most": "(none):9"}, "fail"),
+        ("2:1.0-1", {"at_least": "1:9.0-1"}, "pass"),
+        ("1:3.0.7-28", {"at_least": "3.0"}, "pass"),
+        ("1:3.0.7-28", {"at_most": "3.5"}, "pass"),
+        ("1:3.0.7-28", {"matches": "^3[.]0"}, "pass"),
+        ("1:3.0.7-28", {"matches": "^1:3"}, "pass"),
+        ("(none):3.0.7-28", {"matches": "none"}, "fail"),
     )
     def test_the_epoch_that_rpm_prints(self, judge, version, comparison, status):
         machine = packs.linux().command(RPM_COMMAND, f"openssl\t{version}\tx86_64\tinstalled\n")
         finding = judge(machine, package="openssl", **comparison)
-        assert finding.status == status
-        assert finding.running == version.replace("(none):", "")
+        assert finding.status == status and finding.running == version.replace("(none):", "")
 
     def test_a_recording_without_epochs(self, judge):
         machine = packs.linux().command(RPM_COMMAND, "openssl\t3.0.7-28\tx86_64\tinstalled\n")
@@ -251,13 +232,11 @@ class TestPackage:
         finding = judge(machine(), package="bash", at_least="5.0")
         assert (finding.status, finding.running) == ("pass", "5.2-1")
 
-    @pytest.mark.parametrize(
-        ("comparison", "status"),
-        [
-            ({"equals": "not installed"}, "pass"),
-            ({"at_least": "0"}, "fail"),
-            ({"matches": "."}, "fail"),
-        ],
+    @cases(
+        "comparison status",
+        ({"equals": "not installed"}, "pass"),
+        ({"at_least": "0"}, "fail"),
+        ({"matches": "."}, "fail"),
     )
     def test_a_package_that_is_not_installed(self, judge, comparison, status):
         machine = packs.linux().command(RPM_COMMAND, self.GLIBC)
@@ -293,25 +272,23 @@ class TestPackage:
 
 
 class TestService:
-    @pytest.mark.parametrize(
-        ("load", "active", "unit_file", "wanted", "status"),
-        [
-            ("loaded", "active", "enabled", "running", "pass"),
-            ("loaded", "active", "disabled", "running", "fail"),
-            ("loaded", "inactive", "enabled", "running", "fail"),
-            ("loaded", "active", "static", "running", "error"),
-            ("loaded", "inactive", "static", "running", "fail"),
-            ("loaded", "active", "enabled-runtime", "running", "fail"),
-            ("loaded", "inactive", "masked-runtime", "stopped", "error"),
-            ("loaded", "inactive", "linked", "stopped", "error"),
-            ("loaded", "active", "transient", "running", "fail"),
-            ("loaded", "inactive", "", "stopped", "error"),
-            ("loaded", "failed", "enabled", "running", "fail"),
-            ("loaded", "inactive", "disabled", "stopped", "pass"),
-            ("masked", "inactive", "masked", "stopped", "pass"),
-            ("loaded", "inactive", "enabled", "stopped", "fail"),
-            ("not-found", "inactive", "", "running", "fail"),
-        ],
+    @cases(
+        "load active unit_file wanted status",
+        ("loaded", "active", "enabled", "running", "pass"),
+        ("loaded", "active", "disabled", "running", "fail"),
+        ("loaded", "inactive", "enabled", "running", "fail"),
+        ("loaded", "active", "static", "running", "error"),
+        ("loaded", "inactive", "static", "running", "fail"),
+        ("loaded", "active", "enabled-runtime", "running", "fail"),
+        ("loaded", "inactive", "masked-runtime", "stopped", "error"),
+        ("loaded", "inactive", "linked", "stopped", "error"),
+        ("loaded", "active", "transient", "running", "fail"),
+        ("loaded", "inactive", "", "stopped", "error"),
+        ("loaded", "failed", "enabled", "running", "fail"),
+        ("loaded", "inactive", "disabled", "stopped", "pass"),
+        ("masked", "inactive", "masked", "stopped", "pass"),
+        ("loaded", "inactive", "enabled", "stopped", "fail"),
+        ("not-found", "inactive", "", "running", "fail"),
     )
     def test_now_and_at_boot(self, judge, load, active, unit_file, wanted, status):
         text = f"LoadState={load}\nActiveState={active}\nUnitFileState={unit_file}\n"
@@ -326,19 +303,17 @@ class TestService:
 
 
 class TestMount:
-    @pytest.mark.parametrize(
-        ("option", "comparison", "fstab", "status"),
-        [
-            ("noatime", {"equals": "set"}, "noatime", "pass"),
-            ("noatime", {"equals": "set"}, "defaults", "fail"),
-            ("rw", {"equals": "set"}, "defaults", "pass"),
-            ("rw", {"equals": "set"}, "ro", "fail"),
-            ("logbufs", {"at_least": 8}, "logbufs=8", "pass"),
-            ("logbufs", {"at_least": 8}, "logbufs=4", "fail"),
-            (None, {"equals": "mounted"}, "defaults", "pass"),
-            (None, {"equals": "mounted"}, "noauto", "fail"),
-            (None, {"equals": "not mounted"}, "defaults", "fail"),
-        ],
+    @cases(
+        "option comparison fstab status",
+        ("noatime", {"equals": "set"}, "noatime", "pass"),
+        ("noatime", {"equals": "set"}, "defaults", "fail"),
+        ("rw", {"equals": "set"}, "defaults", "pass"),
+        ("rw", {"equals": "set"}, "ro", "fail"),
+        ("logbufs", {"at_least": 8}, "logbufs=8", "pass"),
+        ("logbufs", {"at_least": 8}, "logbufs=4", "fail"),
+        (None, {"equals": "mounted"}, "defaults", "pass"),
+        (None, {"equals": "mounted"}, "noauto", "fail"),
+        (None, {"equals": "not mounted"}, "defaults", "fail"),
     )
     def test_fstab_and_kernel(self, judge, option, comparison, fstab, status):
         machine = packs.linux().file("/proc/self/mountinfo", MOUNTINFO)
@@ -346,14 +321,12 @@ class TestMount:
         keys = {"option": option} if option else {}
         assert judge(machine, mount="/u01", **keys, **comparison).status == status
 
-    @pytest.mark.parametrize(
-        ("keys", "status"),
-        [
-            ({"equals": "not mounted"}, "pass"),
-            ({"equals": "mounted"}, "fail"),
-            ({"option": "noatime", "equals": "set", "if_absent": "pass"}, "pass"),
-            ({"option": "noatime", "equals": "set", "if_absent": "skip"}, "skip"),
-        ],
+    @cases(
+        "keys status",
+        ({"equals": "not mounted"}, "pass"),
+        ({"equals": "mounted"}, "fail"),
+        ({"option": "noatime", "equals": "set", "if_absent": "pass"}, "pass"),
+        ({"option": "noatime", "equals": "set", "if_absent": "skip"}, "skip"),
     )
     def test_a_path_that_nothing_mounts(self, judge, keys, status):
         machine = packs.linux().file("/proc/self/mountinfo", MOUNTINFO).file("/etc/fstab", "")
@@ -394,94 +367,87 @@ class TestCommand:
         machine = packs.linux().command("getenforce (as nobody)", "", rc=1)
         assert judge(machine, command=["getenforce"], equals="Enforcing").status == "error"
 
-    @pytest.mark.parametrize(
-        ("text", "keys", "status"),
-        [
-            ("Enforcing\n", {}, "pass"),
-            ("Enforcing\nmode x\n", {}, "error"),
-            ("a\nmode=Enforcing\n", {"pattern": "^mode=(.*)"}, "pass"),
-            ("mode=Permissive\nmode=Enforcing\n", {"pattern": "^mode=(.*)"}, "fail"),
-        ],
+    @cases(
+        "text keys status",
+        ("Enforcing\n", {}, "pass"),
+        ("Enforcing\nmode x\n", {}, "error"),
+        ("a\nmode=Enforcing\n", {"pattern": "^mode=(.*)"}, "pass"),
+        ("mode=Permissive\nmode=Enforcing\n", {"pattern": "^mode=(.*)"}, "fail"),
     )
     def test_one_line_or_a_pattern(self, judge, text, keys, status):
         machine = packs.linux().command("getenforce (as nobody)", text)
-        finding = judge(machine, command=["getenforce"], equals="Enforcing", **keys)
-        assert finding.status == status
+        assert judge(machine, command=["getenforce"], equals="Enforcing", **keys).status == status
 
-    @pytest.mark.parametrize(
+    @cases(
         "argv",
-        [
-            ["cat", "/etc/hosts"],
-            ["head", "-n", "5", "/etc/hosts"],
-            ["tail", "-n5", "/proc/meminfo"],
-            ["stat", "-c", "%U", "/etc/hosts"],
-            ["ls", "-ld", "/etc"],
-            ["df", "-h", "/u01"],
-            ["df", "--output=target,avail", "-B", "1M"],
-            ["findmnt", "-n", "-o", "FSTYPE", "/u01"],
-            ["getent", "passwd", "oracle"],
-            ["getconf", "PAGESIZE"],
-            ["id", "-un"],
-            ["lsblk", "-dno", "NAME", "/dev/sda"],
-            ["lspci", "-nn", "-s", "00:1f.0"],
-            ["modinfo", "-F", "version", "nfs"],
-            ["uname", "-r"],
-            ["nproc"],
-            ["systemctl", "is-enabled", "x"],
-            ["rpm", "-q", "glibc"],
-        ],
+        ["cat", "/etc/hosts"],
+        ["head", "-n", "5", "/etc/hosts"],
+        ["tail", "-n5", "/proc/meminfo"],
+        ["stat", "-c", "%U", "/etc/hosts"],
+        ["ls", "-ld", "/etc"],
+        ["df", "-h", "/u01"],
+        ["df", "--output=target,avail", "-B", "1M"],
+        ["findmnt", "-n", "-o", "FSTYPE", "/u01"],
+        ["getent", "passwd", "oracle"],
+        ["getconf", "PAGESIZE"],
+        ["id", "-un"],
+        ["lsblk", "-dno", "NAME", "/dev/sda"],
+        ["lspci", "-nn", "-s", "00:1f.0"],
+        ["modinfo", "-F", "version", "nfs"],
+        ["uname", "-r"],
+        ["nproc"],
+        ["systemctl", "is-enabled", "x"],
+        ["rpm", "-q", "glibc"],
     )
     def test_on_the_list(self, argv):
         assert refusal(argv) is None
 
-    @pytest.mark.parametrize(
+    @cases(
         "argv",
-        [
-            ["sh", "-c", "id"],
-            ["/usr/bin/cat", "x"],
-            ["systemctl", "stop", "x"],
-            ["systemctl", "--root=/x", "is-enabled"],
-            ["rpm", "-q", "--pipe", "sh"],
-            ["rpm", "-e", "glibc"],
-            ["ip", "link", "set", "eth0", "down"],
-            ["ethtool", "-G", "eth0", "rx", "1"],
-            ["sysctl", "-w", "vm.swappiness=1"],
-            ["find", "/", "-delete"],
-            ["cat", "/dev/watchdog"],
-            ["head", "/dev/nst0"],
-            ["cat", "/proc/self/environ"],
-            ["cat", "/proc/1/environ"],
-            ["cat", "/proc/kmsg"],
-            ["cat", "/etc/../dev/watchdog"],
-            ["cat", "/./dev/watchdog"],
-            ["cat", "/proc/./self/environ"],
-            ["tail", "-f", "/var/log/x"],
-            ["tail", "--follow=name", "/x"],
-            ["wc", "--files0-from=/etc/shadow"],
-            ["cat", "relative"],
-            ["df", "--sync"],
-            ["df", "--output", "../x"],
-            ["lspci", "-M"],
-            ["lspci", "-O", "x=y"],
-            ["lspci", "-q"],
-            ["lspci", "-F", "/x"],
-            ["lscpu", "-s", "/x"],
-            ["lsblk", "--sysroot", "/x"],
-            ["findmnt", "--poll"],
-            ["findmnt", "-p"],
-            ["findmnt", "--tab-file", "/etc/shadow"],
-            ["findmnt", "-F", "/etc/shadow"],
-            ["getent", "shadow"],
-            ["getent", "gshadow"],
-            ["getent", "-s", "files", "shadow"],
-            ["getent", "--service=files", "shadow"],
-            ["modinfo", "/tmp/x.ko"],
-            ["modinfo", "-b", "/x", "nfs"],
-            ["uname", "--x"],
-            ["dpkg-query", "-W", "--admindir=/x"],
-            ["systemctl", "cat", "/etc/shadow"],
-            ["getconf", "-v", "/x", "ARG_MAX"],
-        ],
+        ["sh", "-c", "id"],
+        ["/usr/bin/cat", "x"],
+        ["systemctl", "stop", "x"],
+        ["systemctl", "--root=/x", "is-enabled"],
+        ["rpm", "-q", "--pipe", "sh"],
+        ["rpm", "-e", "glibc"],
+        ["ip", "link", "set", "eth0", "down"],
+        ["ethtool", "-G", "eth0", "rx", "1"],
+        ["sysctl", "-w", "vm.swappiness=1"],
+        ["find", "/", "-delete"],
+        ["cat", "/dev/watchdog"],
+        ["head", "/dev/nst0"],
+        ["cat", "/proc/self/environ"],
+        ["cat", "/proc/1/environ"],
+        ["cat", "/proc/kmsg"],
+        ["cat", "/etc/../dev/watchdog"],
+        ["cat", "/./dev/watchdog"],
+        ["cat", "/proc/./self/environ"],
+        ["tail", "-f", "/var/log/x"],
+        ["tail", "--follow=name", "/x"],
+        ["wc", "--files0-from=/etc/shadow"],
+        ["cat", "relative"],
+        ["df", "--sync"],
+        ["df", "--output", "../x"],
+        ["lspci", "-M"],
+        ["lspci", "-O", "x=y"],
+        ["lspci", "-q"],
+        ["lspci", "-F", "/x"],
+        ["lscpu", "-s", "/x"],
+        ["lsblk", "--sysroot", "/x"],
+        ["findmnt", "--poll"],
+        ["findmnt", "-p"],
+        ["findmnt", "--tab-file", "/etc/shadow"],
+        ["findmnt", "-F", "/etc/shadow"],
+        ["getent", "shadow"],
+        ["getent", "gshadow"],
+        ["getent", "-s", "files", "shadow"],
+        ["getent", "--service=files", "shadow"],
+        ["modinfo", "/tmp/x.ko"],
+        ["modinfo", "-b", "/x", "nfs"],
+        ["uname", "--x"],
+        ["dpkg-query", "-W", "--admindir=/x"],
+        ["systemctl", "cat", "/etc/shadow"],
+        ["getconf", "-v", "/x", "ARG_MAX"],
     )
     def test_another_command_needs_permission(self, judge, argv):
         assert "hostproof_own_commands" in refusal(argv)
@@ -492,7 +458,7 @@ class TestCommand:
             assert finding.check == "custom.own"
 
 
-@pytest.mark.parametrize("program", ["cat", "head", "tail", "wc", "ls", "stat", "readlink"])
+@cases("program", "cat", "head", "tail", "wc", "ls", "stat", "readlink")
 def test_root_reads_no_path_that_another_account_may_choose(judge, program):
     for path in ("/tmp/x", "/etc/hosts"):
         finding = judge(packs.linux(), command=[program, path], as_root=True, equals="x")
@@ -503,14 +469,12 @@ def test_root_reads_no_path_that_another_account_may_choose(judge, program):
 ENDLESS = "(a+)+$"
 
 
-@pytest.mark.parametrize(
+@cases(
     "keys",
-    [
-        {"file": "/etc/app.conf", "pattern": ENDLESS, "equals": "x"},
-        {"file": "/etc/app.conf", "pattern": ".*", "matches": ENDLESS},
-        {"command": ["print-it"], "pattern": ENDLESS, "equals": "x"},
-        {"command": ["print-it"], "matches": ENDLESS},
-    ],
+    {"file": "/etc/app.conf", "pattern": ENDLESS, "equals": "x"},
+    {"file": "/etc/app.conf", "pattern": ".*", "matches": ENDLESS},
+    {"command": ["print-it"], "pattern": ENDLESS, "equals": "x"},
+    {"command": ["print-it"], "matches": ENDLESS},
 )
 def test_a_search_without_end_is_an_error_of_its_check_only(tmp_path, monkeypatch, keys):
     path = tmp_path / "app.conf"
@@ -528,63 +492,56 @@ def test_a_search_without_end_is_an_error_of_its_check_only(tmp_path, monkeypatc
     assert "seconds" in first.why
 
 
-@pytest.mark.parametrize(
-    ("comparison", "value", "met"),
-    [
-        ({"equals": 10}, "010", True),
-        ({"equals": "a  b"}, "a b", True),
-        ({"equals": "1.5"}, "1.50", False),
-        ({"at_least": 1.5}, "1.50", True),
-        ({"at_least": "250 32000"}, "250 32000 100 128", True),
-        ({"at_least": "250 32000"}, "250 100 100 128", False),
-        ({"at_least": 1}, "unlimited", False),
-        ({"at_most": 1}, "", False),
-        ({"at_most": 1.5}, "1.50", True),
-        ({"at_most": 1.5}, "1.51", False),
-        ({"at_least": 1.5}, "1.49", False),
-        ({"one_of": ["a", 2]}, "2", True),
-        ({"one_of": ["a", "b"]}, "c", False),
-        ({"matches": "^x.z$"}, "xyz", True),
-        ({"matches": "^x.z$"}, "xz", False),
-    ],
+@cases(
+    "comparison value met",
+    ({"equals": 10}, "010", True),
+    ({"equals": "a  b"}, "a b", True),
+    ({"equals": "1.5"}, "1.50", False),
+    ({"at_least": 1.5}, "1.50", True),
+    ({"at_least": "250 32000"}, "250 32000 100 128", True),
+    ({"at_least": "250 32000"}, "250 100 100 128", False),
+    ({"at_least": 1}, "unlimited", False),
+    ({"at_most": 1}, "", False),
+    ({"at_most": 1.5}, "1.50", True),
+    ({"at_most": 1.5}, "1.51", False),
+    ({"at_least": 1.5}, "1.49", False),
+    ({"one_of": ["a", 2]}, "2", True),
+    ({"one_of": ["a", "b"]}, "c", False),
+    ({"matches": "^x.z$"}, "xyz", True),
+    ({"matches": "^x.z$"}, "xz", False),
 )
 def test_comparisons(comparison, value, met):
     assert is_met(custom(sysctl="a.b", **comparison), value) is met
 
 
-@pytest.mark.parametrize(
-    ("keys", "words"),
-    [
-        ({"sysctl": "a.b"}, "comparison must be exactly one of"),
-        ({"equals": 1}, "source must be exactly one of"),
-        ({"sysctl": "a.b", "package": "x", "equals": 1}, "source must be exactly one of"),
-        ({"sysctl": "a.b", "equals": 1, "at_most": 2}, "comparison must be exactly one of"),
-        ({"sysctl": "a.b", "equals": True}, "put yes, no, true and false in quotes"),
-        ({"sysctl": "../x", "equals": 1}, "must be the name of a sysctl"),
-        ({"sysctl": "kernel/../../../etc/x", "equals": 1}, "must be the name of a sysctl"),
-        ({"sysctl": "kernel.//.//etc/x", "equals": 1}, "must be the name of a sysctl"),
-        ({"sysctl": "kernel/..", "equals": 1}, "must be the name of a sysctl"),
-        ({"sysctl": "kernel//x", "equals": 1}, "must be the name of a sysctl"),
-        ({"sysctl": "kernel/./x", "equals": 1}, "must be the name of a sysctl"),
-        ({"sysctl": "kernel.x/", "equals": 1}, "must be the name of a sysctl"),
-        ({"file": "/etc/x", "equals": 1}, "pattern must say"),
-        ({"file": "etc/x", "pattern": "x", "equals": 1}, "absolute"),
-        ({"file": "/etc/../x", "pattern": "x", "equals": 1}, "without .."),
-        ({"file": "/etc/x", "pattern": "(", "equals": 1}, "not a regular expression"),
-        ({"file": "/etc/x", "pattern": "a{99999999999999}", "equals": 1}, "repetition number"),
-        (
-            {"file": "/etc/x", "pattern": "(" * 990 + ")" * 990, "equals": 1},
-            "not a regular expression",
-        ),
-        ({"service": "x", "equals": "on"}, "running or stopped"),
-        ({"mount": "/u01", "equals": "yes"}, "not mounted"),
-        ({"sysctl": "a.b", "equals": 1, "as_root": True}, "belongs to command"),
-        ({"sysctl": "a.b", "equals": 1, "titel": "x"}, "unknown titel"),
-        ({"sysctl": "a.b", "equals": 1, "severity": "huge"}, "must be one of critical"),
-        ({"sysctl": "a.b", "equals": 1, "title": "x" * 61}, "at most 60"),
-        ({"sysctl": "a.b", "equals": 1, "id": "Own"}, "lower case"),
-        ({"sysctl": "a.b", "equals": 1, "why": ""}, "needs"),
-    ],
+@cases(
+    "keys words",
+    ({"sysctl": "a.b"}, "comparison must be exactly one of"),
+    ({"equals": 1}, "source must be exactly one of"),
+    ({"sysctl": "a.b", "package": "x", "equals": 1}, "source must be exactly one of"),
+    ({"sysctl": "a.b", "equals": 1, "at_most": 2}, "comparison must be exactly one of"),
+    ({"sysctl": "a.b", "equals": True}, "put yes, no, true and false in quotes"),
+    ({"sysctl": "../x", "equals": 1}, "must be the name of a sysctl"),
+    ({"sysctl": "kernel/../../../etc/x", "equals": 1}, "must be the name of a sysctl"),
+    ({"sysctl": "kernel.//.//etc/x", "equals": 1}, "must be the name of a sysctl"),
+    ({"sysctl": "kernel/..", "equals": 1}, "must be the name of a sysctl"),
+    ({"sysctl": "kernel//x", "equals": 1}, "must be the name of a sysctl"),
+    ({"sysctl": "kernel/./x", "equals": 1}, "must be the name of a sysctl"),
+    ({"sysctl": "kernel.x/", "equals": 1}, "must be the name of a sysctl"),
+    ({"file": "/etc/x", "equals": 1}, "pattern must say"),
+    ({"file": "etc/x", "pattern": "x", "equals": 1}, "absolute"),
+    ({"file": "/etc/../x", "pattern": "x", "equals": 1}, "without .."),
+    ({"file": "/etc/x", "pattern": "(", "equals": 1}, "not a regular expression"),
+    ({"file": "/etc/x", "pattern": "a{99999999999999}", "equals": 1}, "repetition number"),
+    ({"file": "/etc/x", "pattern": "(" * 990 + ")" * 990, "equals": 1}, "not a regular expression"),
+    ({"service": "x", "equals": "on"}, "running or stopped"),
+    ({"mount": "/u01", "equals": "yes"}, "not mounted"),
+    ({"sysctl": "a.b", "equals": 1, "as_root": True}, "belongs to command"),
+    ({"sysctl": "a.b", "equals": 1, "titel": "x"}, "unknown titel"),
+    ({"sysctl": "a.b", "equals": 1, "severity": "huge"}, "must be one of critical"),
+    ({"sysctl": "a.b", "equals": 1, "title": "x" * 61}, "at most 60"),
+    ({"sysctl": "a.b", "equals": 1, "id": "Own"}, "lower case"),
+    ({"sysctl": "a.b", "equals": 1, "why": ""}, "needs"),
 )
 def test_an_entry_that_cannot_be_used(keys, words):
     with pytest.raises(BadEntry, match=words.replace("..", r"\.\.")):

@@ -10,6 +10,7 @@ import pytest
 from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.controls.custom import patterns
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from hostproof_controller.cli import command
 from masking_formats import COMMANDS, FILES, TEXTS
 from test_custom import entry
@@ -41,36 +42,29 @@ LINES = (
 
 
 def judged(machine: Any, **keys: Any) -> list[Any]:
-    policy = {"checks": [entry(**keys)], "own_commands": True}
-    return audit.judge_host(machine, {"custom": policy})
+    return audit.judge_host(machine, {"custom": {"checks": [entry(**keys)], "own_commands": True}})
 
 
 def machine_of(text: str) -> Any:
-    machine = packs.linux().file("/etc/app.conf", text)
-    return machine.command("print-it (as nobody)", text)
+    return packs.linux().file("/etc/app.conf", text).command("print-it (as nobody)", text)
 
 
-SOURCES: tuple[dict[str, Any], ...] = (
-    {"file": "/etc/app.conf"},
-    {"command": ["print-it"]},
-)
+SOURCES: tuple[dict[str, Any], ...] = ({"file": "/etc/app.conf"}, {"command": ["print-it"]})
 
 
 ROWS = tuple(f"{SECRET}{number:03}" + "A" * 47 for number in range(60))
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=["file", "command"])
-@pytest.mark.parametrize(
-    ("head", "end"),
-    [
-        ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"),
-        ("key: '-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KEY-----'"),
-        ("-----BEGIN PGP PRIVATE KEY BLOCK-----", "-----END PGP PRIVATE KEY BLOCK-----"),
-        ("---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----", "---- END SSH2 ENCRYPTED PRIVATE KEY ----"),
-        ("-----BEGIN OpenVPN Static key V1-----", "-----END OpenVPN Static key V1-----"),
-        ("$ANSIBLE_VAULT;1.1;AES256", ""),
-        ("Private-Lines: 60", ""),
-    ],
+@cases(
+    "head end",
+    ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"),
+    ("key: '-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KEY-----'"),
+    ("-----BEGIN PGP PRIVATE KEY BLOCK-----", "-----END PGP PRIVATE KEY BLOCK-----"),
+    ("---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----", "---- END SSH2 ENCRYPTED PRIVATE KEY ----"),
+    ("-----BEGIN OpenVPN Static key V1-----", "-----END OpenVPN Static key V1-----"),
+    ("$ANSIBLE_VAULT;1.1;AES256", ""),
+    ("Private-Lines: 60", ""),
 )
 def test_no_line_of_a_long_key_is_a_value(source, head, end):
     """Its first line can be far above the line that matches."""
@@ -89,7 +83,7 @@ def in_this_process(monkeypatch):
     monkeypatch.setattr(patterns, "_limited", lambda work, _pattern: work())
 
 
-@pytest.mark.parametrize("family", [*FORMATS, "lines"])
+@cases("family", *FORMATS, "lines")
 def test_no_format_of_a_secret_is_in_a_finding(family, in_this_process):
     texts = FORMATS.get(family) or [text.format("§") for text in LINES]
     leaks = []
@@ -116,8 +110,7 @@ def test_what_is_masked_is_not_judged(tmp_path):
             for source in ({"file": str(file)}, {"command": ["cat", str(file)], "as_root": True}):
                 keys = {"pattern": pattern, "if_absent": "pass", **comparison, **source}
                 (finding,) = judged(host, **keys)
-                assert finding.status == "error"
-                assert "secret" in finding.why
+                assert finding.status == "error" and "secret" in finding.why
                 assert judged(RecordedHost(host.evidence), **keys) == [finding]
             if SECRET not in comparison.values():
                 assert "tiger" not in json.dumps([host.evidence, finding.as_dict()])
@@ -148,27 +141,23 @@ def test_no_file_of_secrets_is_taken(family):
     assert "tiger" not in json.dumps([finding.as_dict() for finding in found])
 
 
-@pytest.mark.parametrize(
-    ("fstab", "keys"),
-    [
-        (f"//f/s /mnt cifs rw,password={SECRET} 0 0\n", {"mount": "/mnt", "option": "password"}),
-        (f"//f/s /mnt cifs rw,pass={SECRET} 0 0\n", {"mount": "/mnt", "option": "pass"}),
-        (f"m /mnt ceph rw,secret={SECRET} 0 0\n", {"mount": "/mnt", "option": "secret"}),
-    ],
+@cases(
+    "fstab keys",
+    (f"//f/s /mnt cifs rw,password={SECRET} 0 0\n", {"mount": "/mnt", "option": "password"}),
+    (f"//f/s /mnt cifs rw,pass={SECRET} 0 0\n", {"mount": "/mnt", "option": "pass"}),
+    (f"m /mnt ceph rw,secret={SECRET} 0 0\n", {"mount": "/mnt", "option": "secret"}),
 )
 def test_options_of_mounts(fstab, keys):
     mountinfo = f"36 25 0:40 / /mnt rw - cifs //f/s rw,{keys['option']}={SECRET}\n"
     machine = packs.linux().file("/etc/fstab", fstab).file("/proc/self/mountinfo", mountinfo)
     (finding,) = judged(machine, equals="x", **keys)
-    assert finding.status == "error"
-    assert "tiger" not in json.dumps(finding.as_dict())
+    assert finding.status == "error" and "tiger" not in json.dumps(finding.as_dict())
 
 
 def test_kernel_parameters_that_hold_a_key():
     for name in ("net.ipv4.tcp_fastopen_key", "net/ipv6/conf/eth0.1/stable_secret"):
         (finding,) = judged(packs.linux(), sysctl=name, matches=".")
-        assert finding.check == "custom.policy_entry"
-        assert "secrets" in finding.why
+        assert finding.check == "custom.policy_entry" and "secrets" in finding.why
 
 
 FORMS = (["--format", "csv"], ["--format", "sarif"], ["--format", "markdown"], ["--verbose"])
@@ -193,5 +182,4 @@ def test_no_report_shows_a_captured_secret(tmp_path, capsys, in_this_process):
         for name in names:
             with open(os.path.join(place, name), encoding="utf-8") as stream:
                 shown += stream.read()
-    assert "custom.c0_0" in shown
-    assert "tiger" not in shown
+    assert "custom.c0_0" in shown and "tiger" not in shown

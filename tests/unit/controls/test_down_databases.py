@@ -90,8 +90,7 @@ def test_the_one_instance_with_a_file_is_what_starts():
         (f"prod:{HOME}:N\n", "prod"),
         (f"PROD_1:{HOME}:N\n", "PROD_1"),
     ):
-        machine = down(oratab, {f"init{name}.ora": "sga_target=16G\n"})
-        covers, wasted = of_pool(machine)
+        covers, wasted = of_pool(down(oratab, {f"init{name}.ora": "sga_target=16G\n"}))
         assert (covers.status, wasted.status) == ("pass", "pass"), covers
         assert f"{name} (down) 8196" in covers.desired
 
@@ -130,8 +129,7 @@ def test_what_is_no_database_takes_no_part():
     machine.command("stat -L -c %U /u01/client/bin/sqlplus", "oracle\n")
     covers, wasted = of_pool(machine)
     assert covers.status == "skip", covers
-    assert wasted.status == "warn"
-    assert not wasted.commands
+    assert wasted.status == "warn" and not wasted.commands
 
 
 HIDDEN = {
@@ -180,8 +178,7 @@ def test_clusterware_lists_its_databases():
     machine.evidence.clear()
     machine.command(listing[0], listing[1] + "NAME=ora.dev.db\n")
     covers, wasted = of_pool(machine)
-    assert (covers.status, wasted.status) == ("error", "error")
-    assert "(dev)" in covers.why
+    assert (covers.status, wasted.status) == ("error", "error") and "(dev)" in covers.why
     machine.evidence.clear()
     assert (
         of_pool(machine.command(listing[0], "CRS-4047: No Oracle Clusterware", 1))[0].status

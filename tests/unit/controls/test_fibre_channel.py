@@ -30,11 +30,7 @@ def hba(
     machine = recorded().folder("/sys/class/fc_host", folder)
     machine.link(folder, f"/sys/devices/pci0000:5d/{ADDRESS}/host3/fc_host/host3")
     real = f"/sys/devices/pci0000:5d/{ADDRESS}/host3/fc_host/host3"
-    for name, value in (
-        ("port_state", state),
-        ("speed", speed),
-        ("supported_speeds", supported),
-    ):
+    for name, value in (("port_state", state), ("speed", speed), ("supported_speeds", supported)):
         machine.file(f"{real}/{name}", value + "\n")
     slot = f"/sys/bus/pci/devices/{ADDRESS}"
     machine.file(f"{slot}/current_link_width", f"{width}\n")
@@ -44,8 +40,7 @@ def hba(
 
 def test_8_gbit_hba_on_a_4_gbit_switch(judge):
     (finding,) = judge(hba(), "hba_speed")
-    assert finding.status == "warn"
-    assert finding.title.startswith("host3: ")
+    assert finding.status == "warn" and finding.title.startswith("host3: ")
     assert finding.why == "It runs at 4 Gbit/s, and supports 8 Gbit/s."
 
 

@@ -19,6 +19,7 @@ from ansible.module_utils.hostproof.controls.firewall.parsers import (
     sockets,
 )
 from ansible.module_utils.hostproof.errors import ParseError, PolicyError
+from cases import cases
 from default_policies import changed_policy
 from firewall_packs import (
     ADDRESSES,
@@ -69,67 +70,63 @@ def text_rules(*rules, policy="accept", hook="input"):
 
 
 class TestPackets:
-    @pytest.mark.parametrize(
-        ("rules", "policy", "expected"),
-        [
-            ([], "accept", "open"),
-            ([], "drop", "blocked"),
-            (["tcp dport 1521 drop"], "accept", "blocked"),
-            (["tcp dport 1500-1600 accept"], "drop", "open"),
-            (["tcp dport { 22, 1521 } accept"], "drop", "open"),
-            (["tcp dport 1520 accept"], "drop", "blocked"),
-            (["udp dport 1521 accept"], "drop", "blocked"),
-            (["th dport 1521 accept"], "drop", "open"),
-            (["meta l4proto tcp accept"], "drop", "open"),
-            (["ip protocol udp accept"], "drop", "blocked"),
-            (["ct state established,related accept"], "drop", "blocked"),
-            (["ct state { new, established } accept"], "drop", "open"),
-            (["ct state vmap { established : accept, invalid : drop }"], "accept", "open"),
-            # As firewalld has it in filter_INPUT.
-            (["ct status dnat accept"], "drop", "blocked"),
-            (["iif lo accept"], "drop", "blocked"),
-            (["iifname != lo tcp dport 1521 drop"], "accept", "blocked"),
-            (['iifname "eth0" tcp dport 1521 accept'], "drop", "partly"),
-            (["ip saddr 10.0.0.0/8 accept"], "drop", "partly"),
-            (["ip saddr 127.0.0.0/8 accept"], "drop", "blocked"),
-            (["ip saddr @clients tcp dport 1521 accept"], "drop", "partly"),
-            (["ip6 saddr ::1 accept"], "drop", "blocked"),
-            (["ip saddr 10.0.0.1 drop", "reject with tcp reset"], "accept", "blocked"),
-            (["jump other"], "drop", "open"),
-            (["goto other"], "drop", "open"),
-            (["tcp dport 1521 return", "drop"], "accept", "open"),
-            (['tcp dport 1521 counter log prefix "a drop" level info drop'], "accept", "blocked"),
-            (["tcp dport 1521 # drop", "accept"], "drop", "open"),
-            (['osf name "Linux" tcp dport 1521 drop'], "accept", "unclear"),
-            (['osf name "Linux" tcp dport 1521 drop', "drop"], "accept", "blocked"),
-            (["tcp dport @ports drop"], "accept", "unclear"),
-            (["tcp dport vmap { 1521 : jump other }"], "drop", "open"),
-            (["jump absent"], "drop", "unclear"),
-            (['log prefix "in: " jump other'], "drop", "open"),
-            (['ct state new log prefix "x" tcp dport 22 accept'], "drop", "blocked"),
-            (["log flags tcp options tcp dport 22 accept"], "drop", "blocked"),
-            (["tcp dport 1521 queue num 0"], "accept", "unclear"),
-            (["tcp flags & (fin | syn | rst | ack) == syn tcp dport 22 accept"], "drop", "blocked"),
-            (["tcp flags syn / fin,syn,rst,ack tcp dport 1521 drop"], "accept", "blocked"),
-            (["tcp dport { ssh, ncube-lm } accept"], "accept", "open"),
-            (["tcp dport ssh accept"], "drop", "blocked"),
-            # Hardening that does not concern the first packet.
-            (["ip frag-off & 0x1fff != 0 drop"], "accept", "open"),
-            (["tcp flags & (fin|syn) == (fin|syn) drop"], "accept", "open"),
-            (["tcp flags != syn ct state new drop"], "accept", "open"),
-            (["ct direction original drop"], "accept", "unclear"),
-        ],
+    @cases(
+        "rules policy expected",
+        ([], "accept", "open"),
+        ([], "drop", "blocked"),
+        (["tcp dport 1521 drop"], "accept", "blocked"),
+        (["tcp dport 1500-1600 accept"], "drop", "open"),
+        (["tcp dport { 22, 1521 } accept"], "drop", "open"),
+        (["tcp dport 1520 accept"], "drop", "blocked"),
+        (["udp dport 1521 accept"], "drop", "blocked"),
+        (["th dport 1521 accept"], "drop", "open"),
+        (["meta l4proto tcp accept"], "drop", "open"),
+        (["ip protocol udp accept"], "drop", "blocked"),
+        (["ct state established,related accept"], "drop", "blocked"),
+        (["ct state { new, established } accept"], "drop", "open"),
+        (["ct state vmap { established : accept, invalid : drop }"], "accept", "open"),
+        # As firewalld has it in filter_INPUT.
+        (["ct status dnat accept"], "drop", "blocked"),
+        (["iif lo accept"], "drop", "blocked"),
+        (["iifname != lo tcp dport 1521 drop"], "accept", "blocked"),
+        (['iifname "eth0" tcp dport 1521 accept'], "drop", "partly"),
+        (["ip saddr 10.0.0.0/8 accept"], "drop", "partly"),
+        (["ip saddr 127.0.0.0/8 accept"], "drop", "blocked"),
+        (["ip saddr @clients tcp dport 1521 accept"], "drop", "partly"),
+        (["ip6 saddr ::1 accept"], "drop", "blocked"),
+        (["ip saddr 10.0.0.1 drop", "reject with tcp reset"], "accept", "blocked"),
+        (["jump other"], "drop", "open"),
+        (["goto other"], "drop", "open"),
+        (["tcp dport 1521 return", "drop"], "accept", "open"),
+        (['tcp dport 1521 counter log prefix "a drop" level info drop'], "accept", "blocked"),
+        (["tcp dport 1521 # drop", "accept"], "drop", "open"),
+        (['osf name "Linux" tcp dport 1521 drop'], "accept", "unclear"),
+        (['osf name "Linux" tcp dport 1521 drop', "drop"], "accept", "blocked"),
+        (["tcp dport @ports drop"], "accept", "unclear"),
+        (["tcp dport vmap { 1521 : jump other }"], "drop", "open"),
+        (["jump absent"], "drop", "unclear"),
+        (['log prefix "in: " jump other'], "drop", "open"),
+        (['ct state new log prefix "x" tcp dport 22 accept'], "drop", "blocked"),
+        (["log flags tcp options tcp dport 22 accept"], "drop", "blocked"),
+        (["tcp dport 1521 queue num 0"], "accept", "unclear"),
+        (["tcp flags & (fin | syn | rst | ack) == syn tcp dport 22 accept"], "drop", "blocked"),
+        (["tcp flags syn / fin,syn,rst,ack tcp dport 1521 drop"], "accept", "blocked"),
+        (["tcp dport { ssh, ncube-lm } accept"], "accept", "open"),
+        (["tcp dport ssh accept"], "drop", "blocked"),
+        # Hardening that does not concern the first packet.
+        (["ip frag-off & 0x1fff != 0 drop"], "accept", "open"),
+        (["tcp flags & (fin|syn) == (fin|syn) drop"], "accept", "open"),
+        (["tcp flags != syn ct state new drop"], "accept", "open"),
+        (["ct direction original drop"], "accept", "unclear"),
     )
     def test_a_new_connection_to_the_listener(self, rules, policy, expected):
         assert state(text_rules(*rules, policy=policy), 1521) == expected
 
     def test_hooks(self):
         out = text_rules("tcp dport 2049 drop", hook="output")
-        assert state(out, 2049) == "open"
-        assert state(out, 2049, direction="out") == "blocked"
+        assert state(out, 2049) == "open" and state(out, 2049, direction="out") == "blocked"
         assert state(text_rules("drop", hook="forward"), 1521) == "open"
-        raw = text_rules("tcp dport 1521 drop", hook="prerouting")
-        assert state(raw, 1521) == "blocked"
+        assert state(text_rules("tcp dport 1521 drop", hook="prerouting"), 1521) == "blocked"
 
     def test_a_chain_of_a_device(self):
         text = (
@@ -143,15 +140,13 @@ class TestPackets:
         tables = {**text_rules(), ("ip", "raw"): text_rules(policy="drop")["inet", "filter"]}
         assert state(tables, 1521) == "blocked"
 
-    @pytest.mark.parametrize(
-        ("name", "states"),
-        [
-            ("two-families.nft", {1521: "open", 22: "open", 1522: "blocked"}),
-            # define, and a verdict map of the protocol, in files of public servers.
-            ("verdict-maps.nft", {1521: "open", 1522: "blocked"}),
-            ("defined-lists.nft", {1521: "partly"}),
-            ("debian-12-nftables.conf", {1521: "open"}),
-        ],
+    @cases(
+        "name states",
+        ("two-families.nft", {1521: "open", 22: "open", 1522: "blocked"}),
+        # define, and a verdict map of the protocol, in files of public servers.
+        ("verdict-maps.nft", {1521: "open", 1522: "blocked"}),
+        ("defined-lists.nft", {1521: "partly"}),
+        ("debian-12-nftables.conf", {1521: "open"}),
     )
     def test_files_of_public_hosts(self, name, states):
         tables = nft_text.parse(fixture(name))
@@ -180,21 +175,18 @@ class TestPackets:
         )
         assert state(tables, 1521) == "unclear"
 
-    @pytest.mark.parametrize(
-        ("rules", "limits"),
-        [
-            (["tcp dport 1521 limit rate 10/second burst 5 packets accept", "drop"], 1),
-            (["tcp dport 1521 limit rate over 10/second drop"], 1),
-            (["limit rate 10/second log", "tcp dport 1521 accept"], 0),
-            (["tcp dport 22 limit rate over 10/second drop"], 0),
-            (["tcp dport 1521 limit rate 10/second accept", "accept"], 0),
-            (["tcp dport 1521 ct count over 20 drop"], 1),
-        ],
+    @cases(
+        "rules limits",
+        (["tcp dport 1521 limit rate 10/second burst 5 packets accept", "drop"], 1),
+        (["tcp dport 1521 limit rate over 10/second drop"], 1),
+        (["limit rate 10/second log", "tcp dport 1521 accept"], 0),
+        (["tcp dport 22 limit rate over 10/second drop"], 0),
+        (["tcp dport 1521 limit rate 10/second accept", "accept"], 0),
+        (["tcp dport 1521 ct count over 20 drop"], 1),
     )
     def test_limits(self, rules, limits):
         reach = packets.reach(text_rules(*rules), packets.Packet("tcp", 1521))
-        assert reach.state == "open"
-        assert len(reach.limits) == limits
+        assert reach.state == "open" and len(reach.limits) == limits
 
 
 class TestFormats:
@@ -224,56 +216,50 @@ class TestFormats:
     def test_recorded_rules_of_insights(self):
         tables, _foreign = nft_json.parse(fixture("insights-svc.json"))
         # A verdict map of one chain accepts and drops some sources; the other rejects the rest.
-        assert state(tables, 443) == "partly"
-        assert state(tables, 1521) == "blocked"
+        assert state(tables, 443) == "partly" and state(tables, 1521) == "blocked"
         saved = iptables_save.parse(fixture("insights-iptables.save"))
         assert (state(saved, 22), state(saved, 1521)) == ("open", "partly")
 
-    @pytest.mark.parametrize(
-        ("rule", "expected"),
-        [
-            ("-A INPUT -p tcp --dport 1521 -j DROP", "blocked"),
-            ("-A INPUT ! -i lo -p tcp -j REJECT --reject-with tcp-reset", "blocked"),
-            ("-A INPUT ! -s 10.0.0.0/8 -j DROP", "partly"),
-            ("[12:640] -A INPUT -p tcp -m multiport --dports 80,1521:1530 -j DROP", "blocked"),
-            ("-A INPUT -p tcp --syn -j DROP", "blocked"),
-            ("-A INPUT -p tcp ! --syn -j DROP", "open"),
-            ("-A INPUT -p tcp --tcp-flags FIN,SYN,RST,ACK SYN -j DROP", "blocked"),
-            ("-A INPUT -p icmp -m icmp --icmp-type 8 -j DROP", "open"),
-            ('-A INPUT -m comment --comment "no -j DROP" -j ACCEPT', "open"),
-            ("-A INPUT -m recent --update --seconds 60 --name x -j DROP", "unclear"),
-            (
-                "-A INPUT -p tcp -m tcp --dport 1521 -m connlimit --connlimit-above 9 -j DROP",
-                "open",
-            ),
-            ("-A INPUT -j LOG --log-prefix DROP", "open"),
-            ("-A INPUT -j nowhere", "unclear"),
-            # As a person writes it, and not iptables-save.
-            ("-A INPUT -p 6 --dport 1521 -j DROP", "blocked"),
-            ("-A INPUT -p TCP --dport 1521 -j DROP", "blocked"),
-            ("-A INPUT -p 0 -j DROP", "blocked"),
-            ("-A INPUT -p tcp --dport=1521 --jump DROP", "blocked"),
-            ("-A INPUT --protocol tcp --in-interface eth0 --dport 1521 -j DROP", "partly"),
-            ("-A INPUT --in-interface lo --jump DROP", "open"),
-            ("-A INPUT -j DROP -p tcp --dport 22", "open"),
-            ("-A INPUT -j REJECT --reject-with tcp-reset -p tcp --dport 1521", "blocked"),
-            ("-A INPUT -p tcp --dport 1500: -j DROP", "blocked"),
-            ("-A INPUT -p tcp --dport :1520 -j DROP", "open"),
-            ("-A INPUT -p tcp -m multiport --dports 22,1500: -j DROP", "blocked"),
-            ("-A INPUT -p tcp --dport : -j DROP", "unclear"),
-            ("-A INPUT -s 0/0 -j DROP", "blocked"),
-            ("-A INPUT ! -s 0.0.0.0/0.0.0.0 -j DROP", "open"),
-            ("-A INPUT -p tcp --sport 1024:65535 --dport 1521 -j DROP", "blocked"),
-            ("-A INPUT -p tcp --sport 1:1023 --dport 1521 -j DROP", "open"),
-            ("-A INPUT -f -j DROP", "open"),
-            ("-A INPUT -p tcp -m tcp --tcp-flags FIN,SYN,RST,PSH,ACK,URG NONE -j DROP", "open"),
-        ],
+    @cases(
+        "rule expected",
+        ("-A INPUT -p tcp --dport 1521 -j DROP", "blocked"),
+        ("-A INPUT ! -i lo -p tcp -j REJECT --reject-with tcp-reset", "blocked"),
+        ("-A INPUT ! -s 10.0.0.0/8 -j DROP", "partly"),
+        ("[12:640] -A INPUT -p tcp -m multiport --dports 80,1521:1530 -j DROP", "blocked"),
+        ("-A INPUT -p tcp --syn -j DROP", "blocked"),
+        ("-A INPUT -p tcp ! --syn -j DROP", "open"),
+        ("-A INPUT -p tcp --tcp-flags FIN,SYN,RST,ACK SYN -j DROP", "blocked"),
+        ("-A INPUT -p icmp -m icmp --icmp-type 8 -j DROP", "open"),
+        ('-A INPUT -m comment --comment "no -j DROP" -j ACCEPT', "open"),
+        ("-A INPUT -m recent --update --seconds 60 --name x -j DROP", "unclear"),
+        ("-A INPUT -p tcp -m tcp --dport 1521 -m connlimit --connlimit-above 9 -j DROP", "open"),
+        ("-A INPUT -j LOG --log-prefix DROP", "open"),
+        ("-A INPUT -j nowhere", "unclear"),
+        # As a person writes it, and not iptables-save.
+        ("-A INPUT -p 6 --dport 1521 -j DROP", "blocked"),
+        ("-A INPUT -p TCP --dport 1521 -j DROP", "blocked"),
+        ("-A INPUT -p 0 -j DROP", "blocked"),
+        ("-A INPUT -p tcp --dport=1521 --jump DROP", "blocked"),
+        ("-A INPUT --protocol tcp --in-interface eth0 --dport 1521 -j DROP", "partly"),
+        ("-A INPUT --in-interface lo --jump DROP", "open"),
+        ("-A INPUT -j DROP -p tcp --dport 22", "open"),
+        ("-A INPUT -j REJECT --reject-with tcp-reset -p tcp --dport 1521", "blocked"),
+        ("-A INPUT -p tcp --dport 1500: -j DROP", "blocked"),
+        ("-A INPUT -p tcp --dport :1520 -j DROP", "open"),
+        ("-A INPUT -p tcp -m multiport --dports 22,1500: -j DROP", "blocked"),
+        ("-A INPUT -p tcp --dport : -j DROP", "unclear"),
+        ("-A INPUT -s 0/0 -j DROP", "blocked"),
+        ("-A INPUT ! -s 0.0.0.0/0.0.0.0 -j DROP", "open"),
+        ("-A INPUT -p tcp --sport 1024:65535 --dport 1521 -j DROP", "blocked"),
+        ("-A INPUT -p tcp --sport 1:1023 --dport 1521 -j DROP", "open"),
+        ("-A INPUT -f -j DROP", "open"),
+        ("-A INPUT -p tcp -m tcp --tcp-flags FIN,SYN,RST,PSH,ACK,URG NONE -j DROP", "open"),
     )
     def test_iptables_save(self, rule, expected):
         text = f"*filter\n:INPUT ACCEPT [0:0]\n{rule}\nCOMMIT\n"
         assert state(iptables_save.parse(text), 1521) == expected
 
-    @pytest.mark.parametrize("test", ["ip protocol 6", "meta l4proto 6 th dport 1521"])
+    @cases("test", "ip protocol 6", "meta l4proto 6 th dport 1521")
     def test_a_protocol_by_its_number(self, test):
         assert state(text_rules(f"{test} drop"), 1521) == "blocked"
 
@@ -281,7 +267,7 @@ class TestFormats:
         text = "*filter\n-A INPUT -p tcp --dport 1521 -j DROP\nCOMMIT\n"
         assert state(iptables_save.parse(text), 1521) == "blocked"
 
-    @pytest.mark.parametrize("expression", [{"queue": {"num": 0}}, {"quota": {"val": 1}}])
+    @cases("expression", {"queue": {"num": 0}}, {"quota": {"val": 1}})
     def test_json_without_a_certain_verdict(self, expression):
         match = {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}}}
         port = {"match": {**match, "right": 1521}}
@@ -314,26 +300,24 @@ class TestFormats:
         tables, _foreign = nft_json.parse(json.dumps({"nftables": [{"chain": chain}, *rules]}))
         assert state(tables, 1521) == "blocked"
 
-    @pytest.mark.parametrize(
-        ("parse", "text"),
-        [
-            (iptables_save.parse, "*filter\n:INPUT ACCEPT [0:0]\n"),
-            (iptables_save.parse, "*filter\nnonsense\nCOMMIT\n"),
-            (iptables_save.parse, '*filter\n-A INPUT --comment "x\nCOMMIT\n'),
-            (nft_json.parse, "[]"),
-            (nft_json.parse, '{"nftables": [{"rule": {"family": "ip"}}]}'),
-            (nft_json.parse, "[" * 100000),
-            (nft_text.parse, 'include "/etc/nftables/*.nft"\n'),
-            (nft_text.parse, "table inet filter {\n"),
-            (nft_text.parse, "table inet filter { what }\n"),
-            (sockets.parse, "nothing"),
-            (sockets.parse, NO_SOCKETS + "tcp LISTEN\n"),
-            (firewalld_zone.parse_zone, "<zone>"),
-            (firewalld_zone.parse_zone, "<service/>"),
-            (firewalld_zone.parse_zone, '<!DOCTYPE zone [<!ENTITY a "b">]><zone/>'),
-            (firewalld_zone.parse_zone, '<zone><port port="x" protocol="tcp"/></zone>'),
-            (firewalld_zone.parse_zone, "<zone>" + "<a>" * 70 + "</a>" * 70 + "</zone>"),
-        ],
+    @cases(
+        "parse text",
+        (iptables_save.parse, "*filter\n:INPUT ACCEPT [0:0]\n"),
+        (iptables_save.parse, "*filter\nnonsense\nCOMMIT\n"),
+        (iptables_save.parse, '*filter\n-A INPUT --comment "x\nCOMMIT\n'),
+        (nft_json.parse, "[]"),
+        (nft_json.parse, '{"nftables": [{"rule": {"family": "ip"}}]}'),
+        (nft_json.parse, "[" * 100000),
+        (nft_text.parse, 'include "/etc/nftables/*.nft"\n'),
+        (nft_text.parse, "table inet filter {\n"),
+        (nft_text.parse, "table inet filter { what }\n"),
+        (sockets.parse, "nothing"),
+        (sockets.parse, NO_SOCKETS + "tcp LISTEN\n"),
+        (firewalld_zone.parse_zone, "<zone>"),
+        (firewalld_zone.parse_zone, "<service/>"),
+        (firewalld_zone.parse_zone, '<!DOCTYPE zone [<!ENTITY a "b">]><zone/>'),
+        (firewalld_zone.parse_zone, '<zone><port port="x" protocol="tcp"/></zone>'),
+        (firewalld_zone.parse_zone, "<zone>" + "<a>" * 70 + "</a>" * 70 + "</zone>"),
     )
     def test_what_cannot_be_read(self, parse, text):
         with pytest.raises(ParseError):
@@ -367,8 +351,7 @@ class TestWhereItCounts:
         assert {finding.status for finding in findings.values()} == {"skip"}
 
     def test_sockets_that_are_not_known(self, judge):
-        machine = host()
-        machine.command("ss -lntup", "", rc=1)
+        machine = host().command("ss -lntup", "", rc=1)
         assert "error" in {finding.status for finding in judge(machine, "none").values()}
         assert judge(machine)["ports", "1521/tcp"].status == "pass"
 
@@ -414,8 +397,7 @@ class TestPorts:
         assert (finding.status, finding.persisted) == ("pass", "accepted")
 
     def test_firewalld(self, judge):
-        machine = with_firewalld(host(enabled="firewalld"), fixture("public.xml"))
-        findings = judge(machine, RAC)
+        findings = judge(with_firewalld(host(enabled="firewalld"), fixture("public.xml")), RAC)
         statuses = {
             port: finding.status for (check, port), finding in findings.items() if check == "ports"
         }
@@ -424,19 +406,17 @@ class TestPorts:
         limit = findings["rate_limit", "1525/tcp"]
         assert (limit.status, limit.persisted) == ("warn", "limit 10/m")
 
-    @pytest.mark.parametrize(
-        ("rule", "status"),
-        [
-            ('family="ipv6"><port port="1521" protocol="tcp"/><accept/>', "fail"),
-            ('family="ipv6"><source address="fd00::/8"/><accept/>', "fail"),
-            ('family="ipv4"><port port="1521" protocol="tcp"/><accept/>', "pass"),
-            ('><source address="10.0.0.0/8"/><accept/>', "pass"),
-            ('><source address="10.0.0.0/8"/><protocol value="vrrp"/><accept/>', "fail"),
-            ('><protocol value="vrrp"/><accept/>', "fail"),
-            ('><source address="10.0.0.0/8"/><icmp-type name="echo-request"/><accept/>', "fail"),
-            ('><source address="10.0.0.0/8"/><protocol value="tcp"/><accept/>', "pass"),
-            ('><source address="a"/><source-port port="53" protocol="tcp"/><accept/>', "fail"),
-        ],
+    @cases(
+        "rule status",
+        ('family="ipv6"><port port="1521" protocol="tcp"/><accept/>', "fail"),
+        ('family="ipv6"><source address="fd00::/8"/><accept/>', "fail"),
+        ('family="ipv4"><port port="1521" protocol="tcp"/><accept/>', "pass"),
+        ('><source address="10.0.0.0/8"/><accept/>', "pass"),
+        ('><source address="10.0.0.0/8"/><protocol value="vrrp"/><accept/>', "fail"),
+        ('><protocol value="vrrp"/><accept/>', "fail"),
+        ('><source address="10.0.0.0/8"/><icmp-type name="echo-request"/><accept/>', "fail"),
+        ('><source address="10.0.0.0/8"/><protocol value="tcp"/><accept/>', "pass"),
+        ('><source address="a"/><source-port port="53" protocol="tcp"/><accept/>', "fail"),
     )
     def test_a_rich_rule_for_other_packets_opens_nothing(self, judge, rule, status):
         machine = with_firewalld(host(enabled="firewalld"), f"<zone><rule {rule}</rule></zone>")
@@ -448,22 +428,20 @@ class TestPorts:
         machine = with_firewalld(host(enabled="firewalld"), zone)
         assert judge(machine)["ports", "1521/tcp"].status == "pass"
 
-    @pytest.mark.parametrize(
-        ("rules", "status"),
-        [
-            # Without a priority denials come first, and the ports of a zone have none.
-            ("<rule>{}<accept/></rule><rule>{}<drop/></rule>", "fail"),
-            ('<rule priority="-1">{}<accept/></rule><rule>{}<drop/></rule>', "pass"),
-            ('<rule priority="1">{}<drop/></rule><rule>{}<accept/></rule>', "pass"),
-            ('<rule priority="1">{}<accept/></rule><rule>{}<drop/></rule>', "fail"),
-            ('<rule priority="1">{}<accept/></rule><rule priority="2">{}<drop/></rule>', "pass"),
-            ('<rule priority="2">{}<accept/></rule><rule priority="1">{}<drop/></rule>', "fail"),
-            ('<rule priority="-9">{}<drop/></rule><rule priority="-10">{}<accept/></rule>', "pass"),
-            ('<rule priority="7">{}<accept/></rule><rule priority="7">{}<drop/></rule>', "fail"),
-            ('{}<rule priority="5">{}<drop/></rule>', "pass"),
-            ('{}<rule priority="-5">{}<drop/></rule>', "fail"),
-            ('<rule priority="x">{}<accept/></rule>', "error"),
-        ],
+    @cases(
+        "rules status",
+        # Without a priority denials come first, and the ports of a zone have none.
+        ("<rule>{}<accept/></rule><rule>{}<drop/></rule>", "fail"),
+        ('<rule priority="-1">{}<accept/></rule><rule>{}<drop/></rule>', "pass"),
+        ('<rule priority="1">{}<drop/></rule><rule>{}<accept/></rule>', "pass"),
+        ('<rule priority="1">{}<accept/></rule><rule>{}<drop/></rule>', "fail"),
+        ('<rule priority="1">{}<accept/></rule><rule priority="2">{}<drop/></rule>', "pass"),
+        ('<rule priority="2">{}<accept/></rule><rule priority="1">{}<drop/></rule>', "fail"),
+        ('<rule priority="-9">{}<drop/></rule><rule priority="-10">{}<accept/></rule>', "pass"),
+        ('<rule priority="7">{}<accept/></rule><rule priority="7">{}<drop/></rule>', "fail"),
+        ('{}<rule priority="5">{}<drop/></rule>', "pass"),
+        ('{}<rule priority="-5">{}<drop/></rule>', "fail"),
+        ('<rule priority="x">{}<accept/></rule>', "error"),
     )
     def test_the_priority_of_a_rich_rule(self, judge, rules, status):
         """firewalld.richlanguage(5), and the action among equal ones."""
@@ -471,41 +449,35 @@ class TestPorts:
         machine = with_firewalld(host(enabled="firewalld"), zone)
         assert judge(machine)["ports", "1521/tcp"].status == status
 
-    @pytest.mark.parametrize(
-        ("path", "text", "status"),
-        [
-            ("direct.xml", '<direct><rule ipv="ipv4">-p tcp -j DROP</rule></direct>', "error"),
-            ("direct.xml", DIRECT.format("INPUT", "-p tcp --dport 1521 -j DROP"), "fail"),
-            ("direct.xml", DIRECT.format("INPUT", "-p tcp --dport 22 -j DROP"), "pass"),
-            ("direct.xml", DIRECT.format("OUTPUT", "-p tcp -m tcp --dport=443 -j DROP"), "pass"),
-            ("direct.xml", DIRECT.format("OUTPUT", "-j DROP"), "fail"),
-            ("direct.xml", DIRECT.format("IN_public_deny", "-j DROP"), "error"),
-            ("direct.xml", DIRECT.replace("ipv4", "ipv6").format("INPUT", "-j DROP"), "pass"),
-            (
-                "direct.xml",
-                '<direct><passthrough ipv="ipv4">-A INPUT -p tcp --dport 1521 -j REJECT'
-                "</passthrough></direct>",
-                "fail",
-            ),
-            ("direct.xml", '<direct><passthrough ipv="ipv4">-F</passthrough></direct>', "error"),
-            (
-                "policies/in.xml",
-                '<policy target="DROP"><egress-zone name="HOST"/></policy>',
-                "pass",
-            ),
-            ("policies/in.xml", POLICY.format(' target="DROP"', "ANY", "HOST", ""), "fail"),
-            ("policies/in.xml", POLICY.format(' target="DROP"', "public", "HOST", ""), "fail"),
-            ("policies/in.xml", POLICY.format(' target="DROP"', "work", "HOST", ""), "pass"),
-            (
-                "policies/in.xml",
-                POLICY.format(' target="REJECT" priority="5"', "ANY", "HOST", ""),
-                "pass",
-            ),
-            ("policies/in.xml", POLICY.format("", "ANY", "HOST", DROPS), "fail"),
-            ("policies/in.xml", POLICY.format("", "ANY", "HOST", DROPS + "<disable/>"), "pass"),
-            # Replies belong to connections that exist.
-            ("policies/out.xml", POLICY.format(' target="DROP"', "HOST", "ANY", ""), "pass"),
-        ],
+    @cases(
+        "path text status",
+        ("direct.xml", '<direct><rule ipv="ipv4">-p tcp -j DROP</rule></direct>', "error"),
+        ("direct.xml", DIRECT.format("INPUT", "-p tcp --dport 1521 -j DROP"), "fail"),
+        ("direct.xml", DIRECT.format("INPUT", "-p tcp --dport 22 -j DROP"), "pass"),
+        ("direct.xml", DIRECT.format("OUTPUT", "-p tcp -m tcp --dport=443 -j DROP"), "pass"),
+        ("direct.xml", DIRECT.format("OUTPUT", "-j DROP"), "fail"),
+        ("direct.xml", DIRECT.format("IN_public_deny", "-j DROP"), "error"),
+        ("direct.xml", DIRECT.replace("ipv4", "ipv6").format("INPUT", "-j DROP"), "pass"),
+        (
+            "direct.xml",
+            '<direct><passthrough ipv="ipv4">-A INPUT -p tcp --dport 1521 -j REJECT'
+            "</passthrough></direct>",
+            "fail",
+        ),
+        ("direct.xml", '<direct><passthrough ipv="ipv4">-F</passthrough></direct>', "error"),
+        ("policies/in.xml", '<policy target="DROP"><egress-zone name="HOST"/></policy>', "pass"),
+        ("policies/in.xml", POLICY.format(' target="DROP"', "ANY", "HOST", ""), "fail"),
+        ("policies/in.xml", POLICY.format(' target="DROP"', "public", "HOST", ""), "fail"),
+        ("policies/in.xml", POLICY.format(' target="DROP"', "work", "HOST", ""), "pass"),
+        (
+            "policies/in.xml",
+            POLICY.format(' target="REJECT" priority="5"', "ANY", "HOST", ""),
+            "pass",
+        ),
+        ("policies/in.xml", POLICY.format("", "ANY", "HOST", DROPS), "fail"),
+        ("policies/in.xml", POLICY.format("", "ANY", "HOST", DROPS + "<disable/>"), "pass"),
+        # Replies belong to connections that exist.
+        ("policies/out.xml", POLICY.format(' target="DROP"', "HOST", "ANY", ""), "pass"),
     )
     def test_direct_rules_and_policies(self, judge, path, text, status):
         machine = with_firewalld(host(enabled="firewalld"), fixture("public.xml"))
@@ -514,9 +486,7 @@ class TestPorts:
         machine.file(f"/etc/firewalld/{path}", text)
         assert judge(machine)["ports", "1521/tcp"].status == status
 
-    @pytest.mark.parametrize(
-        ("backend", "status"), [("FirewallBackend=nftables\n", "fail"), ("", "pass")]
-    )
+    @cases("backend status", ("FirewallBackend=nftables\n", "fail"), ("", "pass"))
     def test_what_a_direct_rule_accepts_the_zone_may_still_drop(self, judge, backend, status):
         machine = with_firewalld(host(enabled="firewalld"), "<zone/>")
         conf = "/etc/firewalld/firewalld.conf"
@@ -525,12 +495,10 @@ class TestPorts:
         machine.file("/etc/firewalld/direct.xml", rule)
         assert judge(machine)["ports", "1521/tcp"].status == status
 
-    @pytest.mark.parametrize(
-        ("path", "line"),
-        [
-            ("/etc/NetworkManager/system-connections/eth1.nmconnection", "zone=private"),
-            ("/etc/sysconfig/network-scripts/ifcfg-eth1", 'ZONE="private"'),
-        ],
+    @cases(
+        "path line",
+        ("/etc/NetworkManager/system-connections/eth1.nmconnection", "zone=private"),
+        ("/etc/sysconfig/network-scripts/ifcfg-eth1", 'ZONE="private"'),
     )
     def test_a_zone_of_a_connection(self, judge, path, line):
         def machine():
@@ -541,10 +509,9 @@ class TestPorts:
         text = f"[connection]\n{line}\n"
         finding = judge(machine().file(path, text))["ports", "1521/tcp"]
         assert finding.persisted.startswith("accepted for some sources or interfaces (")
-        closed = machine().file(path, text).deny(path)
-        assert judge(closed)["ports", "1521/tcp"].status == "error"
+        assert judge(machine().file(path, text).deny(path))["ports", "1521/tcp"].status == "error"
 
-    @pytest.mark.parametrize(("zone", "status"), [("trusted", "pass"), ("../../x", "error")])
+    @cases("zone status", ("trusted", "pass"), ("../../x", "error"))
     def test_a_connection_of_a_zone_that_firewalld_ships(self, judge, zone, status):
         machine = with_firewalld(host(enabled="firewalld"), '<zone target="DROP"/>')
         machine.file("/usr/lib/firewalld/zones/trusted.xml", '<zone target="ACCEPT"/>')
@@ -567,8 +534,7 @@ class TestPorts:
         machine = host(fixture("limited.json"), enabled="iptables")
         finding = judge(machine)["ports", "1521/tcp"]
         # What drops the port now is wrong, whatever the files hold.
-        assert finding.status == "fail"
-        assert "/etc/sysconfig/iptables" in finding.why
+        assert finding.status == "fail" and "/etc/sysconfig/iptables" in finding.why
 
     def test_a_condition_that_is_not_read(self, judge):
         expr = [{"match": {"op": "==", "left": {"osf": {"key": "name"}}, "right": "Linux"}}]
@@ -580,8 +546,7 @@ class TestPorts:
         assert findings["rate_limit", "1521/tcp"].status == "error"
 
     def test_without_root(self, judge):
-        machine = host()
-        machine.command("nft -j list ruleset", "", rc=1)
+        machine = host().command("nft -j list ruleset", "", rc=1)
         assert judge(machine)["ports", "1521/tcp"].status == "error"
 
     def test_without_nft(self, judge):
@@ -608,8 +573,7 @@ class TestPorts:
 class TestRateLimit:
     def test_hashlimit_on_the_listener(self, judge):
         """Seed article 000: connections above a rate are dropped, and nothing logs it."""
-        machine = save(host(fixture("hashlimit.json")), fixture("hashlimit.save"))
-        findings = judge(machine)
+        findings = judge(save(host(fixture("hashlimit.json")), fixture("hashlimit.save")))
         assert findings["ports", "1521/tcp"].status == "pass"
         limit = findings["rate_limit", "1521/tcp"]
         assert (limit.status, limit.running) == ("warn", "hashlimit-above 10/sec")
@@ -633,7 +597,7 @@ class TestPortConflict:
         assert statuses["42424/udp"].running == "octssd.bin"
         assert statuses["42424/tcp"].running == "free"
 
-    @pytest.mark.parametrize(("program", "status"), [("chronyd", "pass"), ("node", "fail")])
+    @cases("program status", ("chronyd", "pass"), ("node", "fail"))
     def test_the_port_of_ntp_is_that_of_the_time_daemon(self, judge, program, status):
         line = f'udp UNCONN 0 0 0.0.0.0:123 0.0.0.0:* users:(("{program}",pid=7,fd=5))\n'
         finding = judge(host(sockets=NO_SOCKETS + line))["port_conflict", "123/udp"]
@@ -682,44 +646,38 @@ RAW = "\nCOMMIT\n*raw\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -i eth1 -j {0}"
 class TestInterconnect:
     """Traffic between the nodes uses ports that change (Grid guide, Port Numbers)."""
 
-    @pytest.mark.parametrize(
-        ("rules", "status", "dropped"),
-        [
-            (ESTABLISHED + PORTS, "fail", "UDP ports 1 to 42423, 42425 to 65535"),
-            (ESTABLISHED + PORTS + 'iifname "eth1" accept', "pass", ""),
-            (ESTABLISHED + PORTS + 'iifname "eth*" accept', "pass", ""),
-            (ESTABLISHED + PORTS + 'iifname "eth0" accept', "fail", "UDP ports"),
-            (ESTABLISHED + PORTS + 'iifname { "eth1", "eth2" } accept', "pass", ""),
-            # The addresses that Clusterware adds are others than those of the interface.
-            (ESTABLISHED + PORTS + "ip saddr 192.168.10.0/24 accept", "fail", "169.254.0.0/19"),
-            (
-                ESTABLISHED + "ip saddr { 192.168.10.0/24, 169.254.0.0/16 } accept",
-                "pass",
-                "",
-            ),
-            (ESTABLISHED + 'iifname "eth1" tcp dport 1-65535 accept', "fail", "UDP packets"),
-            (ESTABLISHED + 'iifname "eth1" meta l4proto { tcp, udp } accept', "pass", ""),
-            (
-                ESTABLISHED + 'iifname "eth1" tcp dport 1-1023 accept\n'
-                'iifname "eth1" tcp dport 1024-65535 accept\n'
-                'iifname "eth1" meta l4proto udp accept',
-                "pass",
-                "",
-            ),
-            (ESTABLISHED + 'iifname "eth1" th dport 1024-65535 accept', "fail", "1 to 1023"),
-            (ESTABLISHED + 'iifname "eth1" ip daddr 192.168.10.1 accept', "fail", "169.254.0.0/19"),
-            (
-                ESTABLISHED + 'iifname "eth1" ip daddr { 192.168.10.1, 169.254.12.7 } accept',
-                "fail",
-                "multicast address 224.0.0.251",
-            ),
-            (
-                "set nodes { type ipv4_addr; flags interval;"
-                " elements = { 192.168.10.0/24, 169.254.0.0/16 } }",
-                "pass",
-                "",
-            ),
-        ],
+    @cases(
+        "rules status dropped",
+        (ESTABLISHED + PORTS, "fail", "UDP ports 1 to 42423, 42425 to 65535"),
+        (ESTABLISHED + PORTS + 'iifname "eth1" accept', "pass", ""),
+        (ESTABLISHED + PORTS + 'iifname "eth*" accept', "pass", ""),
+        (ESTABLISHED + PORTS + 'iifname "eth0" accept', "fail", "UDP ports"),
+        (ESTABLISHED + PORTS + 'iifname { "eth1", "eth2" } accept', "pass", ""),
+        # The addresses that Clusterware adds are others than those of the interface.
+        (ESTABLISHED + PORTS + "ip saddr 192.168.10.0/24 accept", "fail", "169.254.0.0/19"),
+        (ESTABLISHED + "ip saddr { 192.168.10.0/24, 169.254.0.0/16 } accept", "pass", ""),
+        (ESTABLISHED + 'iifname "eth1" tcp dport 1-65535 accept', "fail", "UDP packets"),
+        (ESTABLISHED + 'iifname "eth1" meta l4proto { tcp, udp } accept', "pass", ""),
+        (
+            ESTABLISHED + 'iifname "eth1" tcp dport 1-1023 accept\n'
+            'iifname "eth1" tcp dport 1024-65535 accept\n'
+            'iifname "eth1" meta l4proto udp accept',
+            "pass",
+            "",
+        ),
+        (ESTABLISHED + 'iifname "eth1" th dport 1024-65535 accept', "fail", "1 to 1023"),
+        (ESTABLISHED + 'iifname "eth1" ip daddr 192.168.10.1 accept', "fail", "169.254.0.0/19"),
+        (
+            ESTABLISHED + 'iifname "eth1" ip daddr { 192.168.10.1, 169.254.12.7 } accept',
+            "fail",
+            "multicast address 224.0.0.251",
+        ),
+        (
+            "set nodes { type ipv4_addr; flags interval;"
+            " elements = { 192.168.10.0/24, 169.254.0.0/16 } }",
+            "pass",
+            "",
+        ),
     )
     def test_a_filter_that_accepts_ports_alone(self, judge, rules, status, dropped):
         if rules.startswith("set "):
@@ -733,75 +691,66 @@ class TestInterconnect:
         assert not (finding.fix or "").startswith("load"), "the file is wrong"
         assert dropped in finding.persisted
 
-    @pytest.mark.parametrize(
-        ("before", "rules", "after", "status"),
-        [
-            # nft(8): a chain of a device, of several devices, and names with *.
-            ("", TRUST, INGRESS.format('device "eth1"'), "fail"),
-            ("", TRUST, INGRESS.format('device "eth0"'), "pass"),
-            ("", TRUST, INGRESS.format('devices = { "eth0", "eth1" }'), "fail"),
-            ("", TRUST, INGRESS.format('devices = { "eth0", "eth5" }'), "pass"),
-            ("", TRUST, INGRESS.format('devices = { "eth*" }'), "fail"),
-            # Packets that are not tracked are neither new nor established.
-            ("", TRUST, NOTRACK.format('iifname "eth1" '), "pass"),
-            ("", 'iifname "eth1" ct state new accept', NOTRACK.format('iifname "eth1" '), "fail"),
-            ("", 'iifname "eth1" ct state new accept', NOTRACK.format('iifname "eth0" '), "pass"),
-            ("", "ct state new,untracked accept", NOTRACK.format(""), "pass"),
-            # What a file removes again, and where it adds a rule.
-            (FILTER.format("drop", "drop") + "delete table inet filter\n", TRUST, "", "pass"),
-            (FILTER.format("drop", "drop") + "flush table inet filter\n", TRUST, "", "pass"),
-            (FILTER.format("drop", "drop") + "flush chain inet filter input\n", TRUST, "", "pass"),
-            ("destroy table inet filter\n", TRUST, "", "pass"),
-            ("", "drop", f"insert rule inet filter input index 0 {TRUST}\n", "pass"),
-            ("", "drop", f"add rule inet filter input {TRUST}\n", "fail"),
-            ("", "", f"add rule inet filter input index 0 {TRUST}\n", "pass"),
-            # Each base chain decides, whatever its priority is.
-            ("", TRUST, FILTER.format("drop", "").replace("inet filter", "ip early"), "fail"),
-            ("", "", FILTER.format("accept", TRUST).replace("inet filter", "ip early"), "fail"),
-            ("", "fib daddr type multicast drop\n" + TRUST, "", "fail"),
-            ("", "ct state invalid drop\n" + TRUST, "", "pass"),
-            ("", 'iifname "eth1" ct state new limit rate 9/second accept', "", "fail"),
-            ("", "iifgroup 5 accept", "", "error"),
-        ],
+    @cases(
+        "before rules after status",
+        # nft(8): a chain of a device, of several devices, and names with *.
+        ("", TRUST, INGRESS.format('device "eth1"'), "fail"),
+        ("", TRUST, INGRESS.format('device "eth0"'), "pass"),
+        ("", TRUST, INGRESS.format('devices = { "eth0", "eth1" }'), "fail"),
+        ("", TRUST, INGRESS.format('devices = { "eth0", "eth5" }'), "pass"),
+        ("", TRUST, INGRESS.format('devices = { "eth*" }'), "fail"),
+        # Packets that are not tracked are neither new nor established.
+        ("", TRUST, NOTRACK.format('iifname "eth1" '), "pass"),
+        ("", 'iifname "eth1" ct state new accept', NOTRACK.format('iifname "eth1" '), "fail"),
+        ("", 'iifname "eth1" ct state new accept', NOTRACK.format('iifname "eth0" '), "pass"),
+        ("", "ct state new,untracked accept", NOTRACK.format(""), "pass"),
+        # What a file removes again, and where it adds a rule.
+        (FILTER.format("drop", "drop") + "delete table inet filter\n", TRUST, "", "pass"),
+        (FILTER.format("drop", "drop") + "flush table inet filter\n", TRUST, "", "pass"),
+        (FILTER.format("drop", "drop") + "flush chain inet filter input\n", TRUST, "", "pass"),
+        ("destroy table inet filter\n", TRUST, "", "pass"),
+        ("", "drop", f"insert rule inet filter input index 0 {TRUST}\n", "pass"),
+        ("", "drop", f"add rule inet filter input {TRUST}\n", "fail"),
+        ("", "", f"add rule inet filter input index 0 {TRUST}\n", "pass"),
+        # Each base chain decides, whatever its priority is.
+        ("", TRUST, FILTER.format("drop", "").replace("inet filter", "ip early"), "fail"),
+        ("", "", FILTER.format("accept", TRUST).replace("inet filter", "ip early"), "fail"),
+        ("", "fib daddr type multicast drop\n" + TRUST, "", "fail"),
+        ("", "ct state invalid drop\n" + TRUST, "", "pass"),
+        ("", 'iifname "eth1" ct state new limit rate 9/second accept', "", "fail"),
+        ("", "iifgroup 5 accept", "", "error"),
     )
     def test_chains_of_the_kernel(self, judge, before, rules, after, status):
         text = before + FILTER.format("drop", ESTABLISHED + rules) + after
         machine = with_nft(node(host(enabled="nftables", sockets=LISTENER)), text)
         assert judge(machine, "none")["interconnect", "eth1"].status == status
 
-    @pytest.mark.parametrize(
-        ("out", "status"),
-        [
-            ("tcp dport 22 accept", "fail"),
-            ("ct state established accept", "fail"),
-            ('ct state established accept\noifname "eth1" accept', "pass"),
-        ],
+    @cases(
+        "out status",
+        ("tcp dport 22 accept", "fail"),
+        ("ct state established accept", "fail"),
+        ('ct state established accept\noifname "eth1" accept', "pass"),
     )
     def test_packets_to_the_other_nodes(self, judge, out, status):
         machine = with_nft(node(host(enabled="nftables", sockets=LISTENER)), OUTPUT % out)
         assert judge(machine, "none")["interconnect", "eth1"].status == status
 
-    @pytest.mark.parametrize(
-        ("text", "status"),
-        [
-            ("-A INPUT -i eth1 -j ACCEPT", "pass"),
-            ("-A INPUT -i eth+ -j ACCEPT", "pass"),
-            ("-A INPUT -p tcp -m multiport --dports 22,1521 -j ACCEPT", "fail"),
-            ("-A INPUT -m iprange --src-range 192.168.10.1-192.168.10.9 -j ACCEPT", "fail"),
-            ("-A INPUT -i eth1 -m pkttype --pkt-type host -j ACCEPT", "fail"),
-            ("-A INPUT -i eth1 -m limit --limit 100/s -j ACCEPT", "fail"),
-            # The packets above the limit meet the next rule.
-            ("-A INPUT -i eth1 -m limit --limit 9/s -j LOG\n-A INPUT -i eth1 -j ACCEPT", "pass"),
-            # iptables-extensions(8): NOTRACK, and targets that change or mark a packet.
-            ("-A INPUT -i eth1 -j ACCEPT" + RAW.format("CT --notrack"), "pass"),
-            ("-A INPUT -i eth1 -m state --state NEW -j ACCEPT" + RAW.format("NOTRACK"), "fail"),
-            (
-                "-A INPUT -i eth1 -m state --state NEW -j ACCEPT" + RAW.format("CT --notrack"),
-                "fail",
-            ),
-            ("-A INPUT -i eth1 -j ACCEPT" + RAW.format("CT --helper ftp"), "pass"),
-            ("-A INPUT -i eth1 -j ACCEPT" + RAW.format("DROP"), "fail"),
-        ],
+    @cases(
+        "text status",
+        ("-A INPUT -i eth1 -j ACCEPT", "pass"),
+        ("-A INPUT -i eth+ -j ACCEPT", "pass"),
+        ("-A INPUT -p tcp -m multiport --dports 22,1521 -j ACCEPT", "fail"),
+        ("-A INPUT -m iprange --src-range 192.168.10.1-192.168.10.9 -j ACCEPT", "fail"),
+        ("-A INPUT -i eth1 -m pkttype --pkt-type host -j ACCEPT", "fail"),
+        ("-A INPUT -i eth1 -m limit --limit 100/s -j ACCEPT", "fail"),
+        # The packets above the limit meet the next rule.
+        ("-A INPUT -i eth1 -m limit --limit 9/s -j LOG\n-A INPUT -i eth1 -j ACCEPT", "pass"),
+        # iptables-extensions(8): NOTRACK, and targets that change or mark a packet.
+        ("-A INPUT -i eth1 -j ACCEPT" + RAW.format("CT --notrack"), "pass"),
+        ("-A INPUT -i eth1 -m state --state NEW -j ACCEPT" + RAW.format("NOTRACK"), "fail"),
+        ("-A INPUT -i eth1 -m state --state NEW -j ACCEPT" + RAW.format("CT --notrack"), "fail"),
+        ("-A INPUT -i eth1 -j ACCEPT" + RAW.format("CT --helper ftp"), "pass"),
+        ("-A INPUT -i eth1 -j ACCEPT" + RAW.format("DROP"), "fail"),
     )
     def test_in_the_form_of_iptables(self, judge, text, status):
         machine = node(host(enabled="iptables", sockets=LISTENER))
@@ -809,24 +758,21 @@ class TestInterconnect:
         machine.file("/etc/sysconfig/iptables", f"*filter\n{head}{text}\nCOMMIT\n")
         assert judge(machine, "none")["interconnect", "eth1"].status == status
 
-    @pytest.mark.parametrize(
-        ("zone", "status"),
-        [
-            ('<zone target="ACCEPT"><interface name="eth1"/></zone>', "pass"),
-            ('<zone target="ACCEPT"><source address="192.168.10.0/24"/></zone>', "fail"),
-            (
-                '<zone target="ACCEPT"><source address="192.168.10.0/24"/>'
-                '<source address="169.254.0.0/16"/></zone>',
-                "pass",
-            ),
-            ('<zone target="ACCEPT"><source ipset="nodes"/></zone>', "pass"),
-            ('<zone><interface name="eth1"/><port port="1-60000" protocol="udp"/></zone>', "fail"),
-            (
-                '<zone><interface name="eth1"/><protocol value="tcp"/><protocol value="udp"/>'
-                "</zone>",
-                "pass",
-            ),
-        ],
+    @cases(
+        "zone status",
+        ('<zone target="ACCEPT"><interface name="eth1"/></zone>', "pass"),
+        ('<zone target="ACCEPT"><source address="192.168.10.0/24"/></zone>', "fail"),
+        (
+            '<zone target="ACCEPT"><source address="192.168.10.0/24"/>'
+            '<source address="169.254.0.0/16"/></zone>',
+            "pass",
+        ),
+        ('<zone target="ACCEPT"><source ipset="nodes"/></zone>', "pass"),
+        ('<zone><interface name="eth1"/><port port="1-60000" protocol="udp"/></zone>', "fail"),
+        (
+            '<zone><interface name="eth1"/><protocol value="tcp"/><protocol value="udp"/></zone>',
+            "pass",
+        ),
     )
     def test_a_zone_of_firewalld(self, judge, zone, status):
         machine = node(host(enabled="firewalld", sockets=LISTENER))
@@ -844,44 +790,37 @@ class TestInterconnect:
                 "firewall-cmd --permanent --zone=trusted --change-interface=eth1",
             )
 
-    @pytest.mark.parametrize(
-        ("path", "text", "status"),
-        [
-            ("policies/out.xml", POLICY.format(' target="REJECT"', "HOST", "ANY", ""), "fail"),
-            ("policies/out.xml", POLICY.format(' target="REJECT"', "HOST", "private", ""), "fail"),
-            ("policies/out.xml", POLICY.format(' target="REJECT"', "HOST", "public", ""), "pass"),
-            ("policies/in.xml", POLICY.format(' target="DROP"', "ANY", "HOST", ""), "fail"),
-            # Before the target of the zone, also if it follows the rules of the zone.
-            (
-                "policies/in.xml",
-                POLICY.format(' target="DROP" priority="9"', "ANY", "HOST", ""),
-                "fail",
-            ),
-            ("direct.xml", DIRECT.format("OUTPUT", "-p udp -j DROP"), "fail"),
-            ("direct.xml", DIRECT.format("FORWARD", "-j DROP"), "pass"),
-            (
-                "direct.xml",
-                DIRECT.replace("filter", "nat").format("POSTROUTING", "-o eth0 -j MASQUERADE"),
-                "pass",
-            ),
-            (
-                "direct.xml",
-                DIRECT.replace("filter", "mangle").format("PREROUTING", "-j DSCP --set-dscp 8"),
-                "pass",
-            ),
-            (
-                "direct.xml",
-                DIRECT.replace("filter", "raw").format("PREROUTING", "-j DROP"),
-                "error",
-            ),
-        ],
+    @cases(
+        "path text status",
+        ("policies/out.xml", POLICY.format(' target="REJECT"', "HOST", "ANY", ""), "fail"),
+        ("policies/out.xml", POLICY.format(' target="REJECT"', "HOST", "private", ""), "fail"),
+        ("policies/out.xml", POLICY.format(' target="REJECT"', "HOST", "public", ""), "pass"),
+        ("policies/in.xml", POLICY.format(' target="DROP"', "ANY", "HOST", ""), "fail"),
+        # Before the target of the zone, also if it follows the rules of the zone.
+        (
+            "policies/in.xml",
+            POLICY.format(' target="DROP" priority="9"', "ANY", "HOST", ""),
+            "fail",
+        ),
+        ("direct.xml", DIRECT.format("OUTPUT", "-p udp -j DROP"), "fail"),
+        ("direct.xml", DIRECT.format("FORWARD", "-j DROP"), "pass"),
+        (
+            "direct.xml",
+            DIRECT.replace("filter", "nat").format("POSTROUTING", "-o eth0 -j MASQUERADE"),
+            "pass",
+        ),
+        (
+            "direct.xml",
+            DIRECT.replace("filter", "mangle").format("PREROUTING", "-j DSCP --set-dscp 8"),
+            "pass",
+        ),
+        ("direct.xml", DIRECT.replace("filter", "raw").format("PREROUTING", "-j DROP"), "error"),
     )
     def test_policies_and_direct_rules_of_firewalld(self, judge, path, text, status):
         machine = node(host(enabled="firewalld", sockets=LISTENER))
         with_firewalld(machine, fixture("public.xml"))
         zone = '<zone target="ACCEPT"><interface name="eth1"/></zone>'
-        machine.file("/etc/firewalld/zones/private.xml", zone)
-        machine.file(f"/etc/firewalld/{path}", text)
+        machine.file("/etc/firewalld/zones/private.xml", zone).file(f"/etc/firewalld/{path}", text)
         assert judge(machine, "none")["interconnect", "eth1"].status == status
 
     def test_each_node_by_its_address_is_a_list_to_check(self, judge):
@@ -905,14 +844,12 @@ class TestInterconnect:
         trusted = text.replace("tcp dport", 'iifname "eth*" accept\ntcp dport')
         assert judge(machine(trusted), "none")["interconnect", ""].status == "pass"
 
-    @pytest.mark.parametrize(
-        ("rule", "status", "ports"),
-        [
-            ("", "fail", "pass"),
-            ('iifname "eth1" accept', "pass", "pass"),
-            ('iifname "eth*" accept', "pass", "pass"),
-            ('iifname "lo" accept', "fail", "pass"),
-        ],
+    @cases(
+        "rule status ports",
+        ("", "fail", "pass"),
+        ('iifname "eth1" accept', "pass", "pass"),
+        ('iifname "eth*" accept', "pass", "pass"),
+        ('iifname "lo" accept', "fail", "pass"),
     )
     def test_before_clusterware_is_installed(self, judge, rule, status, ports):
         """The profile announces a cluster: one interface must accept all packets."""
@@ -937,9 +874,7 @@ class TestInterconnect:
             **{"42424/udp": "pass", "1525/tcp": "pass"},
         }
 
-    @pytest.mark.parametrize(
-        ("source", "status"), [("192.168.10.0/24", "fail"), ("10.1.0.0/16", "pass")]
-    )
+    @cases("source status", ("192.168.10.0/24", "fail"), ("10.1.0.0/16", "pass"))
     def test_sources_of_the_interconnect_are_no_clients(self, judge, source, status):
         rule = f"ip saddr {source} tcp dport 1521 accept"
         text = FILTER.format("drop", ESTABLISHED + 'iifname "eth1" accept\n' + rule)
@@ -950,9 +885,8 @@ class TestInterconnect:
             assert finding.fix == "accept 1521/tcp from the clients in the files of nftables"
             assert finding.commands == ()
 
-    @pytest.mark.parametrize(
-        ("text", "status"),
-        [("", "fail"), ("local_only=FALSE\n", "fail"), ("local_only=TRUE\n", "skip")],
+    @cases(
+        "text status", ("", "fail"), ("local_only=FALSE\n", "fail"), ("local_only=TRUE\n", "skip")
     )
     def test_css_alone_is_a_cluster_unless_it_is_oracle_restart(self, judge, text, status):
         machine = node(host(enabled="nftables", sockets=LISTENER)).file("/etc/oracle/ocr.loc", text)
@@ -967,23 +901,21 @@ class TestInterconnect:
 
 
 class TestReplies:
-    @pytest.mark.parametrize(
-        ("rules", "status"),
-        [
-            ("tcp dport 22 accept", "fail"),
-            ("", "fail"),
-            ("ct state new accept", "fail"),
-            ("ct state established,related accept", "pass"),
-            ("ct state { established, related } accept", "pass"),
-            ("tcp sport 1521 accept", "pass"),
-            ("tcp sport 22 accept", "fail"),
-            ("tcp sport { 22, 1500-1600 } accept", "pass"),
-            ("tcp dport 32768-60999 accept", "pass"),
-            ("tcp dport 1024-65535 accept", "pass"),
-            ("udp sport 1521 accept", "fail"),
-            ("oifname lo accept", "fail"),
-            ("tcp flags syn drop\naccept", "pass"),
-        ],
+    @cases(
+        "rules status",
+        ("tcp dport 22 accept", "fail"),
+        ("", "fail"),
+        ("ct state new accept", "fail"),
+        ("ct state established,related accept", "pass"),
+        ("ct state { established, related } accept", "pass"),
+        ("tcp sport 1521 accept", "pass"),
+        ("tcp sport 22 accept", "fail"),
+        ("tcp sport { 22, 1500-1600 } accept", "pass"),
+        ("tcp dport 32768-60999 accept", "pass"),
+        ("tcp dport 1024-65535 accept", "pass"),
+        ("udp sport 1521 accept", "fail"),
+        ("oifname lo accept", "fail"),
+        ("tcp flags syn drop\naccept", "pass"),
     )
     def test_an_output_policy_that_drops_them(self, judge, rules, status):
         machine = with_nft(host(enabled="nftables", sockets=LISTENER), OUTPUT % rules)
@@ -993,7 +925,7 @@ class TestReplies:
             assert finding.persisted == "replies are dropped"
             assert finding.fix.startswith("put 'ct state established,related accept' into")
 
-    @pytest.mark.parametrize(("rules", "status"), [("", "fail"), (ESTABLISHED, "pass")])
+    @cases("rules status", ("", "fail"), (ESTABLISHED, "pass"))
     def test_of_a_server(self, judge, rules, status):
         """The input rules of a client of NFS."""
         machine = with_nft(host(enabled="nftables"), FILTER.format("drop", rules))
@@ -1026,43 +958,38 @@ _UPDATE = {
 class TestLists:
     """A list of sources is a choice, and no warning for ever."""
 
-    @pytest.mark.parametrize(
-        ("rules", "status"),
-        [
-            ("ip saddr 10.1.0.0/16 tcp dport 1521 accept", "pass"),
-            ("ip saddr @apps tcp dport 1521 accept", "pass"),
-            ("ip saddr @none tcp dport 1521 accept", "fail"),
-            ("ip saddr { 10.1.0.0/16, 10.2.0.7 } tcp dport @db accept", "pass"),
-            ("tcp dport @none_ports accept", "fail"),
-            ("tcp dport $DB accept", "pass"),
-            ("ip saddr $LAN tcp dport $DB accept", "pass"),
-            ("ip saddr @apps drop\naccept", "pass"),
-            ("ip saddr != 10.1.0.0/16 drop\naccept", "pass"),
-            ("tcp dport vmap @verdicts", "pass"),
-            ("ip saddr vmap { 10.1.0.0/16 : accept, 10.2.0.0/16 : drop }", "pass"),
-            ("ip saddr . tcp dport @pairs accept", "pass"),
-            ("ip saddr . tcp dport { 10.1.0.0/16 . 1522 } accept", "fail"),
-            ("ip saddr . tcp dport @absent accept", "error"),
-            ("ip saddr . tcp dport != { 10.1.0.0/16 . 1521 } drop\naccept", "error"),
-            ("meta l4proto . th dport { tcp . 1521 } accept", "pass"),
-            ("meta l4proto . th dport { udp . 1521 } accept", "fail"),
-            ('iifname . tcp dport { "eth0" . 1521 } accept', "pass"),
-            ("ip saddr . tcp dport vmap @pairs_to", "pass"),
-            ("ip saddr . tcp dport vmap { 10.1.0.0/16 . 1521 : drop }", "fail"),
-            ('iifname vmap { "eth0" : jump other, "lo" : accept }', "pass"),
-            ('iifname vmap { "lo" : accept }', "fail"),
-            ("tcp dport != { 22, 1521 } drop\naccept", "pass"),
-            ("tcp dport != { 22, 80 } drop\naccept", "fail"),
-            ('tcp dport 1521 counter name "db" accept', "pass"),
-            ("tcp dport 1521 meta mark set 0x1 accept", "pass"),
-            ("tcp dport 1521 ct mark set 5 drop", "fail"),
-            ("tcp dport 1521 add @seen { ip saddr } accept", "pass"),
-            (
-                "update @seen { ip saddr limit rate over 9/minute } drop\ntcp dport 1521 accept",
-                "pass",
-            ),
-            ("fib saddr . iif oif missing drop\ntcp dport 1521 accept", "pass"),
-        ],
+    @cases(
+        "rules status",
+        ("ip saddr 10.1.0.0/16 tcp dport 1521 accept", "pass"),
+        ("ip saddr @apps tcp dport 1521 accept", "pass"),
+        ("ip saddr @none tcp dport 1521 accept", "fail"),
+        ("ip saddr { 10.1.0.0/16, 10.2.0.7 } tcp dport @db accept", "pass"),
+        ("tcp dport @none_ports accept", "fail"),
+        ("tcp dport $DB accept", "pass"),
+        ("ip saddr $LAN tcp dport $DB accept", "pass"),
+        ("ip saddr @apps drop\naccept", "pass"),
+        ("ip saddr != 10.1.0.0/16 drop\naccept", "pass"),
+        ("tcp dport vmap @verdicts", "pass"),
+        ("ip saddr vmap { 10.1.0.0/16 : accept, 10.2.0.0/16 : drop }", "pass"),
+        ("ip saddr . tcp dport @pairs accept", "pass"),
+        ("ip saddr . tcp dport { 10.1.0.0/16 . 1522 } accept", "fail"),
+        ("ip saddr . tcp dport @absent accept", "error"),
+        ("ip saddr . tcp dport != { 10.1.0.0/16 . 1521 } drop\naccept", "error"),
+        ("meta l4proto . th dport { tcp . 1521 } accept", "pass"),
+        ("meta l4proto . th dport { udp . 1521 } accept", "fail"),
+        ('iifname . tcp dport { "eth0" . 1521 } accept', "pass"),
+        ("ip saddr . tcp dport vmap @pairs_to", "pass"),
+        ("ip saddr . tcp dport vmap { 10.1.0.0/16 . 1521 : drop }", "fail"),
+        ('iifname vmap { "eth0" : jump other, "lo" : accept }', "pass"),
+        ('iifname vmap { "lo" : accept }', "fail"),
+        ("tcp dport != { 22, 1521 } drop\naccept", "pass"),
+        ("tcp dport != { 22, 80 } drop\naccept", "fail"),
+        ('tcp dport 1521 counter name "db" accept', "pass"),
+        ("tcp dport 1521 meta mark set 0x1 accept", "pass"),
+        ("tcp dport 1521 ct mark set 5 drop", "fail"),
+        ("tcp dport 1521 add @seen { ip saddr } accept", "pass"),
+        ("update @seen { ip saddr limit rate over 9/minute } drop\ntcp dport 1521 accept", "pass"),
+        ("fib saddr . iif oif missing drop\ntcp dport 1521 accept", "pass"),
     )
     def test_rules_of_nft(self, judge, rules, status):
         head = (
@@ -1096,18 +1023,20 @@ class TestLists:
         everyone = "-A INPUT -p tcp --dport 1521 -j ACCEPT"
         some = everyone.replace("-p", "-s 10.1.0.0/16 -p")
         others = everyone.replace("-p", "-s 10.2.0.0/16 -p")
-        cases = [(some, some, "pass", None), (everyone, some, "warn", "persisted")]
-        cases += [(some, everyone, "warn", "running"), (some, others, "warn", "persisted")]
-        cases += [("", some, "fail", "running"), (some, "", "fail", "persisted")]
-        for running, later, status, layer in cases:
+        together = [(some, some, "pass", None), (everyone, some, "warn", "persisted")]
+        together += [(some, everyone, "warn", "running"), (some, others, "warn", "persisted")]
+        together += [("", some, "fail", "running"), (some, "", "fail", "persisted")]
+        for running, later, status, layer in together:
             finding = judge(machine(running, later), "none")["ports", "1521/tcp"]
             assert (finding.status, finding.failing_layer) == (status, layer), (running, later)
             if layer == "running":
                 assert finding.commands == ("systemctl reload iptables.service",)
 
-    @pytest.mark.parametrize(
-        ("sources", "status"),
-        [(["10.1.2.0/24"], "pass"), (["10.0.0.0/8"], "fail"), (["10.9.0.0/16"], "fail")],
+    @cases(
+        "sources status",
+        (["10.1.2.0/24"], "pass"),
+        (["10.0.0.0/8"], "fail"),
+        (["10.9.0.0/16"], "fail"),
     )
     def test_the_policy_names_the_sources(self, judge, sources, status):
         rule = "ip saddr 10.1.0.0/16 tcp dport 1521 accept"
@@ -1118,23 +1047,18 @@ class TestLists:
         assert finding.status == status
         assert not (finding.fix or "").startswith("load"), "the file is wrong"
 
-    @pytest.mark.parametrize(
-        ("expressions", "state"),
-        [
-            ([[_match(_JOINED, "@pairs"), {"accept": None}]], "open"),
-            ([[_match(_JOINED, {"set": [_pair("tcp", 1521)]}), {"accept": None}]], "open"),
-            ([[_match(_JOINED, {"set": [_pair("udp", 1521)]}), {"accept": None}]], "blocked"),
-            ([[_match(_JOINED, "@absent"), {"accept": None}]], "unclear"),
-            ([[_match(_JOINED, "@pairs", "!="), {"drop": None}], [{"accept": None}]], "unclear"),
-            ([[{"vmap": {"key": _JOINED, "data": "@verdicts"}}]], "open"),
-            (
-                [[_match(_DPORT, {"set": [22, 1521]}, "!="), {"drop": None}], [{"accept": None}]],
-                "open",
-            ),
-            ([[_match(_DPORT, 22, "!="), {"drop": None}], [{"accept": None}]], "blocked"),
-            ([[_match(_FIB, False), {"drop": None}], [{"accept": None}]], "open"),
-            ([[_UPDATE, {"drop": None}], [{"accept": None}]], "open"),
-        ],
+    @cases(
+        "expressions state",
+        ([[_match(_JOINED, "@pairs"), {"accept": None}]], "open"),
+        ([[_match(_JOINED, {"set": [_pair("tcp", 1521)]}), {"accept": None}]], "open"),
+        ([[_match(_JOINED, {"set": [_pair("udp", 1521)]}), {"accept": None}]], "blocked"),
+        ([[_match(_JOINED, "@absent"), {"accept": None}]], "unclear"),
+        ([[_match(_JOINED, "@pairs", "!="), {"drop": None}], [{"accept": None}]], "unclear"),
+        ([[{"vmap": {"key": _JOINED, "data": "@verdicts"}}]], "open"),
+        ([[_match(_DPORT, {"set": [22, 1521]}, "!="), {"drop": None}], [{"accept": None}]], "open"),
+        ([[_match(_DPORT, 22, "!="), {"drop": None}], [{"accept": None}]], "blocked"),
+        ([[_match(_FIB, False), {"drop": None}], [{"accept": None}]], "open"),
+        ([[_UPDATE, {"drop": None}], [{"accept": None}]], "open"),
     )
     def test_json_of_several_fields_and_of_other_statements(self, expressions, state):
         """libnftables-json(5): concat, fib, set."""
@@ -1151,18 +1075,16 @@ class TestLists:
         tables, _foreign = nft_json.parse(json.dumps({"nftables": objects}))
         assert packets.reach(tables, packets.Packet("tcp", 1521)).state == state
 
-    @pytest.mark.parametrize(
-        ("source", "status"),
-        [
-            ('<source address="10.1.0.0/16"/>', "pass"),
-            ('<source ipset="apps"/>', "pass"),
-            ('<source ipset="empty"/>', "fail"),
-            ('<source ipset="filled"/>', "pass"),
-            ('<source mac="00:00:5e:00:53:01"/>', "pass"),
-            ('<source ipset="none"/>', "error"),
-        ],
+    @cases(
+        "source status",
+        ('<source address="10.1.0.0/16"/>', "pass"),
+        ('<source ipset="apps"/>', "pass"),
+        ('<source ipset="empty"/>', "fail"),
+        ('<source ipset="filled"/>', "pass"),
+        ('<source mac="00:00:5e:00:53:01"/>', "pass"),
+        ('<source ipset="none"/>', "error"),
     )
-    @pytest.mark.parametrize("where", ["rich rule", "zone"])
+    @cases("where", "rich rule", "zone")
     def test_sources_of_firewalld(self, judge, source, status, where):
         made = with_firewalld(host(enabled="firewalld", sockets=LISTENER), "<zone/>")
         files = {
@@ -1189,27 +1111,25 @@ class TestLists:
 
 
 class TestIncludes:
-    @pytest.mark.parametrize(
-        ("line", "status"),
-        [
-            ('include "/etc/nftables/*.nft"', "pass"),
-            ('include "/etc/nftables/db.nft"', "pass"),
-            ('include "nftables/db.nft"', "pass"),
-            ("include '/etc/nftables/db.nft'", "pass"),
-            ('# include "/etc/nftables/db.nft"', "fail"),
-            ('include "/etc/nftables/none/*.nft"', "fail"),
-            ('include "/etc/nftables/none.nft"', "error"),
-            ('include "/root/db.nft"', "error"),
-            ('include "/etc/nftables/../../root/x"', "error"),
-            ('include "/etc/nftables.conf"', "error"),
-            ('include "./nftables/db.nft"', "error"),
-            ('include "/etc/nftables/../nftables/db.nft"', "pass"),
-            ('include "/etc/nft*/db.nft"', "pass"),
-            ('include "/etc/*/db.nft"', "pass"),
-            ('include "/etc/nftables/?[ac].nft"', "fail"),
-            ('include "/etc/nftables/[a-d]*.nft"', "pass"),
-            ('include "/opt/*/db.nft"', "error"),
-        ],
+    @cases(
+        "line status",
+        ('include "/etc/nftables/*.nft"', "pass"),
+        ('include "/etc/nftables/db.nft"', "pass"),
+        ('include "nftables/db.nft"', "pass"),
+        ("include '/etc/nftables/db.nft'", "pass"),
+        ('# include "/etc/nftables/db.nft"', "fail"),
+        ('include "/etc/nftables/none/*.nft"', "fail"),
+        ('include "/etc/nftables/none.nft"', "error"),
+        ('include "/root/db.nft"', "error"),
+        ('include "/etc/nftables/../../root/x"', "error"),
+        ('include "/etc/nftables.conf"', "error"),
+        ('include "./nftables/db.nft"', "error"),
+        ('include "/etc/nftables/../nftables/db.nft"', "pass"),
+        ('include "/etc/nft*/db.nft"', "pass"),
+        ('include "/etc/*/db.nft"', "pass"),
+        ('include "/etc/nftables/?[ac].nft"', "fail"),
+        ('include "/etc/nftables/[a-d]*.nft"', "pass"),
+        ('include "/opt/*/db.nft"', "error"),
     )
     def test_rules_in_another_file(self, judge, line, status):
         text = FILTER.format("drop", ESTABLISHED) + line + "\n"
@@ -1240,24 +1160,23 @@ BANNED = """\
 
 
 class TestLoaders:
-    @pytest.mark.parametrize(
-        ("unit", "word"),
-        [("SuSEfirewall2", "SuSEfirewall2"), ("shorewall", "shorewall"), ("ferm", "ferm")],
+    @cases(
+        "unit word",
+        ("SuSEfirewall2", "SuSEfirewall2"),
+        ("shorewall", "shorewall"),
+        ("ferm", "ferm"),
     )
     def test_a_service_whose_files_are_not_read(self, judge, unit, word):
         finding = judge(host(enabled=unit, sockets=LISTENER), "none")["ports", "1521/tcp"]
-        assert finding.status == "error"
-        assert word in finding.why
+        assert finding.status == "error" and word in finding.why
 
-    @pytest.mark.parametrize(
-        ("state", "wanted", "status"),
-        [
-            ("enabled", "", "error"),
-            ("generated", "multi-user.target", "error"),
-            ("generated", "", "pass"),
-            ("disabled", "", "pass"),
-            ("masked", "", "pass"),
-        ],
+    @cases(
+        "state wanted status",
+        ("enabled", "", "error"),
+        ("generated", "multi-user.target", "error"),
+        ("generated", "", "pass"),
+        ("disabled", "", "pass"),
+        ("masked", "", "pass"),
     )
     def test_what_the_next_boot_starts(self, judge, state, wanted, status):
         machine = host(sockets=LISTENER)
@@ -1268,91 +1187,83 @@ class TestLoaders:
             machine.command(line, block)
         assert judge(machine, "none")["ports", "1521/tcp"].status == status
 
-    @pytest.mark.parametrize(
-        ("path", "text", "mode", "status"),
-        [
-            ("/etc/rc.d/rc.local", "iptables -A INPUT -p tcp --dport 1521 -j DROP", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "iptables -P INPUT DROP", 0o644, "pass"),
-            ("/etc/rc.d/rc.local", "# iptables -P INPUT DROP", 0o755, "pass"),
-            ("/etc/rc.d/rc.local", "iptables -L -n", 0o755, "pass"),
-            ("/etc/rc.d/rc.local", "/usr/sbin/iptables-restore < /root/rules", 0o755, "error"),
-            ("/etc/network/if-pre-up.d/fw", "nft -f /etc/fw.nft", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "nft -o -f /etc/fw.nft", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "nft -ef /etc/fw.nft", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "nft -I /etc/nft --file /etc/fw.nft", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "nft -c -f /etc/fw.nft", 0o755, "pass"),
-            ("/etc/rc.d/rc.local", "nft -a list ruleset", 0o755, "pass"),
-            ("/etc/network/interfaces", "  pre-up iptables-restore < /etc/fw", 0o644, "error"),
-            ("/etc/rc.d/rc.local", "iptables -L -n && iptables -A INPUT -j DROP", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "[ $# -gt 0 ] || iptables -P INPUT DROP", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "iptables-apply /etc/fw.rules", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "iptables -t nat -A POSTROUTING -j MASQUERADE", 0o755, "pass"),
-            ("/etc/rc.d/rc.local", "iptables -w -A FORWARD -i br0 -j ACCEPT", 0o755, "pass"),
-            ("/etc/rc.d/rc.local", "cp /root/v4 /etc/iptables/rules.v4", 0o755, "pass"),
-            ("/etc/rc.d/rc.local", "nft 'add rule ip t input tcp dport 1521 drop'", 0o755, "error"),
-            ("/etc/rc.d/rc.local", 'NFT="/usr/sbin/nft"\n$NFT -f /etc/x', 0o755, "error"),
-            ("/etc/rc.d/rc.local", "nft -i < /etc/fw.nft", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "ufw --force enable", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "/usr/sbin/ufw deny 1521/tcp", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "ufw status verbose", 0o755, "pass"),
-            ("/etc/rc.d/rc.local", "/lib/ufw/ufw-init start", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "firewall-cmd --zone=drop --add-interface=eth0", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "firewall-cmd --panic-on", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "firewall-cmd --list-all --zone=public", 0o755, "pass"),
-            ("/etc/rc.d/rc.local", "firewall-offline-cmd --remove-port=1521/tcp", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "netfilter-persistent start", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "netfilter-persistent save", 0o755, "pass"),
-            ("/etc/rc.d/rc.local", "/sbin/shorewall start", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "/sbin/shorewall status", 0o755, "pass"),
-            ("/etc/rc.d/rc.local", "rcSuSEfirewall2 start", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "csf -s", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "ferm /etc/ferm/ferm.conf", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "service iptables restart", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "/etc/init.d/iptables start", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "systemctl --no-block start nftables.service", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "systemctl stop firewalld", 0o755, "error"),
-            ("/etc/rc.d/rc.local", "systemctl status firewalld", 0o755, "pass"),
-            ("/etc/cron.d/fw", "@reboot root ufw enable", 0o644, "error"),
-            ("/var/spool/cron/root", "@reboot /usr/sbin/nft -f /root/fw.nft", 0o600, "error"),
-            ("/etc/NetworkManager/dispatcher.d/30-fw", "ufw enable", 0o755, "error"),
-            ("/etc/NetworkManager/dispatcher.d/30-fw", "ufw enable", 0o644, "pass"),
-        ],
+    @cases(
+        "path text mode status",
+        ("/etc/rc.d/rc.local", "iptables -A INPUT -p tcp --dport 1521 -j DROP", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "iptables -P INPUT DROP", 0o644, "pass"),
+        ("/etc/rc.d/rc.local", "# iptables -P INPUT DROP", 0o755, "pass"),
+        ("/etc/rc.d/rc.local", "iptables -L -n", 0o755, "pass"),
+        ("/etc/rc.d/rc.local", "/usr/sbin/iptables-restore < /root/rules", 0o755, "error"),
+        ("/etc/network/if-pre-up.d/fw", "nft -f /etc/fw.nft", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "nft -o -f /etc/fw.nft", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "nft -ef /etc/fw.nft", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "nft -I /etc/nft --file /etc/fw.nft", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "nft -c -f /etc/fw.nft", 0o755, "pass"),
+        ("/etc/rc.d/rc.local", "nft -a list ruleset", 0o755, "pass"),
+        ("/etc/network/interfaces", "  pre-up iptables-restore < /etc/fw", 0o644, "error"),
+        ("/etc/rc.d/rc.local", "iptables -L -n && iptables -A INPUT -j DROP", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "[ $# -gt 0 ] || iptables -P INPUT DROP", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "iptables-apply /etc/fw.rules", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "iptables -t nat -A POSTROUTING -j MASQUERADE", 0o755, "pass"),
+        ("/etc/rc.d/rc.local", "iptables -w -A FORWARD -i br0 -j ACCEPT", 0o755, "pass"),
+        ("/etc/rc.d/rc.local", "cp /root/v4 /etc/iptables/rules.v4", 0o755, "pass"),
+        ("/etc/rc.d/rc.local", "nft 'add rule ip t input tcp dport 1521 drop'", 0o755, "error"),
+        ("/etc/rc.d/rc.local", 'NFT="/usr/sbin/nft"\n$NFT -f /etc/x', 0o755, "error"),
+        ("/etc/rc.d/rc.local", "nft -i < /etc/fw.nft", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "ufw --force enable", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "/usr/sbin/ufw deny 1521/tcp", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "ufw status verbose", 0o755, "pass"),
+        ("/etc/rc.d/rc.local", "/lib/ufw/ufw-init start", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "firewall-cmd --zone=drop --add-interface=eth0", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "firewall-cmd --panic-on", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "firewall-cmd --list-all --zone=public", 0o755, "pass"),
+        ("/etc/rc.d/rc.local", "firewall-offline-cmd --remove-port=1521/tcp", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "netfilter-persistent start", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "netfilter-persistent save", 0o755, "pass"),
+        ("/etc/rc.d/rc.local", "/sbin/shorewall start", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "/sbin/shorewall status", 0o755, "pass"),
+        ("/etc/rc.d/rc.local", "rcSuSEfirewall2 start", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "csf -s", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "ferm /etc/ferm/ferm.conf", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "service iptables restart", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "/etc/init.d/iptables start", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "systemctl --no-block start nftables.service", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "systemctl stop firewalld", 0o755, "error"),
+        ("/etc/rc.d/rc.local", "systemctl status firewalld", 0o755, "pass"),
+        ("/etc/cron.d/fw", "@reboot root ufw enable", 0o644, "error"),
+        ("/var/spool/cron/root", "@reboot /usr/sbin/nft -f /root/fw.nft", 0o600, "error"),
+        ("/etc/NetworkManager/dispatcher.d/30-fw", "ufw enable", 0o755, "error"),
+        ("/etc/NetworkManager/dispatcher.d/30-fw", "ufw enable", 0o644, "pass"),
     )
     def test_a_script_that_changes_rules(self, judge, path, text, mode, status):
         machine = host(sockets=LISTENER).file(path, f"#!/bin/sh\n{text}\n", mode)
         assert judge(machine, "none")["ports", "1521/tcp"].status == status
 
-    @pytest.mark.parametrize(
-        ("enabled", "files", "status"),
-        [
-            # A script with nft as its interpreter, and one of a unit.
-            (
-                "",
-                {
-                    "/etc/rc.d/rc.local": "/etc/fw.nft",
-                    "/etc/fw.nft": "#!/usr/sbin/nft -f\nflush ruleset",
-                },
-                "error",
-            ),
-            (
-                "nftables",
-                {"/usr/lib/systemd/system/nftables.service": "ExecStart=nft -f x"},
-                "pass",
-            ),
-            ("nftables", {"/etc/systemd/system/nftables.service": "ExecStart=nft -f x"}, "error"),
-            (
-                "nftables",
-                {"/etc/systemd/system/nftables.service.d/a.conf": "ExecStartPost=nft -f x"},
-                "error",
-            ),
-            ("nftables", {"/etc/rc.d/rc.local": "systemctl restart nftables"}, "pass"),
-            ("nftables", {"/etc/rc.d/rc.local": "systemctl stop nftables"}, "error"),
-            (
-                "nftables",
-                {"/usr/lib/systemd/system/ip6tables.service": "ExecStart=/x/iptables/a start"},
-                "pass",
-            ),
-        ],
+    @cases(
+        "enabled files status",
+        # A script with nft as its interpreter, and one of a unit.
+        (
+            "",
+            {
+                "/etc/rc.d/rc.local": "/etc/fw.nft",
+                "/etc/fw.nft": "#!/usr/sbin/nft -f\nflush ruleset",
+            },
+            "error",
+        ),
+        ("nftables", {"/usr/lib/systemd/system/nftables.service": "ExecStart=nft -f x"}, "pass"),
+        ("nftables", {"/etc/systemd/system/nftables.service": "ExecStart=nft -f x"}, "error"),
+        (
+            "nftables",
+            {"/etc/systemd/system/nftables.service.d/a.conf": "ExecStartPost=nft -f x"},
+            "error",
+        ),
+        ("nftables", {"/etc/rc.d/rc.local": "systemctl restart nftables"}, "pass"),
+        ("nftables", {"/etc/rc.d/rc.local": "systemctl stop nftables"}, "error"),
+        (
+            "nftables",
+            {"/usr/lib/systemd/system/ip6tables.service": "ExecStart=/x/iptables/a start"},
+            "pass",
+        ),
     )
     def test_units_and_the_scripts_that_they_call(self, judge, enabled, files, status):
         machine = host(enabled=enabled, sockets=LISTENER)
@@ -1366,22 +1277,20 @@ class TestLoaders:
         machine.command("systemctl is-enabled nftables.service", "enabled\n")
         assert judge(machine, "none")["ports", "1521/tcp"].status == status
 
-    @pytest.mark.parametrize(
-        ("rules", "enabled", "states"),
-        [
-            # Docker and libvirt filter what they forward, fail2ban some senders.
-            (DOCKER, "firewalld", ("accepted", "accepted")),
-            (
-                BANNED,
-                "firewalld",
-                ("accepted for some sources or interfaces (198.51.100.7)", "accepted"),
-            ),
-            # Rules that no unit loads, beside those of firewalld.
-            (":INPUT DROP [0:0]", "firewalld", ("dropped or rejected", "unknown")),
-            (":INPUT DROP [0:0]", "iptables", ("dropped or rejected", "accepted")),
-            (":INPUT DROP [0:0]\n-A INPUT -i eth0 -j ACCEPT", "firewalld", None),
-            (":INPUT DROP [0:0]\n-A INPUT -s 10.0.0.0/8 -j ACCEPT", "", None),
-        ],
+    @cases(
+        "rules enabled states",
+        # Docker and libvirt filter what they forward, fail2ban some senders.
+        (DOCKER, "firewalld", ("accepted", "accepted")),
+        (
+            BANNED,
+            "firewalld",
+            ("accepted for some sources or interfaces (198.51.100.7)", "accepted"),
+        ),
+        # Rules that no unit loads, beside those of firewalld.
+        (":INPUT DROP [0:0]", "firewalld", ("dropped or rejected", "unknown")),
+        (":INPUT DROP [0:0]", "iptables", ("dropped or rejected", "accepted")),
+        (":INPUT DROP [0:0]\n-A INPUT -i eth0 -j ACCEPT", "firewalld", None),
+        (":INPUT DROP [0:0]\n-A INPUT -s 10.0.0.0/8 -j ACCEPT", "", None),
     )
     def test_rules_of_others_in_the_kernel(self, judge, rules, enabled, states):
         machine = save(host(enabled=enabled, sockets=LISTENER), f"*filter\n{rules}\nCOMMIT\n")
@@ -1398,13 +1307,11 @@ class TestLoaders:
             assert (finding.running, finding.persisted) == states
 
     def test_rules_in_the_kernel_that_nothing_explains(self, judge):
-        rules = fixture("named-set.json")
-        machine = host(rules, sockets=LISTENER)
+        machine = host(fixture("named-set.json"), sockets=LISTENER)
         for line in [line for line in machine.commands if line.startswith("systemctl show")]:
             machine.command(line, machine.commands[line].stdout.replace("=active", "=inactive"))
         finding = judge(machine, "none")["ports", "1521/tcp"]
-        assert finding.status == "error"
-        assert "no unit or script" in finding.why
+        assert finding.status == "error" and "no unit or script" in finding.why
 
 
 UFW_RULES = "### RULES ###\n"
@@ -1413,32 +1320,30 @@ UFW_RULES = "### RULES ###\n"
 class TestUfw:
     """The files of ufw 0.36.2 as Debian 12 installs them."""
 
-    @pytest.mark.parametrize(
-        ("rule", "changes", "status"),
-        [
-            ("-A ufw-user-input -p tcp --dport 22 -j ACCEPT", {}, "fail"),
-            ("-A ufw-user-input -p tcp --dport 1521 -j ACCEPT", {}, "pass"),
-            ("-A ufw-user-input -p tcp --dport 1521 -s 10.0.0.0/8 -j ACCEPT", {}, "pass"),
-            (
-                "-A ufw-user-input -p tcp --dport 1521 -m conntrack --ctstate NEW -m recent --set\n"
-                "-A ufw-user-input -p tcp --dport 1521 -m conntrack --ctstate NEW -m recent "
-                "--update --seconds 30 --hitcount 6 -j ufw-user-limit\n"
-                "-A ufw-user-input -p tcp --dport 1521 -j ufw-user-limit-accept",
-                {},
-                "pass",
-            ),
-            ("-A ufw-user-input -i eth0 -j ACCEPT", {}, "pass"),
-            ("-A ufw-user-output -p tcp --sport 1521 -j REJECT", {}, "fail"),
-            ("", {"ENABLED=yes": "ENABLED=no"}, "pass"),
-            ("", {'INPUT_POLICY="DROP"': 'INPUT_POLICY="ACCEPT"'}, "pass"),
-            ("", {'INPUT_POLICY="DROP"': 'INPUT_POLICY="REJECT"'}, "fail"),
-            ("", {'INPUT_POLICY="DROP"': ""}, "error"),
-            (
-                "-A ufw-user-input -p tcp --dport 1521 -j ACCEPT",
-                {'OUTPUT_POLICY="ACCEPT"': 'OUTPUT_POLICY="DROP"'},
-                "pass",
-            ),
-        ],
+    @cases(
+        "rule changes status",
+        ("-A ufw-user-input -p tcp --dport 22 -j ACCEPT", {}, "fail"),
+        ("-A ufw-user-input -p tcp --dport 1521 -j ACCEPT", {}, "pass"),
+        ("-A ufw-user-input -p tcp --dport 1521 -s 10.0.0.0/8 -j ACCEPT", {}, "pass"),
+        (
+            "-A ufw-user-input -p tcp --dport 1521 -m conntrack --ctstate NEW -m recent --set\n"
+            "-A ufw-user-input -p tcp --dport 1521 -m conntrack --ctstate NEW -m recent "
+            "--update --seconds 30 --hitcount 6 -j ufw-user-limit\n"
+            "-A ufw-user-input -p tcp --dport 1521 -j ufw-user-limit-accept",
+            {},
+            "pass",
+        ),
+        ("-A ufw-user-input -i eth0 -j ACCEPT", {}, "pass"),
+        ("-A ufw-user-output -p tcp --sport 1521 -j REJECT", {}, "fail"),
+        ("", {"ENABLED=yes": "ENABLED=no"}, "pass"),
+        ("", {'INPUT_POLICY="DROP"': 'INPUT_POLICY="ACCEPT"'}, "pass"),
+        ("", {'INPUT_POLICY="DROP"': 'INPUT_POLICY="REJECT"'}, "fail"),
+        ("", {'INPUT_POLICY="DROP"': ""}, "error"),
+        (
+            "-A ufw-user-input -p tcp --dport 1521 -j ACCEPT",
+            {'OUTPUT_POLICY="ACCEPT"': 'OUTPUT_POLICY="DROP"'},
+            "pass",
+        ),
     )
     def test_the_next_boot(self, judge, rule, changes, status):
         texts = {
@@ -1464,24 +1369,20 @@ class TestUfw:
         if "hitcount" in rule:
             assert findings["rate_limit", "1521/tcp"].persisted == "recent hitcount 6"
 
-    @pytest.mark.parametrize(
-        ("before", "status"),
-        [
-            ("*nat\n:POSTROUTING ACCEPT [0:0]\n-A POSTROUTING -j MASQUERADE\nCOMMIT\n", "pass"),
-            ("*raw\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -p udp -j NOTRACK\nCOMMIT\n", "pass"),
-            ("*raw\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -p tcp -j DROP\nCOMMIT\n", "fail"),
-        ],
+    @cases(
+        "before status",
+        ("*nat\n:POSTROUTING ACCEPT [0:0]\n-A POSTROUTING -j MASQUERADE\nCOMMIT\n", "pass"),
+        ("*raw\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -p udp -j NOTRACK\nCOMMIT\n", "pass"),
+        ("*raw\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -p tcp -j DROP\nCOMMIT\n", "fail"),
     )
     def test_other_tables_of_before_rules(self, judge, before, status):
-        machine = host(enabled="ufw", sockets=LISTENER)
-        machine.file("/etc/ufw/ufw.conf", "ENABLED=yes\n")
+        machine = host(enabled="ufw", sockets=LISTENER).file("/etc/ufw/ufw.conf", "ENABLED=yes\n")
         policies = 'DEFAULT_INPUT_POLICY="DROP"\nDEFAULT_OUTPUT_POLICY="ACCEPT"\n'
         machine.file("/etc/default/ufw", policies)
         rule = "-A ufw-user-input -p tcp --dport 1521 -j ACCEPT\n"
         machine.file("/etc/ufw/before.rules", before + fixture("ufw-before.rules"))
         user = fixture("ufw-user.rules").replace(UFW_RULES, UFW_RULES + rule)
-        machine.file("/etc/ufw/user.rules", user)
-        machine.file("/etc/ufw/after.rules", "*filter\nCOMMIT\n")
+        machine.file("/etc/ufw/user.rules", user).file("/etc/ufw/after.rules", "*filter\nCOMMIT\n")
         assert judge(machine, "none")["ports", "1521/tcp"].status == status
 
 
@@ -1501,8 +1402,7 @@ class TestAdvice:
             with_firewalld(machine, zone + ' protocol="tcp"/><accept/></rule></zone>')
             finding = judge(machine, "none")["ports", "1521/tcp"]
             assert (finding.status, finding.failing_layer) == ("fail", "running")
-            assert finding.fix.startswith(fix)
-            assert finding.commands == commands
+            assert finding.fix.startswith(fix) and finding.commands == commands
 
     def test_the_file_drops_and_an_unread_rule_runs(self, judge):
         """Field report fx03."""
@@ -1520,24 +1420,19 @@ class TestAdvice:
             "above the first rule that drops or rejects, and above COMMIT"
         )
 
-    @pytest.mark.parametrize(
-        ("zone", "fix", "commands"),
-        [
-            (
-                "<zone/>",
-                "open 1521/tcp in the zone public of firewalld; then load the files of firewalld",
-                (
-                    "firewall-cmd --permanent --zone=public --add-port=1521/tcp",
-                    "firewall-cmd --reload",
-                ),
-            ),
-            (
-                f"<zone>{DROPS}</zone>",
-                "remove the rich rule or policy of the zone public that drops 1521/tcp; "
-                "then load the files of firewalld",
-                ("firewall-cmd --reload",),
-            ),
-        ],
+    @cases(
+        "zone fix commands",
+        (
+            "<zone/>",
+            "open 1521/tcp in the zone public of firewalld; then load the files of firewalld",
+            ("firewall-cmd --permanent --zone=public --add-port=1521/tcp", "firewall-cmd --reload"),
+        ),
+        (
+            f"<zone>{DROPS}</zone>",
+            "remove the rich rule or policy of the zone public that drops 1521/tcp; "
+            "then load the files of firewalld",
+            ("firewall-cmd --reload",),
+        ),
     )
     def test_both_are_wrong(self, judge, zone, fix, commands):
         machine = host(fixture("limited.json"), enabled="firewalld", sockets=LISTENER)
@@ -1554,7 +1449,7 @@ class TestAdvice:
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="../shared is not here")
-@pytest.mark.parametrize("name", ["block", "drop", "public", "trusted", "home"])
+@cases("name", "block", "drop", "public", "trusted", "home")
 def test_zones_as_firewalld_ships_them(judge, name):
     machine = with_firewalld(host(enabled="firewalld"), "")
     machine.file(
@@ -1562,8 +1457,7 @@ def test_zones_as_firewalld_ships_them(judge, name):
     )
     for service in ("mdns", "samba-client"):
         machine.file(f"/usr/lib/firewalld/services/{service}.xml", "<service/>")
-    finding = judge(machine)["ports", "1521/tcp"]
-    assert finding.status == ("pass" if name == "trusted" else "fail")
+    assert judge(machine)["ports", "1521/tcp"].status == ("pass" if name == "trusted" else "fail")
 
 
 def _in_namespace(script: str) -> str:
@@ -1607,8 +1501,7 @@ class TestRealRules:
     def test_dropped_in_the_kernel_and_not_in_the_files(self, judge, tmp_path):
         rules = tmp_path / "rules.nft"
         rules.write_text(fixture("limited.nft"))
-        listed = _in_namespace(f"nft -f {rules}; nft -j list ruleset")
-        machine = host(listed, enabled="nftables")
+        machine = host(_in_namespace(f"nft -f {rules}; nft -j list ruleset"), enabled="nftables")
         machine.file("/etc/nftables.conf", "flush ruleset\ntable inet filter {\n}\n")
         finding = judge(machine)["ports", "1521/tcp"]
         assert (finding.status, finding.running, finding.persisted) == (
@@ -1640,7 +1533,7 @@ class TestRealRules:
         connected, _line, listed = _in_namespace(script).partition("\n")
         tables, _foreign = nft_json.parse(listed)
         assert [state(tables, port, direction="out") for port in (1521, 1525)] == [
-            *("blocked", "open"),
+            *("blocked", "open")
         ]
         assert connected == "[111, 0]"
 

@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.flow_control.control import CONTROL as flow_control
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from nic_packs import policy
 from packs import FIXTURES
 
@@ -81,8 +82,7 @@ def test_a_rule_makes_it_fail(judge):
 
 
 def test_off_now_and_at_boot_passes(judge):
-    machine = of(aix(), "goent-disabled", "ent2").flow_ctrl("ent2", "no")
-    results = judge(machine, rules=NO_PAUSE)
+    results = judge(of(aix(), "goent-disabled", "ent2").flow_ctrl("ent2", "no"), rules=NO_PAUSE)
     for check in ("supported", "configured", "persisted", "speed_duplex", "full_duplex", "drops"):
         assert only(results, check).status in ("pass", "skip"), results[check]
     assert only(results, "configured").status == "pass"
@@ -97,24 +97,19 @@ def test_off_now_and_on_at_boot_fails_for_the_boot_alone(judge):
 
 
 def test_on_now_and_off_at_boot(judge):
-    machine = of(aix(), "elxent-enabled", "ent2").flow_ctrl("ent2", "no")
-    results = judge(machine, rules=NO_PAUSE)
-    assert (only(results, "configured").status, only(results, "persisted").status) == (
-        "fail",
-        "pass",
-    )
+    results = judge(of(aix(), "elxent-enabled", "ent2").flow_ctrl("ent2", "no"), rules=NO_PAUSE)
+    assert only(results, "configured").status == "fail"
+    assert only(results, "persisted").status == "pass"
 
 
 def test_without_the_attribute_nothing_is_known_of_the_boot(judge):
-    machine = of(aix(), "goent-disabled", "ent2").flow_ctrl("ent2", None)
-    results = judge(machine, rules=NO_PAUSE)
+    results = judge(of(aix(), "goent-disabled", "ent2").flow_ctrl("ent2", None), rules=NO_PAUSE)
     assert only(results, "persisted").status == "warn"
     assert "Nothing sets rx and tx at boot" in only(results, "persisted").why
 
 
 def test_a_virtual_adapter_is_left_alone(judge):
-    machine = of(aix(), "vioent", "ent2").flow_ctrl("ent2", None)
-    results = judge(machine)
+    results = judge(of(aix(), "vioent", "ent2").flow_ctrl("ent2", None))
     assert only(results, "supported").status == "skip"
     assert "Virtual I/O Server" in only(results, "configured").why
 
@@ -126,8 +121,7 @@ def test_what_nobody_tells_is_an_error(judge):
     text = text.replace("4-Port 10/100/1000 Base-TX PCI-Express Adapter (14106803)", "x (lp-hea)")
     machine = aix().storage("en2", text).flow_ctrl("ent2", None)
     finding = only(judge(machine), "configured")
-    assert finding.status == "error"
-    assert "HMC" in finding.why
+    assert finding.status == "error" and "HMC" in finding.why
 
 
 def test_a_link_that_is_down(judge):
@@ -144,8 +138,7 @@ def test_half_duplex_fails(judge):
 def test_a_forced_speed_is_a_warning(judge):
     text = entstat("goent-disabled", "ent2").replace("Auto negotiation", "1000 Mbps Full Duplex")
     finding = only(judge(aix().storage("en2", text, "ent2")), "speed_duplex")
-    assert finding.status == "warn"
-    assert "ethtool" not in (finding.fix or "")
+    assert finding.status == "warn" and "ethtool" not in (finding.fix or "")
 
 
 def test_pause_frames_and_drops_are_what_the_sample_counted(judge):
@@ -157,8 +150,7 @@ def test_pause_frames_and_drops_are_what_the_sample_counted(judge):
     results = judge(machine)
     assert only(results, "pause_frames").status == "warn"
     assert "sent 40 PAUSE frames" in only(results, "pause_frames").why
-    assert only(results, "drops").status == "warn"
-    assert "DMA Overrun 7" in only(results, "drops").why
+    assert only(results, "drops").status == "warn" and "DMA Overrun 7" in only(results, "drops").why
 
 
 def test_counters_that_were_set_back_tell_nothing(judge):
@@ -170,8 +162,7 @@ def test_counters_that_were_set_back_tell_nothing(judge):
     machine = aix().storage("en2", before, "ent2")
     machine.sampled("pause", "command:entstat -d ent2", before, after)
     results = judge(machine)
-    assert only(results, "drops").status == "error"
-    assert "DMA Overrun" in only(results, "drops").why
+    assert only(results, "drops").status == "error" and "DMA Overrun" in only(results, "drops").why
     assert only(results, "pause_frames").status == "error"
 
 
@@ -185,8 +176,7 @@ def test_priority_flow_control_is_left_alone(judge):
 
 
 def test_members_of_an_aggregation(judge):
-    machine = aix().storage("en10", entstat("link-aggregation"), "ent4", "ent5")
-    results = judge(machine)
+    results = judge(aix().storage("en10", entstat("link-aggregation"), "ent4", "ent5"))
     assert [finding.title.split(":")[0] for finding in results["configured"]] == ["ent4", "ent5"]
     assert only(results, "bond_members_alike").status == "pass"
     assert "/proc" not in str(results["bond_members_alike"])
@@ -199,8 +189,7 @@ def test_members_of_an_aggregation(judge):
 def test_a_backup_adapter_that_differs(judge):
     machine = aix().storage("en20", entstat("etherchannel-backup"), "ent0", "ent5")
     finding = only(judge(machine), "bond_members_alike")
-    assert finding.status == "fail"
-    assert "ent0: 10000" in finding.why
+    assert finding.status == "fail" and "ent0: 10000" in finding.why
 
 
 def test_a_backup_adapter_without_a_primary_one(judge):
@@ -228,10 +217,9 @@ def test_a_vlan_on_itself_is_unknown_and_does_not_hang(judge):
     assert judge(machine)["supported"][0].status == "error"
 
 
-@pytest.mark.parametrize("missing", ["entstat -d ent2", "route -n get filer1", "mount"])
+@cases("missing", "entstat -d ent2", "route -n get filer1", "mount")
 def test_a_command_that_fails_is_an_error(judge, missing):
-    machine = of(aix(), "elxent-enabled", "ent2").failing(missing, "no", 1)
-    results = judge(machine)
+    results = judge(of(aix(), "elxent-enabled", "ent2").failing(missing, "no", 1))
     assert "error" in {finding.status for finding in results["supported"]}
     assert "pass" not in {finding.status for findings in results.values() for finding in findings}
 
@@ -239,12 +227,10 @@ def test_a_command_that_fails_is_an_error(judge, missing):
 def test_the_interconnect_is_named_or_unknown_on_a_cluster(judge):
     machine = aix().file("/etc/oracle/ocr.loc", "ocrconfig_loc=+DATA\n")
     finding = judge(machine)["supported"][0]
-    assert finding.status == "error"
-    assert "flow_control_interconnect" in finding.why
+    assert finding.status == "error" and "flow_control_interconnect" in finding.why
     machine.entstat("ent2", entstat("goent-disabled")).flow_ctrl("ent2", "yes")
     machine.command("lsattr -E -l en2 -a mtu", "mtu 9000 Maximum IP Packet Size True\n")
-    results = judge(machine, interconnect=["en2"])
-    assert only(results, "supported").running.endswith("interconnect")
+    assert only(judge(machine, interconnect=["en2"]), "supported").running.endswith("interconnect")
 
 
 def test_an_interconnect_by_its_network(judge):
@@ -287,8 +273,7 @@ class TestPlan:
         plan = self.plan(of(aix(), "elxent-enabled", "ent2"), rules=NO_PAUSE)
         (refusal,) = plan.refusals
         assert plan.changes == []
-        assert refusal.override is None
-        assert "chdev -l ent2 -a flow_ctrl=no -P" in refusal.reason
+        assert refusal.override is None and "chdev -l ent2 -a flow_ctrl=no -P" in refusal.reason
 
     def test_what_is_so_already_is_not(self):
         machine = of(aix(), "goent-disabled", "ent2").flow_ctrl("ent2", "no")

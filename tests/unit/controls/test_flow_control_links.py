@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from ansible.module_utils.hostproof.controls.flow_control import links
 from ansible.module_utils.hostproof.controls.flow_control.links import Path, Side
 from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port import (
@@ -12,6 +11,7 @@ from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port imp
 )
 from ansible.module_utils.hostproof.evaluate.checking import Verdict
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
+from cases import cases
 
 OFF, ON = Pause(False, False), Pause(True, True)
 RX, TX = Pause(True, False), Pause(False, True)
@@ -19,8 +19,7 @@ QUIET = Delta(5.0, 0, 0, 0, 0)
 
 
 def side(name: str, pause: Pause | None = OFF, **changes: Any) -> Side:
-    base = Side(name, pause, pause, 1000, "full", 1500, True, QUIET, (0, 0))
-    return base._replace(**changes)
+    return Side(name, pause, pause, 1000, "full", 1500, True, QUIET, (0, 0))._replace(**changes)
 
 
 def path(
@@ -44,14 +43,13 @@ def path(
 class TestCable:
     """What one end sends the other must obey, whichever end it is."""
 
-    @pytest.mark.parametrize("near", [OFF, ON, RX, TX])
-    @pytest.mark.parametrize("far", [OFF, ON, RX, TX])
+    @cases("near", OFF, ON, RX, TX)
+    @cases("far", OFF, ON, RX, TX)
     def test_every_pair_of_modes(self, near, far):
         verdict = links.judge_cable(side("eth1", near), side("sw1 Gi1", far))
         ignored = (near.tx and not far.rx) or (far.tx and not near.rx)
         assert verdict.status == (FAIL if ignored else PASS)
-        back = links.judge_cable(side("sw1 Gi1", far), side("eth1", near))
-        assert back.status == verdict.status
+        assert links.judge_cable(side("sw1 Gi1", far), side("eth1", near)).status == verdict.status
 
     def test_says_who_does_not_obey(self):
         verdict = links.judge_cable(side("eth1", OFF), side("sw1 Gi1", TX))
@@ -71,7 +69,7 @@ class TestCable:
         verdict = links.judge_cable(side("eth1", RX), side("sw1 Gi1", OFF))
         assert verdict.why == "eth1 would obey PAUSE, but sw1 Gi1 does not send it."
 
-    @pytest.mark.parametrize("end", [0, 1])
+    @cases("end", 0, 1)
     def test_down_is_no_verdict(self, end):
         sides = [side("eth1", ON), side("sw1 Gi1", OFF)]
         sides[end] = sides[end]._replace(up=False)
@@ -80,8 +78,7 @@ class TestCable:
 
     def test_two_speeds_are_no_cable(self):
         verdict = links.judge_cable(side("eth1", ON, speed=1000), side("sw1 Te1", ON, speed=10000))
-        assert verdict.status == ERROR
-        assert "not the two ends of one cable" in verdict.why
+        assert verdict.status == ERROR and "not the two ends of one cable" in verdict.why
 
     def test_an_unknown_speed_is_no_difference(self):
         assert links.judge_cable(side("eth1", ON, speed=None), side("sw1 Gi1", ON)).status == PASS
@@ -102,8 +99,7 @@ class TestDuplex:
 
     def test_half_beside_unknown(self):
         verdict = links.judge_cable(side("eth1", duplex=None), side("sw1 Gi1", duplex="half"))
-        assert verdict.status == FAIL
-        assert verdict.why.startswith("sw1 Gi1: half duplex")
+        assert verdict.status == FAIL and verdict.why.startswith("sw1 Gi1: half duplex")
 
 
 class TestUnknownMode:
@@ -165,21 +161,18 @@ class TestDiscards:
         )
         assert verdict.fix.startswith("connect both ends with the same speed")
 
-    @pytest.mark.parametrize(
-        ("port", "filer", "words"),
-        [
-            (ON, ON, "although it obeys PAUSE"),
-            (ON, OFF, "and no PAUSE slows it down"),
-            (RX, ON, "and no PAUSE slows it down"),
-            (None, ON, "is unknown"),
-            (ON, None, "is unknown"),
-            (None, OFF, "and no PAUSE slows it down"),
-        ],
+    @cases(
+        "port filer words",
+        (ON, ON, "although it obeys PAUSE"),
+        (ON, OFF, "and no PAUSE slows it down"),
+        (RX, ON, "and no PAUSE slows it down"),
+        (None, ON, "is unknown"),
+        (ON, None, "is unknown"),
+        (None, OFF, "and no PAUSE slows it down"),
     )
     def test_whether_pause_reaches_the_faster_end(self, port, filer, words):
         verdict = self.verdict(self.study(pause=port, filer=filer))
-        assert verdict.status == FAIL
-        assert words in verdict.why
+        assert verdict.status == FAIL and words in verdict.why
 
     def test_a_slow_filer_alike(self):
         route = path(
@@ -192,14 +185,11 @@ class TestDiscards:
         assert "from the 10000 Mb/s end of the connection (eth1)" in verdict.why
 
     def test_without_a_difference_of_speed_it_warns(self):
-        route = path(host_port=side("sw1 Gi1/0/1", OFF, delta=self.LOST))
-        verdict = self.verdict(route)
-        assert verdict.status == WARN
-        assert "PAUSE does not slow down the senders" in verdict.why
+        verdict = self.verdict(path(host_port=side("sw1 Gi1/0/1", OFF, delta=self.LOST)))
+        assert verdict.status == WARN and "PAUSE does not slow down the senders" in verdict.why
 
     def test_an_unknown_filer_is_no_difference(self):
-        route = self.study()._replace(filer=None, filer_port=None)
-        assert self.verdict(route).status == WARN
+        assert self.verdict(self.study()._replace(filer=None, filer_port=None)).status == WARN
 
     def test_what_comes_in(self):
         route = path(host_port=side("sw1 Gi1/0/1", OFF, delta=Delta(5.0, 0, 0, 9, 0)))
@@ -212,7 +202,7 @@ class TestDiscards:
         assert links.judge_discards(self.study(), 1532) == []
         assert len(links.judge_discards(self.study(), 1531)) == 1
 
-    @pytest.mark.parametrize("lost", [QUIET, UNSEEN])
+    @cases("lost", QUIET, UNSEEN)
     def test_none_or_unknown_is_no_discard(self, lost):
         assert links.judge_discards(self.study(lost), 0) == []
 
@@ -281,11 +271,7 @@ class TestBundle:
 class TestWorst:
     def test_says_what_is_no_pass(self):
         verdict = links.worst(
-            [
-                Verdict(PASS, "good."),
-                Verdict(WARN, "less.", "b"),
-                Verdict(FAIL, "bad.", "a"),
-            ]
+            [Verdict(PASS, "good."), Verdict(WARN, "less.", "b"), Verdict(FAIL, "bad.", "a")]
         )
         assert verdict == Verdict(FAIL, "bad. less.", "a; b")
 

@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.controls.flow_control.probes import large_fr
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
+from cases import cases
 from nic_packs import (
     FILER,
     SCRIPTS,
@@ -58,9 +59,7 @@ def test_what_carries_storage_is_judged(judge):
 
 
 def test_below_a_vlan_on_a_bond_both_members_are_judged(judge):
-    host = bonded_host()
-    host.nic("bond0.7", driver=None)
-    host.folder("/sys/class/net/bond0.7/lower_bond0")
+    host = bonded_host().nic("bond0.7", driver=None).folder("/sys/class/net/bond0.7/lower_bond0")
     host.route(FILER, "bond0.7")
     results = judge(host)
     assert [finding.title.split(":")[0] for finding in results["supported"]] == ["ens10", "ens8"]
@@ -74,11 +73,8 @@ def test_a_mount_that_only_a_boot_makes_counts(judge):
 
 
 def test_a_server_without_an_address_is_unknown(judge):
-    host = Host().nic("ens4")
-    host.file("/etc/fstab", "filer2:/export /u03 nfs rw,hard 0 0\n")
-    results = judge(host)
-    assert statuses(results, "supported") == ["error"]
-    assert "filer2" in results["supported"][0].why
+    results = judge(Host().nic("ens4").file("/etc/fstab", "filer2:/export /u03 nfs rw,hard 0 0\n"))
+    assert statuses(results, "supported") == ["error"] and "filer2" in results["supported"][0].why
 
 
 def test_iscsi_targets_count(judge):
@@ -134,8 +130,7 @@ def test_the_interconnect_of_the_policy_and_of_clusterware(judge):
         "list the networks of Clusterware (oifcfg getif)",
         "ens4  10.0.0.0  global  public\nens5  192.168.1.0  global  cluster_interconnect,asm\n",
     )
-    results = judge(host)
-    assert results["supported"][0].running == "driver e1000e, interconnect"
+    assert judge(host)["supported"][0].running == "driver e1000e, interconnect"
 
 
 def test_oifcfg_is_never_run_as_root(judge):
@@ -182,8 +177,7 @@ def test_without_ethtool_a_real_interface_is_unknown_and_a_virtual_one_is_not(ju
 
 def test_by_default_tx_on_storage_is_a_warning_and_rx_is_not(judge):
     results = judge(storage_host(pause=(False, True, True)))
-    assert statuses(results, "configured") == ["warn"]
-    assert "stalls" in results["configured"][0].why
+    assert statuses(results, "configured") == ["warn"] and "stalls" in results["configured"][0].why
     assert statuses(judge(storage_host(pause=(False, True, False))), "configured") == ["pass"]
     assert statuses(judge(storage_host(pause=(False, False, False))), "configured") == ["pass"]
 
@@ -211,8 +205,7 @@ def test_an_interface_that_was_taken_down_has_no_link(judge):
     results = judge(host.take_down("ens4"), rules=OFF)
     for check in ("configured", "full_duplex", "speed_duplex"):
         assert statuses(results, check) == ["skip"], check
-    host = storage_host(pause=(False, True, True))
-    host.remove("/sys/class/net/ens4/carrier")
+    host = storage_host(pause=(False, True, True)).remove("/sys/class/net/ens4/carrier")
     results = judge(host, rules=OFF)
     for check in ("configured", "full_duplex", "speed_duplex"):
         assert statuses(results, check) == ["error"], check
@@ -260,30 +253,25 @@ def test_nothing_persisted_is_a_warning_where_it_is_right_now(judge):
     assert statuses(judge(storage_host(), rules=OFF), "persisted") == ["fail"]
 
 
-@pytest.mark.parametrize(
-    ("lines", "status"),
-    [
-        ("RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n", "pass"),
-        # An e1000e offers both while it negotiates, whatever is asked for (seen in the lab).
-        ("RxFlowControl=yes\nTxFlowControl=no\n", "fail"),
-        ("RxFlowControl=no\nTxFlowControl=yes\nAutoNegotiationFlowControl=no\n", "fail"),
-        ("TxFlowControl=no\nAutoNegotiationFlowControl=no\n", "warn"),
-    ],
+@cases(
+    "lines status",
+    ("RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n", "pass"),
+    # An e1000e offers both while it negotiates, whatever is asked for (seen in the lab).
+    ("RxFlowControl=yes\nTxFlowControl=no\n", "fail"),
+    ("RxFlowControl=no\nTxFlowControl=yes\nAutoNegotiationFlowControl=no\n", "fail"),
+    ("TxFlowControl=no\nAutoNegotiationFlowControl=no\n", "warn"),
 )
 def test_the_link_file_that_counts(judge, lines, status):
     host = storage_host(pause=(False, True, False)).link_file(LINK, OURS + lines)
-    results = judge(host, rules=OFF)
-    assert statuses(results, "persisted") == [status]
+    assert statuses(judge(host, rules=OFF), "persisted") == [status]
 
 
-@pytest.mark.parametrize(
-    ("driver", "partner", "status"),
-    [
-        ("tg3", None, "warn"),
-        ("tg3", "Transmit-only", "pass"),
-        ("tg3", "Symmetric", "warn"),
-        ("mlx5_core", None, "pass"),
-    ],
+@cases(
+    "driver partner status",
+    ("tg3", None, "warn"),
+    ("tg3", "Transmit-only", "pass"),
+    ("tg3", "Symmetric", "warn"),
+    ("mlx5_core", None, "pass"),
 )
 def test_what_a_boot_offers_is_negotiated_where_nothing_turns_that_off(
     judge, driver, partner, status
@@ -295,8 +283,7 @@ def test_what_a_boot_offers_is_negotiated_where_nothing_turns_that_off(
         pause=(False, True, False),
         settings=settings_text("ens4", "1000Mb/s", "Full", *extra),
     )
-    results = judge(host.link_file(LINK, OURS + lines), rules=NO_TX)
-    assert statuses(results, "persisted") == [status]
+    assert statuses(judge(host.link_file(LINK, OURS + lines), rules=NO_TX), "persisted") == [status]
     # Where it says that it negotiates there is no doubt.
     host.link_file(LINK, OURS + lines + "AutoNegotiationFlowControl=yes\n")
     host.evidence.clear()
@@ -312,11 +299,10 @@ def test_a_negotiation_that_the_driver_refuses_takes_the_rest_with_it(judge):
     negotiated = ("RX negotiated: on", "TX negotiated: off")
     host = storage_host(driver="ice", pause=(True, True, False), more=negotiated)
     results = judge(host.link_file(LINK, OURS + lines), rules=NO_TX)
-    assert statuses(results, "persisted") == ["fail"]
-    assert "rejects" in results["persisted"][0].why
+    assert statuses(results, "persisted") == ["fail"] and "rejects" in results["persisted"][0].why
 
 
-@pytest.mark.parametrize(("negotiates", "status"), [(True, "fail"), (False, "pass")])
+@cases("negotiates status", (True, "fail"), (False, "pass"))
 def test_a_driver_that_negotiates_as_the_link_does(judge, negotiates, status):
     """Without the link's negotiation the driver uses what the file sets; with it, the result."""
     partner = "Link partner advertised pause frame use: Symmetric"
@@ -414,8 +400,7 @@ def test_the_profile_of_networkmanager_comes_last(judge):
     right = OURS + "RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n"
     host = storage_host(pause=(False, True, False)).link_file(LINK, right)
     managed(host, "1.46.0", "[ethtool]\npause-tx=true\n")
-    results = judge(host, rules=OFF)
-    assert statuses(results, "persisted") == ["fail"]
+    assert statuses(judge(host, rules=OFF), "persisted") == ["fail"]
     assert "correct horse" not in str(host.evidence)
 
 
@@ -445,20 +430,17 @@ def scripted(host: Host, manager: str, sides: str, *more: str, active: str = "1-
     host.command("nmcli -t -f UUID,DEVICE connection show --active", f"{active}:ens4\n")
     lines = ["DEVICE=ens4", "UUID=1-2", f'ETHTOOL_OPTS="-A ${{DEVICE}} {sides}"', *more]
     return host.command(
-        f"grep -s -H -E -e {ifcfg.LINES} -- {IFCFG}",
-        "".join(f"{IFCFG}:{line}\n" for line in lines),
+        f"grep -s -H -E -e {ifcfg.LINES} -- {IFCFG}", "".join(f"{IFCFG}:{line}\n" for line in lines)
     )
 
 
-@pytest.mark.parametrize(
-    ("manager", "active", "ignored", "persisted"),
-    [
-        # Before 1.32 NetworkManager takes no -A; from then on it does, where it reads the file.
-        ("running:1.30.0", "1-2", "warn", "warn"),
-        ("running:1.40.0", "1-2", "pass", "pass"),
-        ("running:1.40.0", "3-4", "pass", "warn"),
-        ("stopped:", "", "pass", "pass"),
-    ],
+@cases(
+    "manager active ignored persisted",
+    # Before 1.32 NetworkManager takes no -A; from then on it does, where it reads the file.
+    ("running:1.30.0", "1-2", "warn", "warn"),
+    ("running:1.40.0", "1-2", "pass", "pass"),
+    ("running:1.40.0", "3-4", "pass", "warn"),
+    ("stopped:", "", "pass", "pass"),
 )
 def test_ethtool_opts_of_ifcfg(judge, manager, active, ignored, persisted):
     host = storage_host(pause=(False, False, False))
@@ -493,13 +475,12 @@ def test_what_the_boot_does_not_bring_up_proves_nothing(judge):
 NM = "[ethtool]\npause-autoneg=false\npause-rx=true\npause-tx=false\n"
 
 
-@pytest.mark.parametrize("name", ["ifcfg-ens4.bak", "ifcfg-ens4.rpmsave", "ifcfg-ens4~"])
+@cases("name", "ifcfg-ens4.bak", "ifcfg-ens4.rpmsave", "ifcfg-ens4~")
 def test_what_an_editor_left_behind_is_no_setting(judge, name):
     from ansible.module_utils.hostproof.controls.flow_control.parsers import ifcfg
 
     path = "/etc/sysconfig/network-scripts/" + name
-    host = storage_host(pause=(False, False, False))
-    host.file(path, "x")
+    host = storage_host(pause=(False, False, False)).file(path, "x")
     host.command(
         f"grep -s -H -E -e {ifcfg.LINES} -- {path}",
         f'{path}:DEVICE=ens4\n{path}:ETHTOOL_OPTS="-A ens4 autoneg off rx off tx off"\n',
@@ -507,35 +488,29 @@ def test_what_an_editor_left_behind_is_no_setting(judge, name):
     assert "nothing sets it" in judge(host)["persisted"][0].persisted
 
 
-@pytest.mark.parametrize(
-    ("line", "mode", "status", "words"),
-    [
-        # The first two are comments, the last is a file that nobody runs.
-        ("#ethtool -A ens4 autoneg off rx on tx off", 0o755, "warn", "nothing sets it"),
-        ("cd / # ethtool -A ens4 autoneg off rx on tx off", 0o755, "warn", "nothing sets it"),
-        ("ethtool -A ens4 autoneg off rx on tx off", 0o755, "warn", "(perhaps)"),
-        ("ethtool -A ens4 autoneg off rx on tx off", 0o644, "warn", "nothing sets it"),
-    ],
+@cases(
+    "line mode status words",
+    # The first two are comments, the last is a file that nobody runs.
+    ("#ethtool -A ens4 autoneg off rx on tx off", 0o755, "warn", "nothing sets it"),
+    ("cd / # ethtool -A ens4 autoneg off rx on tx off", 0o755, "warn", "nothing sets it"),
+    ("ethtool -A ens4 autoneg off rx on tx off", 0o755, "warn", "(perhaps)"),
+    ("ethtool -A ens4 autoneg off rx on tx off", 0o644, "warn", "nothing sets it"),
 )
 def test_a_script_is_no_proof(judge, line, mode, status, words):
-    host = storage_host(pause=(False, True, False))
-    host.file("/etc/rc.local", "", mode)
+    host = storage_host(pause=(False, True, False)).file("/etc/rc.local", "", mode)
     grep = "grep -s -H -E -e ethtool.*[[:space:]](-A|--pause)[[:space:]] -- "
     host.command(grep + SCRIPTS, f"/etc/rc.local:{line}\n")
     results = judge(host, rules=OFF)
-    assert statuses(results, "persisted") == [status]
-    assert words in results["persisted"][0].persisted
+    assert statuses(results, "persisted") == [status] and words in results["persisted"][0].persisted
     assert ("only a reboot proves it" in results["persisted"][0].why) == (words == "(perhaps)")
 
 
-@pytest.mark.parametrize(
-    ("more", "status"),
-    [
-        ("", "pass"),
-        ('ATTR{device/vendor}=="0x14e4", ', "warn"),
-        ('ENV{ID_PATH}=="pci-0000:99:00.0", ', "warn"),
-        ('DRIVERS=="igb", ', "warn"),
-    ],
+@cases(
+    "more status",
+    ("", "pass"),
+    ('ATTR{device/vendor}=="0x14e4", ', "warn"),
+    ('ENV{ID_PATH}=="pci-0000:99:00.0", ', "warn"),
+    ('DRIVERS=="igb", ', "warn"),
 )
 def test_a_rule_that_asks_for_another_card_is_no_proof(judge, more, status):
     host = storage_host(pause=(False, True, False))
@@ -544,8 +519,7 @@ def test_a_rule_that_asks_for_another_card_is_no_proof(judge, more, status):
         'RUN+="/usr/sbin/ethtool -A $name autoneg off rx on tx off"\n'
     )
     path = "/etc/udev/rules.d/70-pause.rules"
-    host.file(path, rule)
-    host.command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
+    host.file(path, rule).command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
     assert statuses(judge(host, rules=OFF), "persisted") == [status]
 
 
@@ -589,7 +563,7 @@ PAUSE_LINES = (
 )
 
 
-@pytest.mark.parametrize("place", ["/etc/network/interfaces", "/etc/network/interfaces.d/ens4"])
+@cases("place", "/etc/network/interfaces", "/etc/network/interfaces.d/ens4")
 def test_interfaces_of_debian_count(judge, place):
     host = ifupdown_host("auto ens4\n" + PAUSE_LINES, place)
     results = judge(host, rules=OFF)
@@ -604,8 +578,7 @@ def test_interfaces_that_a_boot_does_not_bring_up_count_for_nothing(judge):
     results = judge(ifupdown_host(PAUSE_LINES), rules=OFF)
     assert statuses(results, "ignored_settings") == ["warn"]
     assert "allow-hotplug" in results["ignored_settings"][0].why
-    host = ifupdown_host("allow-hotplug ens4\n" + PAUSE_LINES)
-    host.remove(IF_UP)
+    host = ifupdown_host("allow-hotplug ens4\n" + PAUSE_LINES).remove(IF_UP)
     host.command(f"grep -s -H -E -e {ETHTOOL} -- {SCRIPTS}", "", 1)
     results = judge(host, rules=OFF)
     assert "there is no " + IF_UP in results["ignored_settings"][0].why
@@ -648,8 +621,7 @@ def test_a_section_of_tuned_for_other_devices_does_not_count(judge):
 
 def test_what_of_tuned_is_not_worked_out_is_an_error(judge):
     for line in ("devices_udev_regex=ID_BUS=pci", "pause=tx ${tx}"):
-        results = judge(tuned_host(f"[net]\n{line}\n"), rules=OFF)
-        assert statuses(results, "persisted") == ["error"]
+        assert statuses(judge(tuned_host(f"[net]\n{line}\n"), rules=OFF), "persisted") == ["error"]
 
 
 def test_tuned_that_is_not_started_counts_for_nothing(judge):
@@ -662,8 +634,7 @@ def test_tuned_that_is_not_started_counts_for_nothing(judge):
 
 
 def test_half_duplex(judge):
-    results = judge(storage_host(speed=100, duplex="half"))
-    assert statuses(results, "full_duplex") == ["fail"]
+    assert statuses(judge(storage_host(speed=100, duplex="half")), "full_duplex") == ["fail"]
     assert statuses(judge(storage_host()), "full_duplex") == ["pass"]
 
 
@@ -696,15 +667,13 @@ def test_members_of_a_bond(judge):
 
 
 def test_a_rule_for_one_member_reads_them_all(judge):
-    host = Host()
-    host.nic("ens8").nic("ens10", driver="e1000", own="52:54:00:0a:00:02")
+    host = Host().nic("ens8").nic("ens10", driver="e1000", own="52:54:00:0a:00:02")
     host.bond("bond0", lacp(("ens8", True), ("ens10", True)), "ens8", "ens10")
     rule = [{"name": "ens8", "rx": True, "tx": True}]
     results = judge(host, rules=rule)
     assert statuses(results, "bond_members_alike") == ["pass"]
     assert "ens10: rx on, tx on" in results["bond_members_alike"][0].running
-    alone = Host().nic("ens8").bond("bond0", lacp(("ens8", True)), "ens8")
-    results = judge(alone, rules=rule)
+    results = judge(Host().nic("ens8").bond("bond0", lacp(("ens8", True)), "ens8"), rules=rule)
     assert "It has only one member" in results["bond_members_alike"][0].why
 
 
@@ -722,8 +691,7 @@ def test_a_slower_host_than_its_filer(judge):
 
 
 def test_a_filer_is_known_by_its_name_too(judge):
-    host = storage_host(speed=100)
-    host.command("getent ahosts filer1", f"{FILER}      STREAM filer1\n")
+    host = storage_host(speed=100).command("getent ahosts filer1", f"{FILER}      STREAM filer1\n")
     named = [{"address": "filer1", "ports": [{"name": "e0a", "rx": True, "tx": True}]}]
     named[0]["ports"][0]["speed"] = 1000  # type: ignore[index]
     results = judge(host, filers=named)
@@ -774,25 +742,21 @@ REFUSED = f"From {FILER} icmp_seq=1 Frag needed and DF set (mtu = 1500)\n" + LOS
 LOCAL = "ping: local error: message too long, mtu=1500\n" + LOST
 
 
-@pytest.mark.parametrize(
-    ("large", "small", "status", "words"),
-    [
-        (ARRIVED, "", "pass", "frames of 9000 arrive"),
-        ("2 packets transmitted, 1 received, 50% packet loss\n", "", "pass", "frames of 9000"),
-        (LOST, ARRIVED, "fail", "do not arrive"),
-        (REFUSED, "", "fail", "1500 is the maximum on the path"),
-        (LOCAL, "", "fail", "1500 is the maximum on the path"),
-        (LOST, LOST, "skip", "Only this end is known"),
-        ("", "", "skip", "Only this end is known"),
-    ],
+@cases(
+    "large small status words",
+    (ARRIVED, "", "pass", "frames of 9000 arrive"),
+    ("2 packets transmitted, 1 received, 50% packet loss\n", "", "pass", "frames of 9000"),
+    (LOST, ARRIVED, "fail", "do not arrive"),
+    (REFUSED, "", "fail", "1500 is the maximum on the path"),
+    (LOCAL, "", "fail", "1500 is the maximum on the path"),
+    (LOST, LOST, "skip", "Only this end is known"),
+    ("", "", "skip", "Only this end is known"),
 )
 def test_frames_that_may_not_be_cut_are_the_proof(judge, large, small, status, words):
-    host = storage_host(mtu=9000)
-    host.command(PING.format(8972), large, 0 if large == ARRIVED else 1)
+    host = storage_host(mtu=9000).command(PING.format(8972), large, 0 if large == ARRIVED else 1)
     host.command(PING.format(56), small, 0 if small == ARRIVED else 1)
     (results,) = judge(host)["path_mtu"]
-    assert results.status == status
-    assert words in f"{results.running} {results.why}"
+    assert results.status == status and words in f"{results.running} {results.why}"
 
 
 def test_nobody_pings_for_what_every_port_takes(judge):
@@ -814,8 +778,7 @@ def test_pause_frames_by_direction(judge):
     quiet = {"rx_flow_control_xoff": 7, "tx_flow_control_xoff": 9, "rx_missed_errors": 3}
     host = storage_host().counted("ens4", quiet, quiet)
     finding = judge(host)
-    assert statuses(finding, "pause_frames") == ["pass"]
-    assert statuses(finding, "drops") == ["pass"]
+    assert statuses(finding, "pause_frames") == ["pass"] and statuses(finding, "drops") == ["pass"]
     host = storage_host().counted("ens4", quiet, quiet | {"tx_flow_control_xoff": 20})
     why = judge(host)["pause_frames"][0].why
     assert "This host sent 11 PAUSE frames (tx)" in why and "rx" not in why.replace("(tx)", "")
@@ -833,15 +796,13 @@ def test_the_limit_of_pause_frames_and_drops(judge):
         assert statuses(results, "drops") == [status]
 
 
-@pytest.mark.parametrize(
-    ("driver", "counter", "other"),
-    [
-        ("virtio_net", "rx_queue_1_drops", "rx_queue_1_packets"),
-        ("virtio_net", "rx_drops", "rx_queue_0_kicks"),
-        ("ena", "bw_in_allowance_exceeded", "queue_0_rx_cnt"),
-        ("ena", "pps_allowance_exceeded", "tx_timeout"),
-        ("vmxnet3", "pkts rx OOB", "ucast pkts rx"),
-    ],
+@cases(
+    "driver counter other",
+    ("virtio_net", "rx_queue_1_drops", "rx_queue_1_packets"),
+    ("virtio_net", "rx_drops", "rx_queue_0_kicks"),
+    ("ena", "bw_in_allowance_exceeded", "queue_0_rx_cnt"),
+    ("ena", "pps_allowance_exceeded", "tx_timeout"),
+    ("vmxnet3", "pkts rx OOB", "ucast pkts rx"),
 )
 def test_a_pass_on_a_virtual_interface_needs_a_counter_that_could_fail(
     judge, driver, counter, other
@@ -869,8 +830,7 @@ def test_a_virtual_function_that_counts_no_drop(judge):
 
 def test_counters_that_began_anew_are_no_drops(judge):
     before = {"rx_flow_control_xoff": 5, "tx_flow_control_xoff": 5, "rx_missed_errors": 5}
-    host = storage_host().counted("ens4", before, dict.fromkeys(before, 0))
-    results = judge(host)
+    results = judge(storage_host().counted("ens4", before, dict.fromkeys(before, 0)))
     assert statuses(results, "pause_frames") == ["error"]
     assert statuses(results, "drops") == ["error"]
 
@@ -878,19 +838,16 @@ def test_counters_that_began_anew_are_no_drops(judge):
 def test_one_counter_that_began_anew_is_no_pass(judge):
     before = {"rx_flow_control_xoff": 5, "tx_flow_control_xoff": 5, "rx_missed_errors": 5}
     before["rx_no_buffer_count"] = 0
-    host = storage_host().counted("ens4", before, before | {"tx_flow_control_xoff": 0})
-    results = judge(host)
+    results = judge(storage_host().counted("ens4", before, before | {"tx_flow_control_xoff": 0}))
     assert statuses(results, "pause_frames") == ["error"]
     assert "were reset in the time window (tx_flow_control_xoff)" in results["pause_frames"][0].why
     assert statuses(results, "drops") == ["pass"]
     results = judge(storage_host().counted("ens4", before, before | {"rx_missed_errors": 0}))
-    assert statuses(results, "pause_frames") == ["pass"]
-    assert statuses(results, "drops") == ["error"]
+    assert statuses(results, "pause_frames") == ["pass"] and statuses(results, "drops") == ["error"]
     # What is too much is told all the same.
     after = before | {"rx_missed_errors": 0, "rx_no_buffer_count": 9, "tx_flow_control_xoff": 9}
     results = judge(storage_host().counted("ens4", before, after | {"rx_flow_control_xoff": 0}))
-    assert statuses(results, "drops") == ["warn"]
-    assert statuses(results, "pause_frames") == ["warn"]
+    assert statuses(results, "drops") == ["warn"] and statuses(results, "pause_frames") == ["warn"]
 
 
 def test_a_direction_that_is_not_counted_is_no_pass(judge):
@@ -907,8 +864,7 @@ def test_a_driver_that_counts_no_pause(judge):
 
 def test_without_a_sample_nothing_is_counted(judge):
     results = judge(storage_host(), window_seconds=0)
-    assert statuses(results, "pause_frames") == ["skip"]
-    assert statuses(results, "drops") == ["skip"]
+    assert statuses(results, "pause_frames") == ["skip"] and statuses(results, "drops") == ["skip"]
 
 
 def test_priority_flow_control_is_left_alone(judge):
@@ -936,36 +892,30 @@ def test_no_tool_for_priorities_is_no_pass(judge):
 def test_a_record_gives_the_same_findings():
     host = bonded_host()
     first = audit.judge_host(host, {"flow_control": policy()})
-    again = audit.judge_host(RecordedHost(host.evidence), {"flow_control": policy()})
-    assert first == again
+    assert first == audit.judge_host(RecordedHost(host.evidence), {"flow_control": policy()})
 
 
 def test_another_system_is_skipped(judge):
-    host = Host()
-    host.remove("/proc/self/mountinfo")
-    host.command("uname -s", "HP-UX\n")
-    results = judge(host)
+    results = judge(Host().remove("/proc/self/mountinfo").command("uname -s", "HP-UX\n"))
     assert {finding.status for findings in results.values() for finding in findings} == {"skip"}
     assert "HP-UX" in results["configured"][0].why
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"rules": "yes"}, "flow_control_rules must be auto or a list"),
-        ({"rules": [{"rx": True}]}, "one or more of role, name, driver, bond"),
-        ({"rules": [{"role": "backup"}]}, "must be one of storage, interconnect, public"),
-        ({"rules": [{"role": "storage", "rx": "yes"}]}, "rx must be one of on, off, keep"),
-        ({"rules": [{"role": "storage", "autoneg": "match_peer"}]}, "autoneg must be one of"),
-        ({"rules": [{"role": "storage", "speed": 1}]}, "has a rule with role, speed"),
-        ({"interconnect": ["10.0.0.0/99"]}, "flow_control_interconnect"),
-        ({"switches": [{"port": 161}]}, "flow_control_switches needs address"),
-        ({"switches": [{"address": "sw1", "credentials": "x"}]}, "does not have its name"),
-        ({"filers": [{"address": "f", "ports": [{"name": "a", "rx": True}]}]}, "rx and tx of a"),
-        ({"filers": [{"address": "f", "ports": [{"name": "a", "mtu": "big"}]}]}, "mtu must be"),
-        ({"link_wait_seconds": 1}, "flow_control_link_wait_seconds"),
-        ({"snmp_credentials": {"default": {"version": 9}}}, "flow_control_snmp_credentials"),
-    ],
+@cases(
+    "changes words",
+    ({"rules": "yes"}, "flow_control_rules must be auto or a list"),
+    ({"rules": [{"rx": True}]}, "one or more of role, name, driver, bond"),
+    ({"rules": [{"role": "backup"}]}, "must be one of storage, interconnect, public"),
+    ({"rules": [{"role": "storage", "rx": "yes"}]}, "rx must be one of on, off, keep"),
+    ({"rules": [{"role": "storage", "autoneg": "match_peer"}]}, "autoneg must be one of"),
+    ({"rules": [{"role": "storage", "speed": 1}]}, "has a rule with role, speed"),
+    ({"interconnect": ["10.0.0.0/99"]}, "flow_control_interconnect"),
+    ({"switches": [{"port": 161}]}, "flow_control_switches needs address"),
+    ({"switches": [{"address": "sw1", "credentials": "x"}]}, "does not have its name"),
+    ({"filers": [{"address": "f", "ports": [{"name": "a", "rx": True}]}]}, "rx and tx of a"),
+    ({"filers": [{"address": "f", "ports": [{"name": "a", "mtu": "big"}]}]}, "mtu must be"),
+    ({"link_wait_seconds": 1}, "flow_control_link_wait_seconds"),
+    ({"snmp_credentials": {"default": {"version": 9}}}, "flow_control_snmp_credentials"),
 )
 def test_a_policy_that_cannot_be_used(changes, words):
     with pytest.raises(PolicyError, match=words):
@@ -979,6 +929,5 @@ def test_yaml_makes_truth_values_of_on_and_off():
 
 
 def test_ethtool_that_says_nothing_sensible_is_an_error(judge):
-    host = storage_host()
-    host.command("ethtool -a ens4", pause_text("ens4", True, True, True)[:40])
+    host = storage_host().command("ethtool -a ens4", pause_text("ens4", True, True, True)[:40])
     assert statuses(judge(host), "configured") == ["error"]

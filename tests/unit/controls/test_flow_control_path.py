@@ -12,6 +12,7 @@ from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port imp
 from ansible.module_utils.hostproof.errors import Absent, Unanswered
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
 from ansible.module_utils.hostproof.snmp import tools as snmp
+from cases import cases
 from packs import Machine
 from path_facts import (
     ADDRESS,
@@ -56,13 +57,7 @@ def of(findings: list[Finding], check: str) -> list[Finding]:
     return [finding for finding in findings if finding.check == f"flow_control.{check}"]
 
 
-def path(
-    host: Any = OFF,
-    near: Any = OFF,
-    far: Any = OFF,
-    end: Any = OFF,
-    **changes: Any,
-) -> Facts:
+def path(host: Any = OFF, near: Any = OFF, far: Any = OFF, end: Any = OFF, **changes: Any) -> Facts:
     """eth1 <-> Gi1 ... Gi24 <-> n1:e0a, each with its mode; host_port={…} changes a side."""
     interface = nic("eth1", host, traffic=counted(), **changes.get("host_side", {}))
     return facts(
@@ -140,8 +135,7 @@ class TestSixCases:
         assert "snmp:na1 network opening" in first.evidence
 
     def test_mode_unknown_counters_only(self, judge):
-        seen = path(RX, None, host_port={"paused": (3, 0)})
-        first = of(judge(seen), "link")[0]
+        first = of(judge(path(RX, None, host_port={"paused": (3, 0)})), "link")[0]
         assert first.status == ERROR
         assert first.why == (
             "The PAUSE mode of core Gi1 is unknown; counted: 3 frames received and 0 sent within "
@@ -159,25 +153,21 @@ class TestSixCases:
 
 class TestLink:
     def test_without_switches_it_is_skipped(self, judge):
-        seen = path()._replace(switches={})
-        for finding in of(judge(seen, policy(switches=[])), "link"):
+        for finding in of(judge(path()._replace(switches={}), policy(switches=[])), "link"):
             assert finding.status == SKIP
             assert finding.why == "flow_control_switches is empty: no switch was queried."
             assert finding.running.startswith("eth1 [rx off tx off, 1000 Mb/s full] ... na1 n1:e0a")
 
     def test_a_silent_switch_is_unknown(self, judge):
-        seen = path()._replace(switches={"sw1": SILENT})
-        findings = judge(seen)
+        findings = judge(path()._replace(switches={"sw1": SILENT}))
         assert [finding.status for finding in of(findings, "link")] == [ERROR, ERROR]
         assert "sw1 does not answer" in of(findings, "link")[0].why
         assert "switch port unknown" in of(findings, "link")[0].running
 
     def test_an_address_that_no_switch_has(self, judge):
         why = "the switch has learned it on no port"
-        seen = path()._replace(switches={"sw1": switch({HOST: why})})
-        first = of(judge(seen), "link")[0]
-        assert first.status == ERROR
-        assert f"sw1: {why}" in first.why
+        first = of(judge(path()._replace(switches={"sw1": switch({HOST: why})})), "link")[0]
+        assert first.status == ERROR and f"sw1: {why}" in first.why
 
     def test_without_a_filer_to_ask_its_cable_is_left_out(self, judge):
         seen = path()._replace(filers={}, switches={"sw1": switch(host=[switch_port(port("Gi1"))])})
@@ -186,8 +176,7 @@ class TestLink:
         assert finding.running.endswith("switch port unknown <-> filer unknown")
 
     def test_a_filer_that_is_silent_is_unknown(self, judge):
-        seen = path()._replace(filers={ADDRESS: SILENT})
-        second = of(judge(seen), "link")[1]
+        second = of(judge(path()._replace(filers={ADDRESS: SILENT})), "link")[1]
         assert second.status == ERROR
         assert "The filer's port is unknown: sw1 does not answer." in second.why
 
@@ -210,8 +199,7 @@ class TestLink:
             in_force=Absent("k", "the driver has no flow control"),
         )
         finding = of(judge(seen._replace(nics={"eth1": virtual})), "link")[0]
-        assert finding.status == FAIL
-        assert "discarded 9 frames" in finding.why
+        assert finding.status == FAIL and "discarded 9 frames" in finding.why
 
     def test_priority_flow_control_is_left_alone(self, judge):
         seen = path(ON, OFF)
@@ -224,8 +212,7 @@ class TestLink:
     def test_unknown_priority_flow_control_is_unknown(self, judge):
         seen = path()
         dcb = seen.nics["eth1"]._replace(priorities=Unanswered("k", "dcb ends with 1"))
-        finding = of(judge(seen._replace(nics={"eth1": dcb})), "link")[0]
-        assert finding.status == ERROR
+        assert of(judge(seen._replace(nics={"eth1": dcb})), "link")[0].status == ERROR
 
     def test_the_limit_is_the_policys(self, judge):
         seen = path(host_port={"lost": (0, 9)})
@@ -241,8 +228,7 @@ class TestLink:
     def test_an_interconnect_has_no_filer(self, judge):
         interface = nic("eth2")
         ways = [way("eth2", role="interconnect", address="10.0.0.0/24", mac="")]
-        seen = facts(interface, switches=path().switches, paths=ways)
-        (only,) = of(judge(seen), "link")
+        (only,) = of(judge(facts(interface, switches=path().switches, paths=ways)), "link")
         assert only.status == PASS
         assert only.running.count("<->") == 1
 
@@ -261,8 +247,7 @@ class TestLink:
 class TestUplink:
     def test_a_port_to_another_switch_is_not_the_hosts(self, judge):
         uplink = switch_port(port("Te1", ON), uplink="access-3")
-        seen = path()._replace(switches={"sw1": switch(host=[uplink])})
-        findings = judge(seen)
+        findings = judge(path()._replace(switches={"sw1": switch(host=[uplink])}))
         assert of(findings, "link")[0].status == ERROR
         assert "core Te1 leads to access-3" in of(findings, "link")[0].why
         assert of(findings, "switch_port")[0].status == ERROR
@@ -275,19 +260,16 @@ class TestUplink:
 
     def test_another_speed_is_another_cable(self, judge):
         finding = of(judge(path(ON, ON, host_port={"speed": 10000})), "link")[0]
-        assert finding.status == ERROR
-        assert "not the two ends of one cable" in finding.why
+        assert finding.status == ERROR and "not the two ends of one cable" in finding.why
 
     def test_and_speed_duplex_says_no_other_thing_of_it(self):
-        seen = path(ON, ON, host_port={"speed": 10000})
-        (finding,) = judged(seen, None, "speed_duplex")
+        (finding,) = judged(path(ON, ON, host_port={"speed": 10000}), None, "speed_duplex")
         assert finding.status == ERROR
         assert "not the two ends of one cable" in finding.why
         assert "flow_control_switches" in (finding.fix or "")
 
     def test_another_duplex_at_the_same_speed_is_one_cable_that_is_wrong(self):
-        seen = path(ON, ON, host_port={"duplex": "half"})
-        (finding,) = judged(seen, None, "speed_duplex")
+        (finding,) = judged(path(ON, ON, host_port={"duplex": "half"}), None, "speed_duplex")
         assert finding.status == FAIL
 
 
@@ -302,10 +284,7 @@ class TestBond:
                 port("Gi2", second, number=2), aggregate="Po1", partner=2 if numbers else None
             ),
         ]
-        nics = [
-            nic("eth1", OFF, bond="bond0"),
-            nic("eth2", OFF, bond="bond0", permanent=SECOND),
-        ]
+        nics = [nic("eth1", OFF, bond="bond0"), nic("eth2", OFF, bond="bond0", permanent=SECOND)]
         return facts(
             *nics,
             switches={"sw1": switch(host=ports)},
@@ -363,8 +342,7 @@ class TestBond:
         assert [peer.port.name for peer in ports_of(seen.nics["eth2"], seen)] == ["Gi2"]
 
     def test_half_duplex_of_that_port_is_not_the_other_members(self):
-        seen = self.active_backup(duplex="half")
-        findings = judged(seen, None, "full_duplex")
+        findings = judged(self.active_backup(duplex="half"), None, "full_duplex")
         assert [finding.status for finding in findings] == [PASS, FAIL]
         assert findings[1].why.startswith("Core Gi")
 
@@ -428,8 +406,7 @@ class TestFilerPort:
 
     def test_obeys(self, judge):
         finding = self.finding(judge, path(end=RX))
-        assert finding.status == WARN
-        assert "na1 n1:e0a obeys PAUSE (rx on)" in finding.why
+        assert finding.status == WARN and "na1 n1:e0a obeys PAUSE (rx on)" in finding.why
 
     def test_as_in_2002(self, judge):
         """Who wants the host to send PAUSE wants the filer to obey it."""
@@ -452,10 +429,8 @@ class TestFilerPort:
 
     def test_not_asked(self, judge):
         finding = self.finding(judge, path()._replace(filers={}), policy(filers=[]))
-        assert (finding.status, finding.why) == (
-            SKIP,
-            "flow_control_filers is empty: no filer was queried.",
-        )
+        assert finding.status == SKIP
+        assert finding.why == "flow_control_filers is empty: no filer was queried."
 
 
 class TestMtu:
@@ -471,9 +446,10 @@ class TestMtu:
         (finding,) = judged(self.seen(9216, 9216), None, "path_mtu")
         assert finding.status == PASS
 
-    @pytest.mark.parametrize(
-        ("near", "far", "words"),
-        [(None, 9216, "the switch port of eth1"), (9216, None, f"the switch port of {ADDRESS}")],
+    @cases(
+        "near far words",
+        (None, 9216, "the switch port of eth1"),
+        (9216, None, f"the switch port of {ADDRESS}"),
     )
     def test_a_port_that_tells_none(self, near, far, words):
         (finding,) = judged(self.seen(near, far), None, "path_mtu")
@@ -487,14 +463,11 @@ class TestMtu:
         (finding,) = judged(self.seen(9216, 1500), None, "path_mtu")
         assert (finding.status, "Gi24 has only 1500" in finding.why) == (FAIL, True)
 
-    @pytest.mark.parametrize(
-        ("near", "far", "status"),
-        [(9000, 9000, PASS), (8999, 9000, FAIL), (9000, 8999, FAIL)],
-    )
+    @cases("near far status", (9000, 9000, PASS), (8999, 9000, FAIL), (9000, 8999, FAIL))
     def test_ports_at_the_edge(self, near, far, status):
         assert self.mtu(self.seen(near, far)).status == status
 
-    @pytest.mark.parametrize(("learned", "status"), [(9000, PASS), (8999, WARN)])
+    @cases("learned status", (9000, PASS), (8999, WARN))
     def test_a_learned_mtu_at_the_edge(self, learned, status):
         finding = self.mtu(self.seen(9216, 9216, learned_mtu=learned))
         assert finding.status == status
@@ -559,13 +532,11 @@ class TestUncountedDiscards:
 
     def test_on_a_speed_mismatch_it_is_no_pass(self, judge):
         first = of(judge(self.uncounted(100)), "link")[0]
-        assert first.status == ERROR
-        assert "What core Gi1 discards was not counted" in first.why
+        assert first.status == ERROR and "What core Gi1 discards was not counted" in first.why
 
     def test_else_it_is_said(self, judge):
         first = of(judge(self.uncounted(1000)), "link")[0]
-        assert first.status == PASS
-        assert "What core Gi1 discards was not counted." in first.in_use
+        assert first.status == PASS and "What core Gi1 discards was not counted." in first.in_use
 
     def test_without_a_sample_nothing_is_expected(self):
         host_policy = policy(window_seconds=0)

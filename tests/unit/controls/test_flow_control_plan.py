@@ -12,6 +12,7 @@ from ansible.module_utils.hostproof.controls.flow_control import link_waits
 from ansible.module_utils.hostproof.controls.flow_control.control import CONTROL as flow_control
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import Unanswered
+from cases import cases
 from nic_packs import Host, bonded_host, fixture, lacp, pause_text, policy, storage_host
 
 OFF = [{"role": "storage", "rx": True, "tx": False, "autoneg": False}]
@@ -87,26 +88,23 @@ def test_the_link_file_takes_over_drop_ins_too(plan):
     assert content is not None and "MTUBytes=9000\n" in content
 
 
-@pytest.mark.parametrize("team", [False, True])
+@cases("team", False, True)
 def test_a_boot_knows_an_interface_by_the_address_that_it_was_built_with(plan, team):
     """Whoever lent it another meanwhile: a bond, teamd, or cloned-mac-address= of a profile."""
     host = Host().nic("ens4", mac="52:54:00:0a:00:77", own="52:54:00:0a:00:01").mounts("ens4")
     if team:
-        host.nic("team0", driver=None)
-        host.link("/sys/class/net/ens4/master", "/sys/class/net/team0")
+        host.nic("team0", driver=None).link("/sys/class/net/ens4/master", "/sys/class/net/team0")
         host.command("ethtool -i team0", "driver: team\n")
     text = files(plan(host, allow_link_down=True))[OURS]
     assert text is not None and "\nPermanentMACAddress=52:54:00:0a:00:01\n" in text
     host = bonded_host()
-    made = files(plan(host))
-    text = made["/etc/systemd/network/00-hostproof-ens10.link"]
+    text = files(plan(host))["/etc/systemd/network/00-hostproof-ens10.link"]
     assert text is not None and "\nPermanentMACAddress=52:54:00:0a:00:02\n" in text
 
 
 def test_without_a_permanent_address_no_file_is_written(plan):
     for answer in ("Permanent address: not set\n", "Permanent address: 00:00:00:00:00:00\n"):
-        host = storage_host()
-        host.command("ethtool -P ens4", answer)
+        host = storage_host().command("ethtool -P ens4", answer)
         host.command("udevadm info -q property -p /sys/class/net/ens4", UDEV_KNOWS)
         with pytest.raises(Unanswered, match="ethtool -P does not show the permanent MAC"):
             plan(host)
@@ -148,8 +146,7 @@ def test_the_driver_is_the_one_that_udev_compares(plan):
     host.command("udevadm info -q property -p /sys/class/net/ens4", "ID_NET_DRIVER=mlx4_en\n")
     text = files(plan(host))[OURS]
     assert text is not None and "\nDriver=mlx4_en\n" in text
-    host.command("udevadm --version", "239 (239-58.0.1.el8)\n")
-    host.file("/sbin/ethtool", "")
+    host.command("udevadm --version", "239 (239-58.0.1.el8)\n").file("/sbin/ethtool", "")
     text = files(plan(host))["/etc/udev/rules.d/99-hostproof-pause-ens4.rules"]
     assert text is not None and 'DRIVERS=="mlx4_core"' in text
     assert 'RUN+="/sbin/ethtool -A $name autoneg' in text
@@ -164,9 +161,7 @@ def test_a_driver_with_the_negotiation_of_the_link_gets_no_other(plan):
 
 
 def test_where_no_link_file_counts_none_is_taken_over(plan):
-    host = storage_host()
-    host.remove("/usr/lib/systemd/network/99-default.link")
-    content = files(plan(host))[OURS]
+    content = files(plan(storage_host().remove("/usr/lib/systemd/network/99-default.link")))[OURS]
     assert content is not None and "NamePolicy" not in content
 
 
@@ -179,13 +174,11 @@ def test_a_link_file_changed_behind_ours_is_told(plan):
     host_policy = flow_control.policy_from(policy(rules=OFF))
     findings = flow_control.judge(flow_control.read(host, host_policy), host_policy)
     persisted = [finding for finding in findings if finding.check == "flow_control.persisted"]
-    assert [finding.status for finding in persisted] == ["warn"]
-    assert "hidden" in persisted[0].why
+    assert [finding.status for finding in persisted] == ["warn"] and "hidden" in persisted[0].why
 
 
 def test_an_old_systemd_gets_an_udev_rule(plan):
-    host = storage_host()
-    host.command("udevadm --version", "239 (239-58.0.1.el8)\n")
+    host = storage_host().command("udevadm --version", "239 (239-58.0.1.el8)\n")
     with pytest.raises(Unanswered, match="ethtool is in no directory"):
         plan(host)
     host.file("/usr/sbin/ethtool", "")
@@ -210,19 +203,13 @@ def test_the_command_says_all_and_undoes_all(plan):
     assert change.after == "Autonegotiate:\toff\nRX:\t\ton\nTX:\t\toff"
 
 
-@pytest.mark.parametrize(
-    ("driver", "text", "state"),
-    [
-        # What an e1000 negotiates differs from time to time; what a tg3 is set to does not.
-        ("e1000", pause_text("x", True, True, False), "Autonegotiate:\ton"),
-        (
-            "e1000",
-            pause_text("x", False, True, False),
-            "Autonegotiate:\toff\nRX:\t\ton\nTX:\t\toff",
-        ),
-        ("tg3", pause_text("x", True, True, False), "Autonegotiate:\ton\nRX:\t\ton\nTX:\t\toff"),
-        ("tg3", fixture("pause-mlx5.txt"), "Autonegotiate:\toff\nRX:\t\ton\nTX:\t\ton"),
-    ],
+@cases(
+    "driver text state",
+    # What an e1000 negotiates differs from time to time; what a tg3 is set to does not.
+    ("e1000", pause_text("x", True, True, False), "Autonegotiate:\ton"),
+    ("e1000", pause_text("x", False, True, False), "Autonegotiate:\toff\nRX:\t\ton\nTX:\t\toff"),
+    ("tg3", pause_text("x", True, True, False), "Autonegotiate:\ton\nRX:\t\ton\nTX:\t\toff"),
+    ("tg3", fixture("pause-mlx5.txt"), "Autonegotiate:\toff\nRX:\t\ton\nTX:\t\ton"),
 )
 def test_the_look_tells_the_state(plan, driver, text, state):
     change = commands(plan(storage_host(driver=driver)))[0]
@@ -258,7 +245,7 @@ def judged(host: Host, check: str, **changes: Any) -> list[str]:
 NEGOTIATED_OFF = ("RX negotiated: off", "TX negotiated: off")
 
 
-@pytest.mark.parametrize("partner", ["Not told", "No"])
+@cases("partner", "Not told", "No")
 def test_a_boot_sets_what_is_wanted_and_not_what_is_offered_now(plan, partner):
     """Negotiation gives what is required, and only because the other end offers nothing."""
     settings = fixture("settings-partner.txt").replace(
@@ -274,8 +261,7 @@ def test_a_boot_sets_what_is_wanted_and_not_what_is_offered_now(plan, partner):
     # What the other end offers is known, or negotiation is not left to it.
     assert ("AutoNegotiationFlowControl=yes\n" in text) == (partner == "No")
     host.file(OURS, text)
-    assert judged(host, "persisted", rules=rule) == ["pass"]
-    assert not plan(host, rules=rule).changes
+    assert judged(host, "persisted", rules=rule) == ["pass"] and not plan(host, rules=rule).changes
 
 
 def test_a_boot_of_a_driver_that_offers_both_does_not_negotiate(plan):
@@ -297,8 +283,7 @@ BOTH_SIDES = "[Match]\nMACAddress=52:54:00:0a:00:01\n[Link]\nRxFlowControl=yes\n
 def test_negotiation_that_is_off_now_must_be_off_after_a_boot(plan):
     rule = [{"role": "storage", "rx": True, "tx": False}]
     for pause in ((False, True, False), (True, True, True)):
-        host = storage_host(driver="tg3", pause=pause)
-        host.file(LINK, BOTH_SIDES)
+        host = storage_host(driver="tg3", pause=pause).file(LINK, BOTH_SIDES)
         if pause[0]:
             host.command("ethtool -a ens4", pause_text("ens4", *pause, *NEGOTIATED_OFF))
         text = files(plan(host, rules=rule))[OURS]
@@ -306,8 +291,7 @@ def test_negotiation_that_is_off_now_must_be_off_after_a_boot(plan):
         host = done(host, plan(host, rules=rule))
         assert judged(host, "persisted", rules=rule) == ["pass"]
     # These never negotiate it, so nothing is missing.
-    host = storage_host(driver="mlx5_core", pause=(False, True, False))
-    host.file(LINK, BOTH_SIDES)
+    host = storage_host(driver="mlx5_core", pause=(False, True, False)).file(LINK, BOTH_SIDES)
     assert not plan(host, rules=rule).changes
 
 
@@ -331,16 +315,13 @@ def test_an_interface_without_a_link_is_set_for_the_boot_alone(plan):
 
 
 def test_an_interface_that_was_taken_down_is_waited_for_by_nobody(plan):
-    host = storage_host()
-    host.take_down("ens4")
-    host_plan = plan(host)
+    host_plan = plan(storage_host().take_down("ens4"))
     assert not commands(host_plan) and OURS in files(host_plan)
     assert "no link" in host_plan.pending[0]
 
 
 def test_a_link_that_nobody_tells_of_is_not_planned(plan):
-    host = storage_host()
-    host.remove("/sys/class/net/ens4/carrier")
+    host = storage_host().remove("/sys/class/net/ens4/carrier")
     with pytest.raises(Unanswered, match="whether ens4 has a link is not known"):
         plan(host)
 
@@ -364,8 +345,7 @@ def test_tx_of_an_intel_driver_is_not_promised_for_the_next_link(plan):
 
 
 def test_priority_flow_control_and_virtual_interfaces_are_left_alone(plan):
-    host = storage_host()
-    host.command("dcb pfc show dev ens4 prio-pfc", fixture("dcb-pfc.txt"))
+    host = storage_host().command("dcb pfc show dev ens4 prio-pfc", fixture("dcb-pfc.txt"))
     assert not plan(host).changes
     host = Host().nic("ens3", driver="virtio_net", pause=None).mounts("ens3")
     host_plan = plan(host)
@@ -381,8 +361,7 @@ def reasons(plan: Plan) -> list[str]:
 
 
 def test_the_only_path_of_the_play(plan):
-    host = storage_host().login("ens4")
-    assert "only path of the ssh connection" in reasons(plan(host))[0]
+    assert "only path of the ssh connection" in reasons(plan(storage_host().login("ens4")))[0]
     assert not plan(storage_host().login("ens4"), allow_link_down=True).refusals
     assert not plan(storage_host().nic("ens5").login("ens5")).refusals
 
@@ -411,9 +390,7 @@ def test_who_is_logged_in_must_be_known(plan):
 
 def test_the_interconnect_without_a_bond(plan):
     rule = [{"role": "interconnect", "rx": True, "tx": False, "autoneg": False}]
-    host = Host().nic("ens5")
-    host_plan = plan(host, rules=rule, interconnect=["ens5"])
-    assert "30 seconds" in reasons(host_plan)[0]
+    assert "30 seconds" in reasons(plan(Host().nic("ens5"), rules=rule, interconnect=["ens5"]))[0]
 
 
 def test_members_of_a_bond_one_at_a_time(plan):
@@ -425,8 +402,7 @@ def test_members_of_a_bond_one_at_a_time(plan):
         for steps in (change.make, change.undo):
             before, setting, link, after = steps
             assert before.argv[-2:] == ("bond0", other)
-            assert setting.argv[:3] == ("ethtool", "-A", own)
-            assert link.argv[-1] == own
+            assert setting.argv[:3] == ("ethtool", "-A", own) and link.argv[-1] == own
             assert after.argv[-2:] == ("bond0", own)
 
 
@@ -444,8 +420,7 @@ def test_a_bond_without_another_member_that_works(plan):
 
 def test_members_of_a_bond_stay_alike_while_one_is_rejected(plan):
     host_plan = plan(bonded_host(up=(True, False), second={"carrier": 0}))
-    assert {refusal.part for refusal in host_plan.refusals} == {"bond0"}
-    assert not host_plan.changes
+    assert {refusal.part for refusal in host_plan.refusals} == {"bond0"} and not host_plan.changes
 
 
 def test_a_bond_that_notices_nothing(plan):
@@ -455,12 +430,9 @@ def test_a_bond_that_notices_nothing(plan):
 
 
 def test_a_team_cannot_be_waited_for(plan):
-    host = Host().nic("ens8")
-    host.nic("team0", driver=None)
-    host.folder("/sys/class/net/team0/lower_ens8")
+    host = Host().nic("ens8").nic("team0", driver=None).folder("/sys/class/net/team0/lower_ens8")
     host.link("/sys/class/net/ens8/master", "/sys/class/net/team0")
-    host.command("ethtool -i team0", "driver: team\n")
-    host.mounts("team0")
+    host.command("ethtool -i team0", "driver: team\n").mounts("team0")
     assert "not a bond of the kernel" in reasons(plan(host))[0]
 
 
@@ -468,20 +440,17 @@ def test_what_comes_after_a_link_file_must_go_first(plan):
     host = storage_host()
     path = "/etc/udev/rules.d/70-pause.rules"
     rule = 'ACTION=="add", SUBSYSTEM=="net", RUN+="/sbin/ethtool -A $name rx on tx on"\n'
-    host.file(path, rule)
-    host.command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
+    host.file(path, rule).command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
     host_plan = plan(host)
     assert [refusal.override for refusal in host_plan.refusals] == [None]
     assert "70-pause.rules:1 sets tx on" in host_plan.refusals[0].reason
 
 
-@pytest.mark.parametrize(
-    ("path", "later"),
-    [
-        ("/etc/udev/rules.d/70-pause.rules", False),
-        ("/usr/lib/udev/rules.d/70-pause.rules", False),
-        ("/etc/udev/rules.d/99-zz-pause.rules", True),
-    ],
+@cases(
+    "path later",
+    ("/etc/udev/rules.d/70-pause.rules", False),
+    ("/usr/lib/udev/rules.d/70-pause.rules", False),
+    ("/etc/udev/rules.d/99-zz-pause.rules", True),
 )
 def test_rules_of_an_old_systemd_run_by_the_names_of_their_files(plan, path, later):
     host = storage_host()
@@ -530,18 +499,15 @@ def test_waiting_for_a_bond(tmp_path):
 
 
 def test_the_way_back_waits_for_what_is_left_of_the_bond(tmp_path):
-    real = fixture("bonding-lacp.txt")
-    gone = real.replace("Slave Interface: ens8", "Slave Interface: ens9")
+    gone = fixture("bonding-lacp.txt").replace("Slave Interface: ens8", "Slave Interface: ens9")
     assert wait_bond(tmp_path, gone, "1", "ens8") == 1
     assert wait_bond(tmp_path, gone, "1", "ens8", back=True) == 0
     assert wait_bond(tmp_path, gone, "1", "ens8", "ens10", back=True) == 0
     # Who is left must carry it as before.
     down = gone.replace("ens10\nMII Status: up", "ens10\nMII Status: down")
-    assert down != gone
-    assert wait_bond(tmp_path, down, "1", "ens8", "ens10", back=True) == 1
+    assert down != gone and wait_bond(tmp_path, down, "1", "ens8", "ens10", back=True) == 1
     script = link_waits.WAIT_BOND_BACK.replace("/proc/net/bonding", str(tmp_path))
-    answer = run(script, "1", "bond7", "ens8")
-    assert answer.stdout == "bond7 is no more\ncarried\n"
+    assert run(script, "1", "bond7", "ens8").stdout == "bond7 is no more\ncarried\n"
 
 
 def test_only_the_way_back_takes_a_bond_that_is_no_more(plan):
@@ -550,21 +516,18 @@ def test_only_the_way_back_takes_a_bond_that_is_no_more(plan):
         assert all("is no more" in step.argv[2] for step in change.undo[::3])
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("ens8\nMII Status: up", "ens8\nMII Status: down"),
-        # In sync, but not collecting and distributing yet; and the same at the other end.
-        ("port number: 1\n    port state: 63", "port number: 1\n    port state: 15"),
-        ("Mac Address: 52:54:00:0a:00:06", "Mac Address: 00:00:00:00:00:00"),
-        ("Slave queue ID: 0\nAggregator ID: 1", "Slave queue ID: 0\nAggregator ID: 2"),
-        ("Slave Interface: ens8", "Slave Interface: other"),
-    ],
+@cases(
+    "old new",
+    ("ens8\nMII Status: up", "ens8\nMII Status: down"),
+    # In sync, but not collecting and distributing yet; and the same at the other end.
+    ("port number: 1\n    port state: 63", "port number: 1\n    port state: 15"),
+    ("Mac Address: 52:54:00:0a:00:06", "Mac Address: 00:00:00:00:00:00"),
+    ("Slave queue ID: 0\nAggregator ID: 1", "Slave queue ID: 0\nAggregator ID: 2"),
+    ("Slave Interface: ens8", "Slave Interface: other"),
 )
 def test_a_member_that_does_not_carry_its_bond_is_waited_for_in_vain(tmp_path, old, new):
     text = fixture("bonding-lacp.txt")
-    assert old in text
-    assert wait_bond(tmp_path, text.replace(old, new, 1), "1", "ens8") == 1
+    assert old in text and wait_bond(tmp_path, text.replace(old, new, 1), "1", "ens8") == 1
 
 
 def test_a_bond_without_lacp_is_waited_for_by_its_link(tmp_path):
@@ -585,8 +548,7 @@ def test_waiting_for_a_link(tmp_path):
     (folder / "carrier").write_text("1\n")
     assert run(script, "60", "ens8").stdout == "carried\n"
     (folder / "carrier").write_text("0\n")
-    assert run(script, "1", "ens8").returncode == 1
-    assert run(script, "1", "gone").returncode == 1
+    assert run(script, "1", "ens8").returncode == 1 and run(script, "1", "gone").returncode == 1
     (folder / "operstate").write_text("down\n")
     assert run(script, "1", "ens8").returncode == 1
     # What the kernel refuses to tell of an interface that was taken down.

@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.collect.host import Output, RecordedHost
 from ansible.module_utils.hostproof.controls.flow_control.control import CONTROL as flow_control
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from nic_packs import policy
 
 CHECKS = {check.id.split(".")[1] for check in flow_control.checks}
@@ -35,8 +36,7 @@ class Solaris(packs.Machine):
         self.command("uname -s", "SunOS\n")
         self.command("mount -v", MOUNTS)
         self.file("/etc/vfstab", "")
-        route = fixture("route_get/aix.txt").replace("en2", interface)
-        self.command("route -n get filer1", route)
+        self.command("route -n get filer1", fixture("route_get/aix.txt").replace("en2", interface))
         self.command("dladm show-link", fixture("dladm/show-link.txt"))
         self.command("dladm show-phys", fixture("dladm/show-phys.txt"))
         self.command("dladm show-phys -m", fixture("dladm/show-phys-m.txt"))
@@ -112,16 +112,13 @@ def test_no_value_is_no_flow_control(judge):
 
 
 def test_below_a_vlan_on_an_aggregation(judge):
-    machine = Solaris("storage7").flow("net1", "no", "no").flow("net2", "bi", "bi")
-    findings = judge(machine)
+    findings = judge(Solaris("storage7").flow("net1", "no", "no").flow("net2", "bi", "bi"))
     assert [finding.title.split(":")[0] for finding in findings["configured"]] == ["net1", "net2"]
     assert [finding.status for finding in findings["configured"]] == ["pass", "warn"]
     assert only(findings, "bond_members_alike").status == "fail"
 
 
-@pytest.mark.parametrize(
-    "missing", ["dladm show-link", "dladm show-phys", "dladm show-linkprop -p flowctrl net0"]
-)
+@cases("missing", "dladm show-link", "dladm show-phys", "dladm show-linkprop -p flowctrl net0")
 def test_a_command_that_fails_is_no_pass(judge, missing):
     machine = Solaris().flow("net0", "no", "no", "no")
     machine.commands[missing] = Output(1, "", "dladm: insufficient privileges\n")

@@ -4,6 +4,7 @@ import packs
 import pytest
 from ansible.module_utils.hostproof.controls.hugepages.control import CONTROL as hugepages
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from packs import GIB, KIB, MIB, hugepages_policy
 
 PLANNED = {"profile": "oracle_19c_single"}
@@ -25,21 +26,18 @@ def bare(pages=0, at_boot=0):
     return packs.linux().pool(pages, pages).file(NR, f"vm.nr_hugepages={at_boot}\n")
 
 
-@pytest.mark.parametrize(
-    ("now", "at_boot", "status", "layer"),
-    [
-        (0, 0, "warn", "running"),
-        (10, 10, "pass", None),
-        (10, 0, "warn", "persisted"),
-        (0, 10, "warn", "running"),
-    ],
+@cases(
+    "now at_boot status layer",
+    (0, 0, "warn", "running"),
+    (10, 10, "pass", None),
+    (10, 0, "warn", "persisted"),
+    (0, 10, "warn", "running"),
 )
 def test_a_planned_database(judge, now, at_boot, status, layer):
     finding = judge(bare(now, at_boot), **PLANNED)
     assert (finding.status, finding.running) == (status, f"{now} pages")
     if layer:
-        assert finding.failing_layer == layer
-        assert "does not state" in finding.why
+        assert finding.failing_layer == layer and "does not state" in finding.why
 
 
 def test_nothing_is_planned(judge):
@@ -52,7 +50,7 @@ def test_the_sga_is_known(judge):
     assert judge(packs.database_host(), **PLANNED).status == "skip"
 
 
-@pytest.mark.parametrize(("size", "status"), [(4 * GIB, "skip"), (4 * GIB + MIB, "warn")])
+@cases("size status", (4 * GIB, "skip"), (4 * GIB + MIB, "warn"))
 def test_cvu_asks_above_4_gib(judge, size, status):
     assert judge(bare().memory(MemTotal=size // KIB), **PLANNED).status == status
 
@@ -62,9 +60,11 @@ def test_an_unknown_pool_at_boot(judge):
     assert judge(bare().remove("/proc/meminfo").deny("/proc/meminfo"), **PLANNED).status == "error"
 
 
-@pytest.mark.parametrize(
-    ("changes", "status"),
-    [({}, "warn"), (PLANNED, "fail"), ({"instances": [{"sid": "A", "sga": "1G"}]}, "fail")],
+@cases(
+    "changes status",
+    ({}, "warn"),
+    (PLANNED, "fail"),
+    ({"instances": [{"sid": "A", "sga": "1G"}]}, "fail"),
 )
 def test_a_kernel_without_huge_pages(judge, changes, status):
     machine = bare()

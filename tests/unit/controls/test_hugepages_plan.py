@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.apply.change import FileChange, Plan, ValueC
 from ansible.module_utils.hostproof.controls.hugepages.control import CONTROL as hugepages
 from ansible.module_utils.hostproof.controls.hugepages.policy import InstancePolicy
 from ansible.module_utils.hostproof.errors import HostproofError, PolicyError
+from cases import cases
 from packs import GIB, HEADER, MIB, Machine, Shm
 
 LISTED = [{"sid": "ORCL", "sga": "16G", "version": "19"}]
@@ -73,9 +74,7 @@ class TestChanges:
             ValueChange
         ] * 3
 
-    @pytest.mark.parametrize(
-        ("memlock", "limit"), [("70000000", "70000000"), ("unlimited", "unlimited")]
-    )
+    @cases("memlock limit", ("70000000", "70000000"), ("unlimited", "unlimited"))
     def test_memlock_of_the_policy(self, plan, memlock, limit):
         contents = changes(plan(fresh_host(), instances=LISTED, memlock=memlock))
         lines = f"oracle soft memlock {limit}\noracle hard memlock {limit}\n"
@@ -92,16 +91,14 @@ class TestChanges:
         assert diff[packs.SYSCTL_FILE] == ("", changes(host_plan)[packs.SYSCTL_FILE])
         assert len(diff) == 6
 
-    @pytest.mark.parametrize(
+    @cases(
         "policy",
-        [
-            {},
-            {"memlock": "unlimited"},
-            {"memlock": "70000000"},
-            {"group": ""},
-            {"transparent": "madvise"},
-            {"spare_pages": 12},
-        ],
+        {},
+        {"memlock": "unlimited"},
+        {"memlock": "70000000"},
+        {"group": ""},
+        {"transparent": "madvise"},
+        {"spare_pages": 12},
     )
     def test_second_apply_changes_nothing(self, plan, policy):
         machine = fresh_host()
@@ -130,8 +127,7 @@ class TestChanges:
     def test_later_file_that_sets_the_same_value_is_no_rival(self, plan):
         machine = fresh_host().file("/etc/sysctl.d/zzz.conf", "vm.hugetlb_shm_group=54321\n")
         host_plan = plan(machine, instances=LISTED)
-        assert host_plan.refusals == []
-        assert packs.SYSCTL_FILE in changes(host_plan)
+        assert host_plan.refusals == [] and packs.SYSCTL_FILE in changes(host_plan)
 
     def test_pool_of_a_running_instance_is_told_to_wait_for_its_restart(self, plan):
         machine = packs.database_host().remove(packs.SYSCTL_FILE)
@@ -171,13 +167,11 @@ class TestChanges:
         machine = fresh_host().remove(packs.THP_FILE)
         assert packs.TMPFILES_FILE not in changes(plan(machine, instances=LISTED))
 
-    @pytest.mark.parametrize(
-        ("policy", "untouched"),
-        [
-            ({"memlock": "unmanaged"}, packs.LIMITS_FILE),
-            ({"transparent": "unmanaged"}, packs.TMPFILES_FILE),
-            ({"group": ""}, GROUP_FILE),
-        ],
+    @cases(
+        "policy untouched",
+        ({"memlock": "unmanaged"}, packs.LIMITS_FILE),
+        ({"transparent": "unmanaged"}, packs.TMPFILES_FILE),
+        ({"group": ""}, GROUP_FILE),
     )
     def test_what_is_not_managed(self, plan, policy, untouched):
         assert untouched not in changes(plan(fresh_host(), instances=LISTED, **policy))
@@ -196,8 +190,7 @@ class TestAuto:
 
     def test_pool_of_the_next_boot_is_never_shrunk(self, plan):
         machine = packs.database_host().file(
-            packs.SYSCTL_FILE,
-            HEADER + "vm.hugetlb_shm_group = 54321\nvm.nr_hugepages = 9000\n",
+            packs.SYSCTL_FILE, HEADER + "vm.hugetlb_shm_group = 54321\nvm.nr_hugepages = 9000\n"
         )
         assert changes(plan(machine)) == {POOL_FILE: "9000"}
 
@@ -208,8 +201,7 @@ class TestAuto:
             plan(machine)
 
     def test_listed_pool_is_shrunk_to_what_is_listed(self, plan):
-        machine = fresh_host().pool(9000, 9000)
-        assert changes(plan(machine, instances=LISTED))[POOL_FILE] == "8196"
+        assert changes(plan(fresh_host().pool(9000, 9000), instances=LISTED))[POOL_FILE] == "8196"
 
     def test_the_margin_of_a_listed_instance_stays_when_it_has_started(self, plan):
         """The second apply, after the start of the instance for which the first made the pool."""
@@ -236,8 +228,7 @@ class TestOthersAreLeftAlone:
             packs.SYSCTL_FILE,
             f"{HEADER}vm.hugetlb_shm_group = 54322\nvm.nr_hugepages = {packs.PAGES_NEEDED}\n",
         )
-        assert plan(machine).changes == []
-        assert judge(machine)["shm_group"][0].status == "pass"
+        assert plan(machine).changes == [] and judge(machine)["shm_group"][0].status == "pass"
 
     def test_the_file_of_earlier_releases_moves_behind_the_preinstallation_package(self, plan):
         old = "/etc/security/limits.d/99-zz-hostproof-hugepages.conf"
@@ -247,8 +238,7 @@ class TestOthersAreLeftAlone:
             "oracle soft memlock 1\noracle hard memlock 1\n",
         )
         host_plan = plan(machine, instances=LISTED)
-        assert host_plan.refusals == []
-        assert changes(host_plan)[old] is None
+        assert host_plan.refusals == [] and changes(host_plan)[old] is None
         assert "oracle hard memlock 6" in str(changes(host_plan)[packs.LIMITS_FILE])
 
     def test_a_limit_that_covers_the_sga_rejects_nothing(self, plan):
@@ -265,16 +255,13 @@ class TestOthersAreLeftAlone:
         machine.file("/etc/security/limits.d/50-pre.conf", "oracle - memlock unlimited\n")
         host_plan = plan(machine, instances=LISTED, users=["oracle", "grid"])
         content = changes(host_plan)[packs.LIMITS_FILE]
-        assert "grid soft memlock" in content
-        assert "oracle" not in content
+        assert "grid soft memlock" in content and "oracle" not in content
 
 
 def test_a_pool_without_room_now_waits_for_the_reboot(plan):
     """hugepages_activation is auto: everything else is changed now."""
-    machine = fresh_host().memory(MemAvailable=8 * MIB)
-    host_plan = plan(machine, instances=LISTED)
-    assert host_plan.refusals == []
-    assert POOL_FILE not in changes(host_plan)
+    host_plan = plan(fresh_host().memory(MemAvailable=8 * MIB), instances=LISTED)
+    assert host_plan.refusals == [] and POOL_FILE not in changes(host_plan)
     assert "vm.nr_hugepages = 8196" in str(changes(host_plan)[packs.SYSCTL_FILE])
     assert {packs.THP_FILE, packs.LIMITS_FILE, GROUP_FILE} <= set(changes(host_plan))
     assert [value.path for value in host_plan.at_boot] == [POOL_FILE]
@@ -324,73 +311,56 @@ class TestGuards:
         machine = fresh_host().memory(Hugepagesize=MIB)
         assert "the default huge page is 1.0 GiB" in str(plan(machine, instances=LISTED).refusals)
 
-    @pytest.mark.parametrize(
-        ("spoil", "override"),
-        [
-            (lambda machine: machine.memory(MemTotal=17 * MIB), "allow_over_memory_limit"),
-            (lambda machine: machine.memory(MemAvailable=10 * MIB), "allow_low_memory"),
-            (
-                lambda machine: machine.file("/proc/buddyinfo", "Node 0, zone Normal 9 9\n"),
-                "allow_compaction",
-            ),
-            (lambda machine: machine.pool(9000, 300), "allow_shrink_below_use"),
-        ],
+    @cases(
+        "spoil override",
+        (lambda machine: machine.memory(MemTotal=17 * MIB), "allow_over_memory_limit"),
+        (lambda machine: machine.memory(MemAvailable=10 * MIB), "allow_low_memory"),
+        (
+            lambda machine: machine.file("/proc/buddyinfo", "Node 0, zone Normal 9 9\n"),
+            "allow_compaction",
+        ),
+        (lambda machine: machine.pool(9000, 300), "allow_shrink_below_use"),
     )
     def test_override_names_the_risk_and_lifts_that_guard_alone(self, plan, spoil, override):
         machine = fresh_host()
         spoil(machine)
         refused = reasons(plan(machine, instances=LISTED))
         accepted = reasons(plan(machine, instances=LISTED, **{override: True}))
-        assert override in refused
-        assert set(accepted) == set(refused) - {override}
+        assert override in refused and set(accepted) == set(refused) - {override}
 
-    @pytest.mark.parametrize(
-        ("spoil", "changes", "overrides"),
-        [
-            # 8196 pages of 2 MiB are 16785408 KiB: 70 percent, and all, of these sizes.
-            (lambda machine: machine.memory(MemTotal=23979155), {}, set()),
-            (
-                lambda machine: machine.memory(MemTotal=23979153),
-                {},
-                {"allow_over_memory_limit"},
+    @cases(
+        "spoil changes overrides",
+        # 8196 pages of 2 MiB are 16785408 KiB: 70 percent, and all, of these sizes.
+        (lambda machine: machine.memory(MemTotal=23979155), {}, set()),
+        (lambda machine: machine.memory(MemTotal=23979153), {}, {"allow_over_memory_limit"}),
+        (lambda machine: machine.memory(MemTotal=16785408), {}, {"allow_over_memory_limit"}),
+        (lambda machine: machine.memory(MemTotal=16785407), {}, {None}),
+        (
+            lambda machine: machine.memory(MemTotal=16785407),
+            {"allow_over_memory_limit": True},
+            {None},
+        ),
+        (lambda machine: machine.memory(MemAvailable=16785408), {}, set()),
+        (lambda machine: machine.memory(MemAvailable=16785407), {}, {"allow_low_memory"}),
+        (lambda machine: machine.pool(8197, 1), {}, set()),
+        (lambda machine: machine.pool(8197, 0), {}, {"allow_shrink_below_use"}),
+        # No growth needs no memory.
+        (lambda machine: machine.pool(8196, 0).memory(MemAvailable=0), {}, set()),
+        (lambda machine: machine.pool(8195, 0).memory(MemAvailable=0), {}, {"allow_low_memory"}),
+        (
+            lambda machine: machine.file(
+                "/proc/buddyinfo", "Node 0, zone Normal 0 0 0 0 0 0 0 0 0 8196 0\n"
             ),
-            (
-                lambda machine: machine.memory(MemTotal=16785408),
-                {},
-                {"allow_over_memory_limit"},
+            {},
+            set(),
+        ),
+        (
+            lambda machine: machine.file(
+                "/proc/buddyinfo", "Node 0, zone Normal 9 9 9 9 9 9 9 9 9 8195 0\n"
             ),
-            (lambda machine: machine.memory(MemTotal=16785407), {}, {None}),
-            (
-                lambda machine: machine.memory(MemTotal=16785407),
-                {"allow_over_memory_limit": True},
-                {None},
-            ),
-            (lambda machine: machine.memory(MemAvailable=16785408), {}, set()),
-            (lambda machine: machine.memory(MemAvailable=16785407), {}, {"allow_low_memory"}),
-            (lambda machine: machine.pool(8197, 1), {}, set()),
-            (lambda machine: machine.pool(8197, 0), {}, {"allow_shrink_below_use"}),
-            # No growth needs no memory.
-            (lambda machine: machine.pool(8196, 0).memory(MemAvailable=0), {}, set()),
-            (
-                lambda machine: machine.pool(8195, 0).memory(MemAvailable=0),
-                {},
-                {"allow_low_memory"},
-            ),
-            (
-                lambda machine: machine.file(
-                    "/proc/buddyinfo", "Node 0, zone Normal 0 0 0 0 0 0 0 0 0 8196 0\n"
-                ),
-                {},
-                set(),
-            ),
-            (
-                lambda machine: machine.file(
-                    "/proc/buddyinfo", "Node 0, zone Normal 9 9 9 9 9 9 9 9 9 8195 0\n"
-                ),
-                {},
-                {"allow_compaction"},
-            ),
-        ],
+            {},
+            {"allow_compaction"},
+        ),
     )
     def test_guards_at_their_edges(self, plan, spoil, changes, overrides):
         machine = fresh_host()
@@ -407,21 +377,15 @@ class TestGuards:
 
 
 class TestRivals:
-    @pytest.mark.parametrize(
-        ("path", "text", "place"),
-        [
-            ("/etc/sysctl.d/zzz.conf", "vm.nr_hugepages=5\n", "/etc/sysctl.d/zzz.conf:1"),
-            (
-                "/usr/lib/sysctl.d/zzz.conf",
-                "\nvm/nr_hugepages = 5\n",
-                "/usr/lib/sysctl.d/zzz.conf:2",
-            ),
-            (
-                "/etc/tmpfiles.d/hp.conf",
-                "w /proc/sys/vm/nr_hugepages - - - - 5\n",
-                "/etc/tmpfiles.d/hp.conf:1",
-            ),
-        ],
+    @cases(
+        "path text place",
+        ("/etc/sysctl.d/zzz.conf", "vm.nr_hugepages=5\n", "/etc/sysctl.d/zzz.conf:1"),
+        ("/usr/lib/sysctl.d/zzz.conf", "\nvm/nr_hugepages = 5\n", "/usr/lib/sysctl.d/zzz.conf:2"),
+        (
+            "/etc/tmpfiles.d/hp.conf",
+            "w /proc/sys/vm/nr_hugepages - - - - 5\n",
+            "/etc/tmpfiles.d/hp.conf:1",
+        ),
     )
     def test_file_that_beats_the_drop_in_is_named(self, plan, path, text, place):
         refusals = plan(fresh_host().file(path, text), instances=LISTED).refusals
@@ -460,28 +424,26 @@ class TestRivals:
         (refusal,) = plan(machine, instances=LISTED).refusals
         assert "tuned profile /usr/lib/tuned/fast/tuned.conf" in refusal.reason
 
-    @pytest.mark.parametrize(
-        ("variable", "path", "text", "lost"),
-        [
-            (
-                "sysctl_file",
-                "/etc/sysctl.d/97-site.conf",
-                "vm.nr_hugepages = 1\nkernel.sem = 250 32000 100 128\n",
-                "kernel/sem",
-            ),
-            (
-                "limits_file",
-                "/etc/security/limits.d/site.conf",
-                "oracle - memlock 1\noracle - nofile 65536\n",
-                "oracle nofile",
-            ),
-            (
-                "tmpfiles_file",
-                "/etc/tmpfiles.d/site.conf",
-                "d /run/site 0755 root root -\n",
-                "/run/site",
-            ),
-        ],
+    @cases(
+        "variable path text lost",
+        (
+            "sysctl_file",
+            "/etc/sysctl.d/97-site.conf",
+            "vm.nr_hugepages = 1\nkernel.sem = 250 32000 100 128\n",
+            "kernel/sem",
+        ),
+        (
+            "limits_file",
+            "/etc/security/limits.d/site.conf",
+            "oracle - memlock 1\noracle - nofile 65536\n",
+            "oracle nofile",
+        ),
+        (
+            "tmpfiles_file",
+            "/etc/tmpfiles.d/site.conf",
+            "d /run/site 0755 root root -\n",
+            "/run/site",
+        ),
     )
     def test_file_with_other_settings_is_not_replaced(self, plan, variable, path, text, lost):
         """The drop-ins are written as a whole: what else stood in them would be gone."""
@@ -492,8 +454,7 @@ class TestRivals:
     def test_file_with_the_same_settings_is_replaced(self, plan):
         machine = fresh_host().file(packs.LIMITS_FILE, "oracle soft memlock 64\n# no newline")
         host_plan = plan(machine, instances=LISTED)
-        assert host_plan.refusals == []
-        assert packs.LIMITS_FILE in changes(host_plan)
+        assert host_plan.refusals == [] and packs.LIMITS_FILE in changes(host_plan)
 
     def test_old_drop_in_of_ours_does_not_beat_what_is_right_elsewhere(self, plan):
         """The site sets the pool by itself now, in a file that is read before ours."""
@@ -507,17 +468,15 @@ class TestRivals:
 
 
 class TestWhatIsUnknown:
-    @pytest.mark.parametrize(
+    @cases(
         "path",
-        [
-            "/proc/meminfo",
-            "/proc/cmdline",
-            "/etc/sysctl.d",
-            "/proc/buddyinfo",
-            packs.THP_FILE,
-            packs.SYSCTL_FILE,
-            "/etc/security/limits.conf",
-        ],
+        "/proc/meminfo",
+        "/proc/cmdline",
+        "/etc/sysctl.d",
+        "/proc/buddyinfo",
+        packs.THP_FILE,
+        packs.SYSCTL_FILE,
+        "/etc/security/limits.conf",
     )
     def test_no_plan_without_it(self, plan, path):
         machine = fresh_host().file(packs.SYSCTL_FILE, "").deny(path)
@@ -526,55 +485,47 @@ class TestWhatIsUnknown:
 
 
 class TestPolicy:
-    @pytest.mark.parametrize(
-        ("changed", "message"),
-        [
-            ({"instances": "ORCL"}, "hugepages_instances must be auto or a list of {sid, sga"),
-            ({"instances": ["ORCL"]}, "hugepages_instances has 'ORCL', which needs sid and sga"),
-            ({"instances": [{"sid": "A"}]}, "which needs sid and sga"),
-            ({"instances": [{"sid": "", "sga": "1G"}]}, "which needs sid and sga"),
-            (
-                {"instances": [{"sid": "A", "sga": "1G", "pga": "1G"}]},
-                "hugepages_instances A has unknown pga",
-            ),
-            (
-                {"instances": [{"sid": "A", "sga": "60GB"}]},
-                "hugepages_instances A: sga is not a size",
-            ),
-            ({"instances": [{"sid": "A", "sga": "0"}]}, "must be more than nothing"),
-            ({"instances": [{"sid": "A", "sga": True}]}, "is not a size"),
-            (
-                {"instances": [{"sid": "A", "sga": "1G", "version": "newest"}]},
-                "hugepages_instances A: version 'newest' must be a number such as 19",
-            ),
-            (
-                {"instances": [{"sid": "A", "sga": "1G"}, {"sid": "A", "sga": "2G"}]},
-                "hugepages_instances lists a sid twice: A",
-            ),
-            ({"spare_pages": -1}, "hugepages_spare_pages must be a whole number, not -1"),
-            ({"spare_pages": True}, "hugepages_spare_pages must be a whole number, not True"),
-            ({"spare_pages": "1.5"}, "must be a whole number"),
-            ({"spare_pages": "\u00b2"}, "must be a whole number"),
-            ({"memory_limit_percent": 0}, "hugepages_memory_limit_percent must be 1 to 100, not 0"),
-            (
-                {"memory_limit_percent": 101},
-                "hugepages_memory_limit_percent must be 1 to 100, not 101",
-            ),
-            ({"page_size": "2MB"}, "hugepages_page_size is not a size"),
-            ({"memlock": "lots"}, "hugepages_memlock must be auto, unlimited, unmanaged or a"),
-            ({"memlock": "\u00b2"}, "hugepages_memlock must be auto"),
-            ({"memlock": 0}, "hugepages_memlock must be auto"),
-            ({"transparent": "always"}, "hugepages_transparent must be one of auto, never, mad"),
-            ({"activation": "later"}, "hugepages_activation must be one of auto, now, reboot"),
-            ({"sysctl_file": "99-hp.conf"}, "hugepages_sysctl_file must be"),
-            ({"sysctl_file": "/etc/sysctl.d/99-hp"}, "hugepages_sysctl_file must be"),
-            ({"sysctl_file": "/etc/sysctl.conf"}, "hugepages_sysctl_file must be"),
-            ({"limits_file": "/etc/security/limits.conf"}, "hugepages_limits_file must be"),
-            ({"tmpfiles_file": "/opt/hp.conf"}, "hugepages_tmpfiles_file must be"),
-            ({"allow_low_memory": "yes"}, "hugepages_allow_low_memory must be true or false"),
-            ({"users": "oracle"}, "hugepages_users must be a list"),
-            ({"users": ["oracle", ""]}, "hugepages_users"),
-        ],
+    @cases(
+        "changed message",
+        ({"instances": "ORCL"}, "hugepages_instances must be auto or a list of {sid, sga"),
+        ({"instances": ["ORCL"]}, "hugepages_instances has 'ORCL', which needs sid and sga"),
+        ({"instances": [{"sid": "A"}]}, "which needs sid and sga"),
+        ({"instances": [{"sid": "", "sga": "1G"}]}, "which needs sid and sga"),
+        (
+            {"instances": [{"sid": "A", "sga": "1G", "pga": "1G"}]},
+            "hugepages_instances A has unknown pga",
+        ),
+        ({"instances": [{"sid": "A", "sga": "60GB"}]}, "hugepages_instances A: sga is not a size"),
+        ({"instances": [{"sid": "A", "sga": "0"}]}, "must be more than nothing"),
+        ({"instances": [{"sid": "A", "sga": True}]}, "is not a size"),
+        (
+            {"instances": [{"sid": "A", "sga": "1G", "version": "newest"}]},
+            "hugepages_instances A: version 'newest' must be a number such as 19",
+        ),
+        (
+            {"instances": [{"sid": "A", "sga": "1G"}, {"sid": "A", "sga": "2G"}]},
+            "hugepages_instances lists a sid twice: A",
+        ),
+        ({"spare_pages": -1}, "hugepages_spare_pages must be a whole number, not -1"),
+        ({"spare_pages": True}, "hugepages_spare_pages must be a whole number, not True"),
+        ({"spare_pages": "1.5"}, "must be a whole number"),
+        ({"spare_pages": "\u00b2"}, "must be a whole number"),
+        ({"memory_limit_percent": 0}, "hugepages_memory_limit_percent must be 1 to 100, not 0"),
+        ({"memory_limit_percent": 101}, "hugepages_memory_limit_percent must be 1 to 100, not 101"),
+        ({"page_size": "2MB"}, "hugepages_page_size is not a size"),
+        ({"memlock": "lots"}, "hugepages_memlock must be auto, unlimited, unmanaged or a"),
+        ({"memlock": "\u00b2"}, "hugepages_memlock must be auto"),
+        ({"memlock": 0}, "hugepages_memlock must be auto"),
+        ({"transparent": "always"}, "hugepages_transparent must be one of auto, never, mad"),
+        ({"activation": "later"}, "hugepages_activation must be one of auto, now, reboot"),
+        ({"sysctl_file": "99-hp.conf"}, "hugepages_sysctl_file must be"),
+        ({"sysctl_file": "/etc/sysctl.d/99-hp"}, "hugepages_sysctl_file must be"),
+        ({"sysctl_file": "/etc/sysctl.conf"}, "hugepages_sysctl_file must be"),
+        ({"limits_file": "/etc/security/limits.conf"}, "hugepages_limits_file must be"),
+        ({"tmpfiles_file": "/opt/hp.conf"}, "hugepages_tmpfiles_file must be"),
+        ({"allow_low_memory": "yes"}, "hugepages_allow_low_memory must be true or false"),
+        ({"users": "oracle"}, "hugepages_users must be a list"),
+        ({"users": ["oracle", ""]}, "hugepages_users"),
     )
     def test_value_that_cannot_be_used_is_named(self, changed: dict[str, Any], message: str):
         with pytest.raises(PolicyError) as problem:
@@ -589,15 +540,19 @@ class TestPolicy:
         with pytest.raises(PolicyError, match="hugepages policy: unknown sga_size; take"):
             hugepages.policy_from(packs.hugepages_policy() | {"sga_size": "1G"})
 
-    @pytest.mark.parametrize(
-        ("version", "number"),
-        [("19", 19), (19.3, 19), ("23ai", 23), ("11.2.0.4", 11), (None, None), ("12cR2", 12)],
+    @cases(
+        "version number",
+        ("19", 19),
+        (19.3, 19),
+        ("23ai", 23),
+        ("11.2.0.4", 11),
+        (None, None),
+        ("12cR2", 12),
     )
     def test_versions(self, version, number):
         listed = [{"sid": "A", "sga": "1G", "version": version}]
         policy = hugepages.policy_from(packs.hugepages_policy(instances=listed))
-        assert policy.instances is not None
-        assert policy.instances[0].version == number
+        assert policy.instances is not None and policy.instances[0].version == number
 
     def test_sizes_and_numbers_as_text(self):
         changed = {"instances": [{"sid": "A", "sga": "1.5G"}], "spare_pages": "7"}

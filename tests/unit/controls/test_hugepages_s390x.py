@@ -1,8 +1,8 @@
 """The default huge page of s390x is 1 MiB."""
 
 import packs
-import pytest
 from ansible.module_utils.hostproof.controls.hugepages.control import CONTROL as hugepages
+from cases import cases
 from default_policies import changed_policy
 
 PAGES = 16386
@@ -19,13 +19,11 @@ def host(page_kib: int) -> packs.Machine:
     return machine.file(packs.SYSCTL_FILE, text)
 
 
-@pytest.mark.parametrize(
-    ("page_kib", "changes", "status", "desired"),
-    [
-        (1024, {}, "pass", "1.0 MiB"),
-        (1024, {"page_size": "1G"}, "fail", "1.0 GiB"),
-        (2048, {}, "pass", "2.0 MiB"),
-    ],
+@cases(
+    "page_kib changes status desired",
+    (1024, {}, "pass", "1.0 MiB"),
+    (1024, {"page_size": "1G"}, "fail", "1.0 GiB"),
+    (2048, {}, "pass", "2.0 MiB"),
 )
 def test_the_page_size_of_the_architecture(page_kib, changes, status, desired):
     policy = hugepages.policy_from(changed_policy("hugepages", **changes))

@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.hugepages.control import CONTROL as hugepages
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, PASS, SKIP, Finding
+from cases import cases
 from packs import GIB, MIB, Machine, Shm
 from spoilers import Reading, better_for_less, summary, sure_of_nothing
 
@@ -41,8 +42,7 @@ def host_without_systemd() -> Machine:
 
 
 def greedy_at_boot() -> Machine:
-    machine = packs.linux().pool(512, 512)
-    return machine.file("/proc/cmdline", "root=/dev/sda1 hugepages=30000\n")
+    return packs.linux().pool(512, 512).file("/proc/cmdline", "root=/dev/sda1 hugepages=30000\n")
 
 
 def raised() -> Machine:
@@ -96,8 +96,7 @@ def test_healthy_host_passes_every_check():
     machine, policy = HOSTS["healthy"]
     statuses = summary(judge(machine(), **policy))
     # It is about hosts without an instance.
-    assert statuses.pop("reserved") == SKIP
-    assert set(statuses.values()) == {PASS}
+    assert statuses.pop("reserved") == SKIP and set(statuses.values()) == {PASS}
 
 
 #: The others of HOSTS are read and judged in the same ways.
@@ -110,7 +109,7 @@ DIFFERENT = (
 )
 
 
-@pytest.mark.parametrize(("turn", "host"), [*enumerate(DIFFERENT)])
+@cases("turn host", *enumerate(DIFFERENT))
 def test_no_check_gets_better_by_knowing_less(turn, host):
     _machine, policy = HOSTS[host]
     judged = functools.partial(judge, **policy)
@@ -148,7 +147,7 @@ ABSURD_MEMINFO = [
 ]
 
 
-@pytest.mark.parametrize("host", ["healthy", "sick, listed"])
+@cases("host", "healthy", "sick, listed")
 @pytest.mark.parametrize(("row", "text"), ABSURD_MEMINFO, ids=lambda value: str(value)[:12])
 def test_absurd_memory_is_an_error_and_never_a_pass(host, row, text):
     machine, policy = HOSTS[host]
@@ -160,7 +159,6 @@ def test_absurd_memory_is_an_error_and_never_a_pass(host, row, text):
     lines += [] if text is None else [f"{row}:  {text}"]
     target = machine().file("/proc/meminfo", "\n".join(lines) + "\n")
     after = summary(judge(target, **policy))
-    assert "judged" not in after
-    assert after["pool_covers_sga"] == ERROR
+    assert "judged" not in after and after["pool_covers_sga"] == ERROR
     # What rests on another reading may be as it was; nothing becomes a pass.
     assert all(before[name] == PASS for name in after if after[name] == PASS)

@@ -99,9 +99,7 @@ ROWS: dict[str, tuple[Any, dict[str, Any], str, str]] = {
     ),
     "flow_control": (
         interfaces(),
-        nic_policy(
-            rules=[{"name": "ens*", "rx": True, "tx": False, "autoneg": False}],
-        ),
+        nic_policy(rules=[{"name": "ens*", "rx": True, "tx": False, "autoneg": False}]),
         "ens4",
         "ens5",
     ),
@@ -120,8 +118,7 @@ def test_only_the_rejected_part_is_left_out(control):
     _machine, _values, changed, part = ROWS[control]
     plan = plan_of(control)
     assert part in {refusal.part for refusal in plan.refusals}
-    assert "" not in {refusal.part for refusal in plan.refusals}
-    assert changed in str(plan.changes)
+    assert "" not in {refusal.part for refusal in plan.refusals} and changed in str(plan.changes)
     assert part.rpartition(" ")[2].rpartition("/")[2] not in str(plan.changes) or (
         control in ("nfs_mounts", "listener_rate_limit")
     )
@@ -162,8 +159,7 @@ def test_parts_are_joined():
             ("c", unknown),
         ]
     )
-    assert [change.path for change in plan.changes] == ["/etc/a"]
-    assert plan.pending == ["a"]
+    assert [change.path for change in plan.changes] == ["/etc/a"] and plan.pending == ["a"]
     assert plan.refusals == [
         Refusal("it is full", None, "b"),
         Refusal("c: apply cannot plan it: /etc/c is not readable.", None, "c"),

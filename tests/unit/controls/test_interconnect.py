@@ -7,6 +7,7 @@ from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
 from ansible.module_utils.hostproof.errors import BadEntry
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from interconnect_packs import CLASS, GETIF, GRID, NETWORKS, PEER, Node, policy
 from oracle_packs import spfile_text
 from packs import HOME, RECORDED_AT, Machine, Output
@@ -45,9 +46,7 @@ class TestWhichDevices:
         assert all("interconnect_interfaces is not set" in finding.why for finding in findings)
 
     def test_another_system_is_no_host_for_it(self):
-        other = Machine()
-        findings = judged(other, interfaces=["eth1"])
-        assert {finding.status for finding in findings} == {"skip"}
+        assert {finding.status for finding in judged(Machine(), interfaces=["eth1"])} == {"skip"}
 
     def test_an_interface_that_is_not_there_is_an_error_of_all(self):
         findings = judged(Node(), interfaces=["eth7"])
@@ -55,14 +54,11 @@ class TestWhichDevices:
         assert "interconnect_interfaces names eth7" in findings[0].why
 
     def test_clusterware_that_does_not_answer_is_an_error(self):
-        silent = Node()
-        silent.command(GETIF, "PRIF-10: failed to initialize the cluster registry\n", 1)
+        silent = Node().command(GETIF, "PRIF-10: failed to initialize the cluster registry\n", 1)
         assert {finding.status for finding in judged(silent)} == {"error"}
 
     def test_an_interface_of_clusterware_that_is_not_there_is_an_error_of_all(self):
-        renamed = Node()
-        renamed.command(GETIF, NETWORKS.replace("eth1", "eth9"))
-        findings = judged(renamed)
+        findings = judged(Node().command(GETIF, NETWORKS.replace("eth1", "eth9")))
         assert {finding.status for finding in findings} == {"error"}
         assert "this host has no eth9" in findings[0].why
 
@@ -74,25 +70,22 @@ class TestWhichDevices:
 
 
 class TestMtu:
-    @pytest.mark.parametrize(("wanted", "status"), [(9000, "pass"), (1500, "fail"), (8999, "fail")])
+    @cases("wanted status", (9000, "pass"), (1500, "fail"), (8999, "fail"))
     def test_it_is_that_of_the_policy(self, wanted, status):
         finding = one_of(Node(), "mtu", mtu=wanted)
         assert finding.status == status
         # A node with another MTU than its peers loses their frames.
         assert ("down on all nodes" in (finding.fix or "")) == (status == "fail")
 
-    @pytest.mark.parametrize(("other", "status"), [(9000, "pass"), (1500, "warn")])
+    @cases("other status", (9000, "pass"), (1500, "warn"))
     def test_without_one_all_devices_agree(self, other, status):
-        node = Node().device("eth2", other)
-        findings = judged(node, interfaces=["eth1", "eth2"])
+        findings = judged(Node().device("eth2", other), interfaces=["eth1", "eth2"])
         assert {finding.status for finding in findings if finding.check == "interconnect.mtu"} == {
             status
         }
 
     def test_what_cannot_be_read_is_an_error(self):
-        node = Node()
-        node.deny(f"{CLASS}/eth1/mtu")
-        assert one_of(node, "mtu", mtu=9000).status == "error"
+        assert one_of(Node().deny(f"{CLASS}/eth1/mtu"), "mtu", mtu=9000).status == "error"
 
 
 def addressed(*pairs):
@@ -106,10 +99,9 @@ def addressed(*pairs):
 
 
 class TestJumboFrames:
-    @pytest.mark.parametrize(("mtu", "status"), [(1500, "warn"), (1501, "pass"), (9000, "pass")])
+    @cases("mtu status", (1500, "warn"), (1501, "pass"), (9000, "pass"))
     def test_frames_are_larger_than_the_standard(self, mtu, status):
-        node = Node().device("eth1", mtu)
-        assert one_of(node, "jumbo_frames").status == status
+        assert one_of(Node().device("eth1", mtu), "jumbo_frames").status == status
 
     def test_an_mtu_of_the_policy_is_the_decision(self):
         assert one_of(Node().device("eth1", 1500), "jumbo_frames", mtu=1500).status == "skip"
@@ -121,36 +113,30 @@ class TestJumboFrames:
 class TestArp:
     def test_a_usual_interface(self):
         finding = one_of(Node(), "arp")
-        assert (finding.status, finding.running) == (
-            "pass",
-            "ARP, BROADCAST, MULTICAST; arp_ignore 0",
-        )
+        assert finding.status == "pass"
+        assert finding.running == "ARP, BROADCAST, MULTICAST; arp_ignore 0"
 
-    @pytest.mark.parametrize(
-        ("flags", "problem", "command"),
-        [
-            (0x10C3, "NOARP is set", "ip link set dev eth1 arp on"),
-            (0x43, "MULTICAST is not set", "ip link set dev eth1 multicast on"),
-            (0x1041, "BROADCAST is not set", None),
-        ],
+    @cases(
+        "flags problem command",
+        (0x10C3, "NOARP is set", "ip link set dev eth1 arp on"),
+        (0x43, "MULTICAST is not set", "ip link set dev eth1 multicast on"),
+        (0x1041, "BROADCAST is not set", None),
     )
     def test_a_flag_that_stops_the_search_for_nodes(self, flags, problem, command):
         finding = one_of(Node().flags("eth1", flags), "arp")
         assert (finding.status, finding.why) == ("fail", f"{problem}.")
         assert list(finding.commands) == ([command] if command else [])
 
-    @pytest.mark.parametrize(("device", "status"), [("all", "fail"), ("eth1", "fail")])
+    @cases("device status", ("all", "fail"), ("eth1", "fail"))
     def test_arp_ignore_is_the_larger_of_both_values(self, device, status):
         node = Node().arp_ignore("all", 1).arp_ignore("eth1", 2)
         assert one_of(node, "arp").status == "pass"
         node.evidence.clear()
         assert one_of(node.arp_ignore(device, 8), "arp").status == status
 
-    @pytest.mark.parametrize("text", ["", "up\n", "0x\n"])
+    @cases("text", "", "up\n", "0x\n")
     def test_flags_that_are_no_number_are_an_error(self, text):
-        node = Node()
-        node.file(f"{CLASS}/eth1/flags", text)
-        assert one_of(node, "arp").status == "error"
+        assert one_of(Node().file(f"{CLASS}/eth1/flags", text), "arp").status == "error"
 
 
 class TestPublicRedundancy:
@@ -165,13 +151,11 @@ class TestPublicRedundancy:
         finding = one_of(node, "public_redundancy")
         assert (finding.status, finding.running) == ("pass", "bond1 on eth0 and eth2")
 
-    @pytest.mark.parametrize(
-        ("down", "status", "says"),
-        [
-            ([], "pass", ""),
-            (["eth2"], "warn", "bond1 uses eth0 only."),
-            (["eth0", "eth2"], "warn", "bond1 uses no card that is up."),
-        ],
+    @cases(
+        "down status says",
+        ([], "pass", ""),
+        (["eth2"], "warn", "bond1 uses eth0 only."),
+        (["eth0", "eth2"], "warn", "bond1 uses no card that is up."),
     )
     def test_a_bond_with_a_card_that_is_down(self, down, status, says):
         node = Node().device("eth2", 1500)
@@ -193,15 +177,13 @@ class TestPublicRedundancy:
 
 
 class TestSubnets:
-    @pytest.mark.parametrize(
-        ("first", "second", "status"),
-        [
-            ("192.168.10.1/24", "192.168.11.1/24", "pass"),
-            ("192.168.10.1/24", "192.168.10.2/24", "fail"),
-            ("192.168.10.1/24", "192.168.11.1/16", "fail"),
-            ("2001:db8:1::1/64", "2001:db8:1::2/64", "fail"),
-            ("192.168.10.1/24", "2001:db8:1::2/64", "pass"),
-        ],
+    @cases(
+        "first second status",
+        ("192.168.10.1/24", "192.168.11.1/24", "pass"),
+        ("192.168.10.1/24", "192.168.10.2/24", "fail"),
+        ("192.168.10.1/24", "192.168.11.1/16", "fail"),
+        ("2001:db8:1::1/64", "2001:db8:1::2/64", "fail"),
+        ("192.168.10.1/24", "2001:db8:1::2/64", "pass"),
     )
     def test_each_has_a_network_of_its_own(self, first, second, status):
         node = addressed(("eth1", first), ("eth2", second))
@@ -235,14 +217,11 @@ class TestRedundancy:
         finding = one_of(Node().device("eth2", 9000), "redundancy", interfaces=["eth1", "eth2"])
         assert (finding.status, finding.running) == ("pass", "eth1, eth2")
 
-    @pytest.mark.parametrize(
-        ("state", "status"), [("up", "pass"), ("unknown", "pass"), ("down", "warn")]
-    )
+    @cases("state status", ("up", "pass"), ("unknown", "pass"), ("down", "warn"))
     def test_one_of_two_private_interfaces_is_down(self, state, status):
         node = Node().device("eth2", 9000).file(f"{CLASS}/eth2/operstate", f"{state}\n")
         finding = one_of(node, "redundancy", interfaces=["eth1", "eth2"])
-        assert finding.status == status
-        assert ("Down: eth2." in finding.why) == (status == "warn")
+        assert finding.status == status and ("Down: eth2." in finding.why) == (status == "warn")
         readings = {key: node.evidence[key] for key in node.evidence if "operstate" not in key}
         before = one_of(RecordedHost(readings), "redundancy", interfaces=["eth1", "eth2"])
         assert before.status == "pass"
@@ -259,8 +238,8 @@ class TestRedundancy:
         finding = one_of(node, "redundancy")
         assert (finding.status, finding.running) == ("pass", "bond0 on eth1 and eth2")
 
-    @pytest.mark.parametrize(("state", "status"), [("up", "pass"), ("down", "warn")])
-    @pytest.mark.parametrize("is_vlan", [False, True])
+    @cases("state status", ("up", "pass"), ("down", "warn"))
+    @cases("is_vlan", False, True)
     def test_a_bond_with_a_member_that_is_down(self, state, status, is_vlan):
         node = Node().bonded("active-backup", BACKUP, 100).device("eth2", 9000)
         node.folder(f"{CLASS}/bond0/lower_eth2").link(f"{CLASS}/eth2/master", f"{CLASS}/bond0")
@@ -285,8 +264,7 @@ class TestRedundancy:
         assert (finding.status, finding.why) == ("warn", "All of its packets use eth1.")
 
     def test_a_bridge_without_a_card(self):
-        node = Node()
-        node.folder(f"{CLASS}/br1", f"{CLASS}/br1/lower_veth1", f"{CLASS}/veth1")
+        node = Node().folder(f"{CLASS}/br1", f"{CLASS}/br1/lower_veth1", f"{CLASS}/veth1")
         node.file(f"{CLASS}/br1/mtu", "9000\n").value("br1", 0)
         assert one_of(node, "redundancy", interfaces=["br1"]).status == "skip"
 
@@ -304,8 +282,7 @@ TWO = """\
 
 def two_networks(running="", stored=""):
     """Two private interfaces, and an instance with its cluster_interconnects."""
-    node = Node().device("eth2", 9000)
-    node.command(GETIF, BOTH).command("ip -o addr show", TWO)
+    node = Node().device("eth2", 9000).command(GETIF, BOTH).command("ip -o addr show", TWO)
     node.account("oracle", 54321, "oinstall")
     node.instance("RAC1").file("/etc/oratab", f"RAC1:{HOME}:N\n")
     entries = [("*", "cluster_interconnects", stored)] if stored else []
@@ -315,17 +292,15 @@ def two_networks(running="", stored=""):
 class TestInstances:
     """cluster_interconnects replaces what Clusterware gives (Database Reference)."""
 
-    @pytest.mark.parametrize(
-        ("running", "stored", "status", "layer"),
-        [
-            ("", "", "pass", None),
-            ("192.168.10.1", "192.168.10.1", "warn", "running"),
-            ("192.168.20.1", "192.168.20.1", "warn", "running"),
-            # Several share the load, and none takes over.
-            ("192.168.10.1:192.168.20.1", "192.168.10.1:192.168.20.1", "warn", "running"),
-            ("", "192.168.10.1", "warn", "persisted"),
-            ("192.168.10.1", "", "warn", "running"),
-        ],
+    @cases(
+        "running stored status layer",
+        ("", "", "pass", None),
+        ("192.168.10.1", "192.168.10.1", "warn", "running"),
+        ("192.168.20.1", "192.168.20.1", "warn", "running"),
+        # Several share the load, and none takes over.
+        ("192.168.10.1:192.168.20.1", "192.168.10.1:192.168.20.1", "warn", "running"),
+        ("", "192.168.10.1", "warn", "persisted"),
+        ("192.168.10.1", "", "warn", "running"),
     )
     def test_an_address_without_another_card(self, running, stored, status, layer):
         finding = one_of(two_networks(running, stored), "redundancy")
@@ -336,19 +311,17 @@ class TestInstances:
             assert (reset in finding.fix) == bool(stored)
             assert ("restart RAC1" in finding.fix) == bool(running)
 
-    @pytest.mark.parametrize(
-        ("running", "stored", "status", "layer"),
-        [
-            # Clusterware moves an address of HAIP to another card, and assigns it at each start.
-            ("169.254.12.7", "", "pass", None),
-            ("169.254.12.7:169.254.40.7", "", "pass", None),
-            ("169.254.12.7", "169.254.12.7", "warn", "persisted"),
-            ("", "169.254.12.7", "warn", "persisted"),
-            ("169.254.12.7:192.168.10.1", "", "warn", "running"),
-            # The next start does not find the address.
-            ("", "192.168.99.1", "fail", "persisted"),
-            ("", "192.168.10.1:192.168.99.1", "fail", "persisted"),
-        ],
+    @cases(
+        "running stored status layer",
+        # Clusterware moves an address of HAIP to another card, and assigns it at each start.
+        ("169.254.12.7", "", "pass", None),
+        ("169.254.12.7:169.254.40.7", "", "pass", None),
+        ("169.254.12.7", "169.254.12.7", "warn", "persisted"),
+        ("", "169.254.12.7", "warn", "persisted"),
+        ("169.254.12.7:192.168.10.1", "", "warn", "running"),
+        # The next start does not find the address.
+        ("", "192.168.99.1", "fail", "persisted"),
+        ("", "192.168.10.1:192.168.99.1", "fail", "persisted"),
     )
     def test_an_address_that_clusterware_assigns_or_that_is_gone(
         self, running, stored, status, layer
@@ -379,30 +352,25 @@ class TestInstances:
         node.command("sqlplus RAC1: release and parameters", "ORA-01034: not available\n", 1)
         assert one_of(node, "redundancy").status == "error"
 
-    @pytest.mark.parametrize(
-        ("entries", "statuses"),
-        [
-            # A database that is down, by its text file; None: it may not be read.
-            (None, ("error", "error")),
-            ("", ("pass", "pass")),
-            ("*.cluster_interconnects='192.168.10.1'", ("warn", "pass")),
-            ("RAC9.cluster_interconnects='192.168.10.1:192.168.20.1'", ("warn", "pass")),
-            ("RAC8.cluster_interconnects='192.168.10.1'", ("pass", "pass")),
-            ("RAC9.CLUSTER_INTERCONNECTS=192.168.20.1", ("warn", "pass")),
-            ("cluster_interconnects='192.0.2.10'", ("warn", "fail")),
-            ("*.cluster_interconnects=192.0.2.10\nRAC9.cluster_interconnects=''", ("pass",) * 2),
-        ],
+    @cases(
+        "entries statuses",
+        # A database that is down, by its text file; None: it may not be read.
+        (None, ("error", "error")),
+        ("", ("pass", "pass")),
+        ("*.cluster_interconnects='192.168.10.1'", ("warn", "pass")),
+        ("RAC9.cluster_interconnects='192.168.10.1:192.168.20.1'", ("warn", "pass")),
+        ("RAC8.cluster_interconnects='192.168.10.1'", ("pass", "pass")),
+        ("RAC9.CLUSTER_INTERCONNECTS=192.168.20.1", ("warn", "pass")),
+        ("cluster_interconnects='192.0.2.10'", ("warn", "fail")),
+        ("*.cluster_interconnects=192.0.2.10\nRAC9.cluster_interconnects=''", ("pass",) * 2),
     )
     def test_a_database_that_is_down(self, entries, statuses):
-        node = two_networks()
-        node.file("/etc/oratab", f"RAC1:{HOME}:N\nRAC9:{HOME}:N\n")
+        node = two_networks().file("/etc/oratab", f"RAC1:{HOME}:N\nRAC9:{HOME}:N\n")
         path = f"{HOME}/dbs/initRAC9.ora"
-        node.folder(HOME, f"{HOME}/dbs")
-        node.command(f"stat -L -c %U {HOME}/bin/sqlplus", "oracle\n")
+        node.folder(HOME, f"{HOME}/dbs").command(f"stat -L -c %U {HOME}/bin/sqlplus", "oracle\n")
         node.command(f"sqlplus -V of {HOME}", "SQL*Plus: Release 19.0.0.0.0 - Production\n")
         node.command(
-            f"ls -Lin {HOME}/dbs/",
-            "1 -rw-r----- 1 54321 54321 9 Nov 20 10:00 initRAC9.ora\n",
+            f"ls -Lin {HOME}/dbs/", "1 -rw-r----- 1 54321 54321 9 Nov 20 10:00 initRAC9.ora\n"
         )
         node.file(path, "*.db_name='RAC'\n" + (entries or "") + "\n")
         if entries is None:
@@ -410,25 +378,22 @@ class TestInstances:
         found = [one_of(node, check) for check in ("redundancy", "separate")]
         assert tuple(one.status for one in found) == statuses, [one.why for one in found]
 
-    @pytest.mark.parametrize(
-        ("name", "stored", "statuses"),
-        [
-            ("spfileRAC9.ora", ("*", "192.168.10.1"), ("warn", "pass")),
-            ("spfileRAC9.ora", ("RAC9", "192.0.2.10"), ("warn", "fail")),
-            ("spfileRAC9.ora", ("RAC8", "192.0.2.10"), ("pass", "pass")),
-            # Clusterware lists the database, and the file is that of its instance here.
-            ("spfileDB1.ora", ("DB1", "192.168.10.1"), ("warn", "pass")),
-            ("initDB1.ora", ("DB1", "192.168.10.1"), ("warn", "pass")),
-            # Files of two instances: which one starts here is not known.
-            ("spfileDB1.ora spfileDB2.ora", ("*", "192.168.10.1"), ("error", "error")),
-            ("initDB1.ora spfileDB2.ora", ("*", "192.168.10.1"), ("error", "error")),
-        ],
+    @cases(
+        "name stored statuses",
+        ("spfileRAC9.ora", ("*", "192.168.10.1"), ("warn", "pass")),
+        ("spfileRAC9.ora", ("RAC9", "192.0.2.10"), ("warn", "fail")),
+        ("spfileRAC9.ora", ("RAC8", "192.0.2.10"), ("pass", "pass")),
+        # Clusterware lists the database, and the file is that of its instance here.
+        ("spfileDB1.ora", ("DB1", "192.168.10.1"), ("warn", "pass")),
+        ("initDB1.ora", ("DB1", "192.168.10.1"), ("warn", "pass")),
+        # Files of two instances: which one starts here is not known.
+        ("spfileDB1.ora spfileDB2.ora", ("*", "192.168.10.1"), ("error", "error")),
+        ("initDB1.ora spfileDB2.ora", ("*", "192.168.10.1"), ("error", "error")),
     )
     def test_the_file_of_one_instance_of_a_database_that_is_down(self, name, stored, statuses):
         node = two_networks()
         listed = "DB" if "DB" in name else "RAC9"
-        node.file("/etc/oratab", f"RAC1:{HOME}:N\n{listed}:{HOME}:N\n")
-        node.folder(HOME, f"{HOME}/dbs")
+        node.file("/etc/oratab", f"RAC1:{HOME}:N\n{listed}:{HOME}:N\n").folder(HOME, f"{HOME}/dbs")
         node.command(f"stat -L -c %U {HOME}/bin/sqlplus", "oracle\n")
         node.command(f"sqlplus -V of {HOME}", "SQL*Plus: Release 19.0.0.0.0 - Production\n")
         rows = "".join(
@@ -444,24 +409,21 @@ class TestInstances:
         found = [one_of(node, check) for check in ("redundancy", "separate")]
         assert tuple(one.status for one in found) == statuses, [one.why for one in found]
 
-    @pytest.mark.parametrize(
-        ("address", "running", "stored", "status", "layer", "fix"),
-        [
-            ("192.0.2.10", True, True, "fail", "running", "then restart RAC1"),
-            ("192.0.2.10", False, True, "fail", "persisted", "SID='*'"),
-            ("192.0.2.10", True, False, "fail", "running", "restart RAC1"),
-            # Neither public nor private.
-            ("10.5.5.1", True, True, "warn", "running", "then restart RAC1"),
-            ("10.5.5.1:192.0.2.10", True, True, "fail", "running", "then restart RAC1"),
-        ],
+    @cases(
+        "address running stored status layer fix",
+        ("192.0.2.10", True, True, "fail", "running", "then restart RAC1"),
+        ("192.0.2.10", False, True, "fail", "persisted", "SID='*'"),
+        ("192.0.2.10", True, False, "fail", "running", "restart RAC1"),
+        # Neither public nor private.
+        ("10.5.5.1", True, True, "warn", "running", "then restart RAC1"),
+        ("10.5.5.1:192.0.2.10", True, True, "fail", "running", "then restart RAC1"),
     )
     def test_an_address_of_another_interface(self, address, running, stored, status, layer, fix):
         node = two_networks(address if running else "", address if stored else "")
         node.command("ip -o addr show", TWO + "5: eth3    inet 10.5.5.1/24 scope global eth3\n")
         finding = one_of(node, "separate")
         assert (finding.status, finding.failing_layer) == (status, layer)
-        assert "cluster_interconnects of RAC1 is " in finding.why
-        assert finding.fix.endswith(fix)
+        assert "cluster_interconnects of RAC1 is " in finding.why and finding.fix.endswith(fix)
 
 
 class TestOneUnknownHidesNoOther:
@@ -474,13 +436,13 @@ class TestOneUnknownHidesNoOther:
         statuses = {f.title[:4]: f.status for f in judged(node) if f.check == "interconnect.mtu"}
         assert statuses == {"eth1": "warn", "eth2": "warn", "eth3": "error"}
 
-    @pytest.mark.parametrize(
-        ("path", "status"),
-        [("/proc/sys/net/ipv4/conf/eth1/arp_ignore", "fail"), (f"{CLASS}/eth1/flags", "error")],
+    @cases(
+        "path status",
+        ("/proc/sys/net/ipv4/conf/eth1/arp_ignore", "fail"),
+        (f"{CLASS}/eth1/flags", "error"),
     )
     def test_flags_beside_arp_ignore(self, path, status):
-        node = Node().flags("eth1", 0x1083).deny(path)
-        assert one_of(node, "arp").status == status
+        assert one_of(Node().flags("eth1", 0x1083).deny(path), "arp").status == status
 
     def test_arp_ignore_beside_flags(self):
         node = Node().arp_ignore("eth1", 8).deny(f"{CLASS}/eth1/flags")
@@ -499,25 +461,23 @@ class TestOneUnknownHidesNoOther:
 
 
 class TestSeparate:
-    @pytest.mark.parametrize(
-        ("networks", "addresses", "status"),
-        [
-            (NETWORKS, TWO, "pass"),
-            # Field report ic16.
-            ("eth1  192.168.10.0  global  public,cluster_interconnect,asm\n", TWO, "fail"),
-            (
-                "eth1  192.168.10.0  global  public\neth1  192.168.10.0  global  "
-                "cluster_interconnect\n",
-                TWO,
-                "fail",
-            ),
-            # A private network inside the public one, and the other way round.
-            (NETWORKS, TWO.replace("192.0.2.10/24", "192.168.0.10/16"), "fail"),
-            (NETWORKS, TWO.replace("192.0.2.10/24", "192.168.10.129/25"), "fail"),
-            (NETWORKS, TWO.replace("192.0.2.10/24", "192.168.10.9/24"), "fail"),
-            (NETWORKS, TWO.replace("192.168.20.1/24", "192.168.10.2/24"), "fail"),
-            (NETWORKS, "", "pass"),
-        ],
+    @cases(
+        "networks addresses status",
+        (NETWORKS, TWO, "pass"),
+        # Field report ic16.
+        ("eth1  192.168.10.0  global  public,cluster_interconnect,asm\n", TWO, "fail"),
+        (
+            "eth1  192.168.10.0  global  public\neth1  192.168.10.0  global  "
+            "cluster_interconnect\n",
+            TWO,
+            "fail",
+        ),
+        # A private network inside the public one, and the other way round.
+        (NETWORKS, TWO.replace("192.0.2.10/24", "192.168.0.10/16"), "fail"),
+        (NETWORKS, TWO.replace("192.0.2.10/24", "192.168.10.129/25"), "fail"),
+        (NETWORKS, TWO.replace("192.0.2.10/24", "192.168.10.9/24"), "fail"),
+        (NETWORKS, TWO.replace("192.168.20.1/24", "192.168.10.2/24"), "fail"),
+        (NETWORKS, "", "pass"),
     )
     def test_networks(self, networks, addresses, status):
         node = Node().device("eth2", 9000)
@@ -528,7 +488,7 @@ class TestSeparate:
         node = Node().command("ip -o addr show", TWO)
         assert one_of(node, "separate", interfaces=["eth0"]).status == "fail"
 
-    @pytest.mark.parametrize(("says", "status"), [(True, "pass"), (False, "error")])
+    @cases("says status", (True, "pass"), (False, "error"))
     def test_an_instance_whose_parameters_are_not_known(self, says, status):
         node = two_networks()
         if not says:
@@ -536,36 +496,30 @@ class TestSeparate:
         assert one_of(node, "separate").status == status
 
     def test_addresses_that_cannot_be_read(self):
-        node = Node().command("ip -o addr show", "", 1)
-        assert one_of(node, "separate").status == "error"
+        assert one_of(Node().command("ip -o addr show", "", 1), "separate").status == "error"
 
 
 class TestSpeed:
-    @pytest.mark.parametrize(
-        ("text", "status"),
-        [
-            ("1000", "pass"),
-            ("25000", "pass"),
-            ("999", "fail"),
-            ("100", "fail"),
-            ("-1", "skip"),
-            ("4294967295", "skip"),
-            ("0", "skip"),
-            ("x", "error"),
-            ("", "error"),
-        ],
+    @cases(
+        "text status",
+        ("1000", "pass"),
+        ("25000", "pass"),
+        ("999", "fail"),
+        ("100", "fail"),
+        ("-1", "skip"),
+        ("4294967295", "skip"),
+        ("0", "skip"),
+        ("x", "error"),
+        ("", "error"),
     )
     def test_of_a_card(self, text, status):
-        node = Node().file(f"{CLASS}/eth1/speed", f"{text}\n")
-        assert one_of(node, "speed").status == status
+        assert one_of(Node().file(f"{CLASS}/eth1/speed", f"{text}\n"), "speed").status == status
 
     def test_a_card_whose_driver_does_not_report_it(self):
         finding = one_of(Node(), "speed")
         assert (finding.status, finding.why) == ("skip", "Linux does not report the speed of eth1.")
 
-    @pytest.mark.parametrize(
-        ("problem", "status"), [("Invalid argument", "skip"), ("Input/output error", "error")]
-    )
+    @cases("problem status", ("Invalid argument", "skip"), ("Input/output error", "error"))
     def test_a_file_that_cannot_be_read(self, problem, status):
         """Linux answers EINVAL where the link is down (net/core/net-sysfs.c, speed_show)."""
         node = Node().file(f"{CLASS}/eth1/speed", "1000\n")
@@ -596,17 +550,15 @@ class TestSpeed:
 
 
 class TestPrivateAddresses:
-    @pytest.mark.parametrize(
-        ("address", "status"),
-        [
-            ("192.168.10.1/24", "pass"),
-            ("10.255.0.1/8", "pass"),
-            ("172.31.255.254/12", "pass"),
-            ("fd00:1::1/64", "pass"),
-            ("172.32.0.1/16", "warn"),
-            ("11.0.0.1/24", "warn"),
-            ("2a02:8d8::1/64", "warn"),
-        ],
+    @cases(
+        "address status",
+        ("192.168.10.1/24", "pass"),
+        ("10.255.0.1/8", "pass"),
+        ("172.31.255.254/12", "pass"),
+        ("fd00:1::1/64", "pass"),
+        ("172.32.0.1/16", "warn"),
+        ("11.0.0.1/24", "warn"),
+        ("2a02:8d8::1/64", "warn"),
     )
     def test_what_the_internet_routes(self, address, status):
         finding = one_of(addressed(("eth1", address), ("eth0", "8.8.4.4/24")), "private_addresses")
@@ -630,16 +582,14 @@ class TestRegistered:
         node = Node().command("ip -o addr show", self.PUBLIC + lines, rc)
         return one_of(node.command(GETIF, networks), "registered")
 
-    @pytest.mark.parametrize(
-        ("lines", "status", "why"),
-        [
-            ("3: eth1    inet 192.168.10.1/24 scope global eth1", "pass", ""),
-            ("3: eth1@if9    inet 192.168.10.1/24 scope global eth1", "pass", ""),
-            ("3: eth1    inet 192.168.11.1/24 scope global eth1", "fail", "has 192.168.11.0/24."),
-            ("3: eth1    inet 192.168.10.1/16 scope global eth1", "fail", "has 192.168.0.0/16."),
-            ("3: eth2    inet 192.168.10.1/24 scope global eth2", "fail", "has no address."),
-            ("3: eth1    inet 169.254.1.1/19 scope global eth1:1", "fail", "has no address."),
-        ],
+    @cases(
+        "lines status why",
+        ("3: eth1    inet 192.168.10.1/24 scope global eth1", "pass", ""),
+        ("3: eth1@if9    inet 192.168.10.1/24 scope global eth1", "pass", ""),
+        ("3: eth1    inet 192.168.11.1/24 scope global eth1", "fail", "has 192.168.11.0/24."),
+        ("3: eth1    inet 192.168.10.1/16 scope global eth1", "fail", "has 192.168.0.0/16."),
+        ("3: eth2    inet 192.168.10.1/24 scope global eth2", "fail", "has no address."),
+        ("3: eth1    inet 169.254.1.1/19 scope global eth1:1", "fail", "has no address."),
     )
     def test_subnets(self, lines, status, why):
         finding = self.found(lines + "\n")
@@ -652,9 +602,7 @@ class TestRegistered:
         node = Node().command("ip -o addr show", self.PUBLIC + line).command(GETIF, networks)
         assert one_of(node, "registered", interfaces=["eth1"]).status == "pass"
 
-    @pytest.mark.parametrize(
-        "line", ["eth1  192.168.10  global  public", "e\x1b[1m  192.168.10.0  global  public"]
-    )
+    @cases("line", "eth1  192.168.10  global  public", "e\x1b[1m  192.168.10.0  global  public")
     def test_what_is_no_network_is_an_error(self, line):
         node = Node().command("ip -o addr show", self.PUBLIC).command(GETIF, line + "\n")
         finding = one_of(node, "registered", interfaces=["eth1"])
@@ -680,27 +628,23 @@ class TestBonding:
     def test_a_device_that_stands_on_none(self):
         assert one_of(Node(), "bonding").status == "skip"
 
-    @pytest.mark.parametrize(
-        ("mode", "shown", "miimon", "status"),
-        [
-            ("active-backup", BACKUP, 100, "pass"),
-            ("802.3ad", LACP, 100, "pass"),
-            ("balance-rr", "load balancing (round-robin)", 100, "warn"),
-            ("active-backup", BACKUP, 0, "fail"),
-            ("balance-rr", "load balancing (round-robin)", 0, "fail"),
-        ],
+    @cases(
+        "mode shown miimon status",
+        ("active-backup", BACKUP, 100, "pass"),
+        ("802.3ad", LACP, 100, "pass"),
+        ("balance-rr", "load balancing (round-robin)", 100, "warn"),
+        ("active-backup", BACKUP, 0, "fail"),
+        ("balance-rr", "load balancing (round-robin)", 0, "fail"),
     )
     def test_mode_and_watch(self, mode, shown, miimon, status):
         finding = one_of(Node().bonded(mode, shown, miimon), "bonding")
         assert (finding.status, finding.values) == (status, {"mode": mode})
 
-    @pytest.mark.parametrize(
-        ("target", "status"),
-        [
-            ("ARP IP target/s (n.n.n.n form): 192.168.10.9", "pass"),
-            ("NS IPv6 target/s (xx::xx form): fd00::9", "pass"),
-            ("ARP IP target/s (n.n.n.n form):", "fail"),
-        ],
+    @cases(
+        "target status",
+        ("ARP IP target/s (n.n.n.n form): 192.168.10.9", "pass"),
+        ("NS IPv6 target/s (xx::xx form): fd00::9", "pass"),
+        ("ARP IP target/s (n.n.n.n form):", "fail"),
     )
     def test_arp_without_a_target_monitors_nothing(self, target, status):
         node = Node().bonded("active-backup", BACKUP, 0)
@@ -715,13 +659,12 @@ class TestBonding:
         assert one_of(node, "bonding", bonding_modes=["balance-xor"]).status == "pass"
 
     def test_a_mode_that_cannot_be_read_is_an_error(self):
-        node = Node().bonded("active-backup", BACKUP, 100)
-        node.deny(f"{CLASS}/bond0/bonding/mode")
+        node = Node().bonded("active-backup", BACKUP, 100).deny(f"{CLASS}/bond0/bonding/mode")
         assert one_of(node, "bonding").status == "error"
 
 
 class TestLoopback:
-    @pytest.mark.parametrize(("mtu", "status"), [(65536, "warn"), (16437, "warn"), (16436, "pass")])
+    @cases("mtu status", (65536, "warn"), (16437, "warn"), (16436, "pass"))
     def test_on_a_node(self, mtu, status):
         finding = one_of(Node().device("lo", mtu), "loopback_mtu")
         assert (finding.status, finding.values) == (status, {"mtu": mtu})
@@ -729,12 +672,11 @@ class TestLoopback:
     def test_it_can_be_left_alone(self):
         assert one_of(Node(), "loopback_mtu", loopback_mtu="unmanaged").status == "skip"
 
-    @pytest.mark.parametrize(("profile", "status"), [("none", "skip"), ("rac_asm", "warn")])
+    @cases("profile status", ("none", "skip"), ("rac_asm", "warn"))
     def test_without_a_cluster_only_a_profile_asks_for_it(self, profile, status):
         node = Node()
         node.running.clear()
-        finding = one_of(node, "loopback_mtu", interfaces=["eth1"], profile=profile)
-        assert finding.status == status
+        assert one_of(node, "loopback_mtu", interfaces=["eth1"], profile=profile).status == status
 
 
 def test_oracle_restart_has_no_interconnect():
@@ -763,26 +705,22 @@ class TestEndToEnd:
 
     def test_packets_that_vanish_are_told(self):
         finding = one_of(Node().way(passed=0, arrives=1500), "end_to_end", peers=PEERS)
-        assert finding.status == "fail"
-        assert "lost silently, those of 1500 arrive" in finding.why
+        assert finding.status == "fail" and "lost silently, those of 1500 arrive" in finding.why
 
     def test_an_answer_in_pieces_is_no_proof_of_the_way_back(self):
         finding = one_of(Node().way(pieces=1500), "end_to_end", peers=PEERS)
-        assert finding.status == "fail"
-        assert "came in fragments of 1500" in finding.why
+        assert finding.status == "fail" and "came in fragments of 1500" in finding.why
 
     def test_a_kernel_that_does_not_tell_pieces_proves_no_way_back(self):
         node = Node().way(pieces="unknown")
         finding = one_of(node, "end_to_end", peers=PEERS)
-        assert finding.status == "error"
-        assert "test the path back from there" in finding.why
+        assert finding.status == "error" and "test the path back from there" in finding.why
         node.way(pieces="unknown", passed=0, arrives=1500).evidence.clear()
         assert one_of(node, "end_to_end", peers=PEERS).status == "fail"
 
     def test_a_silent_peer_is_never_a_pass(self):
         finding = one_of(Node().way(passed=0, arrives=0), "end_to_end", peers=PEERS)
-        assert finding.status == "error"
-        assert "answers no echo" in finding.why
+        assert finding.status == "error" and "answers no echo" in finding.why
 
     def test_a_device_that_takes_less_than_is_wanted(self):
         node = Node().device("eth1", 1500).way(size=1500, arrives=1500)
@@ -798,33 +736,28 @@ class TestEndToEnd:
         assert one_of(node, "end_to_end", peers=PEERS).status == "fail"
 
     def test_a_way_beside_the_interconnect(self):
-        node = Node().device("eth0", 9000).way(over="eth0")
-        finding = one_of(node, "end_to_end", peers=PEERS)
-        assert finding.status == "warn"
-        assert "he route uses eth0" in finding.why
+        finding = one_of(Node().device("eth0", 9000).way(over="eth0"), "end_to_end", peers=PEERS)
+        assert finding.status == "warn" and "he route uses eth0" in finding.why
 
     def test_one_list_serves_all_nodes(self):
         node = Node().way("192.168.10.1", over="lo").way()
-        peers = [{"address": "192.168.10.1"}, *PEERS]
-        findings = judged(node, peers=peers)
+        findings = judged(node, peers=[{"address": "192.168.10.1"}, *PEERS])
         ways = [
             finding.status for finding in findings if finding.check == "interconnect.end_to_end"
         ]
         assert ways == ["skip", "pass"]
 
     def test_one_peer_without_a_route_does_not_hide_the_other(self):
-        node = Node().way()
-        node.command("ip -o route get 192.168.10.3", "", 2)
+        node = Node().way().command("ip -o route get 192.168.10.3", "", 2)
         findings = judged(node, peers=[{"address": "192.168.10.3"}, *PEERS])
         ways = [
             finding.status for finding in findings if finding.check == "interconnect.end_to_end"
         ]
         assert ways == ["error", "pass"]
 
-    @pytest.mark.parametrize("value", ["many", -1, float("inf"), float("nan"), None])
+    @cases("value", "many", -1, float("inf"), float("nan"), None)
     def test_a_record_that_does_not_hold_it_is_an_error(self, value):
-        finding = one_of(Node().way(arrives=value), "end_to_end", peers=PEERS)
-        assert finding.status == "error"
+        assert one_of(Node().way(arrives=value), "end_to_end", peers=PEERS).status == "error"
 
 
 LOSSES = [
@@ -836,43 +769,37 @@ LOSSES = [
 
 class TestLosses:
     @pytest.mark.parametrize(("check", "counter"), LOSSES)
-    @pytest.mark.parametrize(
-        ("grown", "status"), [(0, "pass"), (1, "warn"), (10, "warn"), (11, "fail")]
-    )
+    @cases("grown status", (0, "pass"), (1, "warn"), (10, "warn"), (11, "fail"))
     def test_rates_in_a_window_of_ten_seconds(self, check, counter, grown, status):
         finding = one_of(Node().lost(**{counter: grown}), check)
         assert (finding.status, finding.values) == (status, {"per_second": grown / 10})
 
     @pytest.mark.parametrize(("check", "counter"), LOSSES)
     def test_the_limit_is_the_policys(self, check, counter):
-        node = Node().lost(**{counter: 1})
-        assert one_of(node, check, max_losses_per_second=0).status == "fail"
+        assert one_of(Node().lost(**{counter: 1}), check, max_losses_per_second=0).status == "fail"
 
     @pytest.mark.parametrize(("check", "counter"), LOSSES)
     def test_a_counter_that_begins_anew_is_an_error(self, check, counter):
         assert one_of(Node().lost(**{counter: -1}), check).status == "error"
 
-    @pytest.mark.parametrize(
-        ("addresses", "status"),
-        [
-            (["fd00::1/64"], "error"),
-            (["fd00::1/64", "192.168.10.1/24"], "pass"),
-            (["fd00::1/64", "169.254.1.1/16"], "error"),
-            (["169.254.1.1/16"], "pass"),
-            ([], "pass"),
-        ],
+    @cases(
+        "addresses status",
+        (["fd00::1/64"], "error"),
+        (["fd00::1/64", "192.168.10.1/24"], "pass"),
+        (["fd00::1/64", "169.254.1.1/16"], "error"),
+        (["169.254.1.1/16"], "pass"),
+        ([], "pass"),
     )
     def test_the_counters_do_not_hold_packets_of_ipv6(self, addresses, status):
         node = addressed(*(("eth1", address) for address in addresses))
         assert one_of(node, "udp_buffers").status == one_of(node, "reassembly").status == status
         assert one_of(node, "reverse_path").status == "pass"
 
-    @pytest.mark.parametrize("check", ["reassembly", "udp_buffers", "reverse_path"])
+    @cases("check", "reassembly", "udp_buffers", "reverse_path")
     def test_a_counter_that_is_not_there_is_an_error(self, check):
         node = Node()
         for file in ("snmp", "netstat"):
-            text = "Ip: InReceives\nIp: 1\n"
-            node.sampled("interconnect", f"file:/proc/net/{file}", text)
+            node.sampled("interconnect", f"file:/proc/net/{file}", "Ip: InReceives\nIp: 1\n")
         assert one_of(node, check).status == "error"
 
     def test_without_a_window_no_rate_is_judged(self):
@@ -882,9 +809,13 @@ class TestLosses:
 
 
 class TestReversePath:
-    @pytest.mark.parametrize(
-        ("everywhere", "own", "status"),
-        [(0, 0, "pass"), (0, 1, "fail"), (1, 0, "fail"), (1, 2, "pass"), (2, 1, "pass")],
+    @cases(
+        "everywhere own status",
+        (0, 0, "pass"),
+        (0, 1, "fail"),
+        (1, 0, "fail"),
+        (1, 2, "pass"),
+        (2, 1, "pass"),
     )
     def test_the_larger_value_counts_for_several_devices(self, everywhere, own, status):
         node = Node().device("eth2", 9000).value("all", everywhere).value("eth1", own)
@@ -895,7 +826,7 @@ class TestReversePath:
     def test_one_device_may_have_a_strict_one(self):
         assert one_of(Node().value("eth1", 1), "reverse_path").status == "pass"
 
-    @pytest.mark.parametrize("dropped", [1, 1000])
+    @cases("dropped", 1, 1000)
     def test_what_was_dropped_may_be_on_another_interface(self, dropped):
         assert one_of(Node().lost(IPReversePathFilter=dropped), "reverse_path").status == "warn"
 
@@ -906,9 +837,7 @@ class TestReversePath:
         assert re.search(r"filter of eth1 is strict .* 30 packets were dropped", finding.why)
 
 
-@pytest.mark.parametrize(
-    "address", ["db2", "127.0.0.1", "224.0.0.251", "0.0.0.0", "::1", 7, "192.0.2.1/24"]
-)
+@cases("address", "db2", "127.0.0.1", "224.0.0.251", "0.0.0.0", "::1", 7, "192.0.2.1/24")
 def test_a_peer_is_the_address_of_another_machine(address):
     with pytest.raises(BadEntry, match="must be"):
         CONTROLS["interconnect"].policy_from(policy(peers=[{"address": address}]))
@@ -937,8 +866,7 @@ class TestOtherNodes:
             "ip neigh show", neighbors + "192.0.2.1 dev eth0 lladdr 52:54:00:00:00:07 STALE\n"
         )
         node.file("/etc/oracle/olr.loc", f"crs_home={GRID}\n")
-        names = "CLUSTER_NAME=rac\nNODE_NAME_LIST=db2\n"
-        node.file(f"{GRID}/crs/install/crsconfig_params", names)
+        node.file(f"{GRID}/crs/install/crsconfig_params", "CLUSTER_NAME=rac\nNODE_NAME_LIST=db2\n")
         node.command("getent ahosts db2", "192.0.2.12 STREAM db2\n192.0.2.12 DGRAM \n")
         return node
 
@@ -973,12 +901,10 @@ class TestOtherNodes:
         lines += "169.254.3.1 dev eth1 lladdr 52:54:00:00:00:02 STALE\n"
         assert set(self.found(self.node(lines), test_nodes=True)) == {"192.0.2.12"}
 
-    @pytest.mark.parametrize(
+    @cases(
         "line",
-        [
-            "127.0.0.1 dev eth1 lladdr 52:54:00:00:00:02 STALE\n",
-            "-f dev eth1 lladdr 52:54:00:00:00:02 STALE\n",
-        ],
+        "127.0.0.1 dev eth1 lladdr 52:54:00:00:00:02 STALE\n",
+        "-f dev eth1 lladdr 52:54:00:00:00:02 STALE\n",
     )
     def test_a_neighbor_that_is_no_address_is_an_error(self, line):
         (finding,) = self.found(self.node(line), test_nodes=True).values()
@@ -989,14 +915,14 @@ class TestOtherNodes:
         (finding,) = self.found(node, test_nodes=True).values()
         assert (finding.status, "db2 does not resolve" in finding.why) == ("error", True)
 
-    @pytest.mark.parametrize("test_nodes", [True, False])
+    @cases("test_nodes", True, False)
     def test_without_any_node(self, test_nodes):
         node = self.node("").file("/etc/oracle/olr.loc", "")
         (finding,) = self.found(node, test_nodes=test_nodes).values()
         expected = ("error", True) if test_nodes else ("skip", False)
         assert (finding.status, "no other node is known" in finding.why) == expected
 
-    @pytest.mark.parametrize(("count", "status"), [(63, "pass"), (64, "error")])
+    @cases("count status", (63, "pass"), (64, "error"))
     def test_more_nodes_than_it_tests(self, count, status):
         """64 with that of the public network."""
         addresses = [f"192.168.10.{number}" for number in range(2, 2 + count)]
@@ -1009,13 +935,7 @@ class TestOtherNodes:
         assert {finding.status for finding in findings.values()} == {status}
         assert status == "pass" or "more than 64 other nodes" in findings.popitem()[1].why
 
-    @pytest.mark.parametrize(
-        ("neighbors", "name", "words"),
-        [
-            (1, "db2", "made up"),
-            (0, "-db2", "is not the name of a node"),
-        ],
-    )
+    @cases("neighbors name words", (1, "db2", "made up"), (0, "-db2", "is not the name of a node"))
     def test_what_names_no_nodes(self, neighbors, name, words):
         node = self.node()
         node.commands["ip neigh show"] = Output(neighbors, "", "made up")
@@ -1029,5 +949,4 @@ def test_losses_that_cannot_be_read():
     node = Node()
     del node.samples["interconnect"]["file:/proc/net/netstat"]
     finding = one_of(node, "reassembly")
-    assert finding.status == "error"
-    assert "KeyError" not in finding.why
+    assert finding.status == "error" and "KeyError" not in finding.why

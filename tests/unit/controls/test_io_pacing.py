@@ -13,6 +13,7 @@ from ansible.module_utils.hostproof.controls.io_pacing.control import CONTROL as
 from ansible.module_utils.hostproof.controls.io_pacing.policy import PROFILES, Pair, rule_problem
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate.finding import Finding
+from cases import cases
 
 Judge = Callable[..., dict[str, Finding]]
 
@@ -36,14 +37,12 @@ def policy(**changes: Any) -> io_pacing.policy:
 
 
 class TestPolicy:
-    @pytest.mark.parametrize(
-        ("profile", "pair"),
-        [
-            ("default", (8193, 4096)),
-            ("intermediate", (513, 256)),
-            ("legacy_hacmp", (33, 24)),
-            ("off", (0, 0)),
-        ],
+    @cases(
+        "profile pair",
+        ("default", (8193, 4096)),
+        ("intermediate", (513, 256)),
+        ("legacy_hacmp", (33, 24)),
+        ("off", (0, 0)),
     )
     def test_profile(self, profile, pair):
         assert policy(profile=profile).wanted == pair
@@ -66,7 +65,7 @@ class TestPolicy:
         with pytest.raises(PolicyError, match="io_pacing_maxpout .*must be a multiple of 4 plus 1"):
             policy(maxpout=8192, minpout=4096)
 
-    @pytest.mark.parametrize("profile", ["default", "custom", "legacy_hacmp"])
+    @cases("profile", "default", "custom", "legacy_hacmp")
     def test_one_mark_alone(self, profile):
         with pytest.raises(PolicyError, match="io_pacing_minpout must be given, too"):
             policy(profile=profile, maxpout=513)
@@ -77,46 +76,42 @@ class TestPolicy:
         with pytest.raises(PolicyError, match="io_pacing_maxpout must be given, too"):
             policy(profile="custom")
 
-    @pytest.mark.parametrize("profile", ["intermediate", "legacy_hacmp", "off", False])
+    @cases("profile", "intermediate", "legacy_hacmp", "off", False)
     def test_a_profile_and_other_marks(self, profile):
         with pytest.raises(PolicyError, match="io_pacing_profile is .* leave one of them out"):
             policy(profile=profile, maxpout=1025, minpout=512)
 
-    @pytest.mark.parametrize(
-        ("maxpout", "minpout", "said"),
-        [
-            (8192, 4096, "io_pacing_maxpout .*maxpout 8192 must be a multiple of 4 plus 1"),
-            (33, 33, "io_pacing_minpout .*minpout 33 must be below maxpout 33"),
-            (33, 36, "io_pacing_minpout .*must be below maxpout 33"),
-            (33, 22, "io_pacing_minpout .*must be a multiple of 4"),
-            (33, 32, "io_pacing_minpout .*at least 4 below maxpout 33"),
-            (0, 24, "both are 0"),
-            (33, 0, "both are 0"),
-            (-1, 0, "io_pacing_maxpout must be a whole number"),
-            ("many", 0, "io_pacing_maxpout must be a whole number"),
-            (True, 0, "io_pacing_maxpout must be a whole number"),
-        ],
+    @cases(
+        "maxpout minpout said",
+        (8192, 4096, "io_pacing_maxpout .*maxpout 8192 must be a multiple of 4 plus 1"),
+        (33, 33, "io_pacing_minpout .*minpout 33 must be below maxpout 33"),
+        (33, 36, "io_pacing_minpout .*must be below maxpout 33"),
+        (33, 22, "io_pacing_minpout .*must be a multiple of 4"),
+        (33, 32, "io_pacing_minpout .*at least 4 below maxpout 33"),
+        (0, 24, "both are 0"),
+        (33, 0, "both are 0"),
+        (-1, 0, "io_pacing_maxpout must be a whole number"),
+        ("many", 0, "io_pacing_maxpout must be a whole number"),
+        (True, 0, "io_pacing_maxpout must be a whole number"),
     )
     def test_custom_against_the_rule(self, maxpout, minpout, said):
         with pytest.raises(PolicyError, match=said):
             policy(profile="custom", maxpout=maxpout, minpout=minpout)
 
-    @pytest.mark.parametrize(
-        ("changes", "said"),
-        [
-            ({"profile": "fast"}, "io_pacing_profile must be one of auto"),
-            ({"profile": True}, "io_pacing_profile must be one of"),
-            ({"powerha_version": "7"}, "io_pacing_powerha_version must be auto, none or"),
-            ({"powerha_version": 7.1}, None),
-            ({"powerha_version": False}, "io_pacing_powerha_version"),
-            ({"cpu_headroom": 101}, "io_pacing_cpu_headroom must be 0 to 100"),
-            ({"cpu_headroom": "much"}, "io_pacing_cpu_headroom must be a whole number"),
-            ({"allow_deadman_risk": "yes"}, "io_pacing_allow_deadman_risk must be true or false"),
-            ({"dirty_limit": "many"}, "io_pacing_dirty_limit is not a size"),
-            ({"filesystems": "/fs"}, "io_pacing_filesystems must be a list"),
-            ({"filesystems": [{"path": "/fs"}]}, "needs path, maxpout and minpout"),
-            ({"filesystems": ["/fs"]}, "needs path, maxpout and minpout"),
-        ],
+    @cases(
+        "changes said",
+        ({"profile": "fast"}, "io_pacing_profile must be one of auto"),
+        ({"profile": True}, "io_pacing_profile must be one of"),
+        ({"powerha_version": "7"}, "io_pacing_powerha_version must be auto, none or"),
+        ({"powerha_version": 7.1}, None),
+        ({"powerha_version": False}, "io_pacing_powerha_version"),
+        ({"cpu_headroom": 101}, "io_pacing_cpu_headroom must be 0 to 100"),
+        ({"cpu_headroom": "much"}, "io_pacing_cpu_headroom must be a whole number"),
+        ({"allow_deadman_risk": "yes"}, "io_pacing_allow_deadman_risk must be true or false"),
+        ({"dirty_limit": "many"}, "io_pacing_dirty_limit is not a size"),
+        ({"filesystems": "/fs"}, "io_pacing_filesystems must be a list"),
+        ({"filesystems": [{"path": "/fs"}]}, "needs path, maxpout and minpout"),
+        ({"filesystems": ["/fs"]}, "needs path, maxpout and minpout"),
     )
     def test_values(self, changes, said):
         if said is None:
@@ -125,14 +120,12 @@ class TestPolicy:
         with pytest.raises(PolicyError, match=said):
             policy(**changes)
 
-    @pytest.mark.parametrize(
-        ("listed", "said"),
-        [
-            ([("fs", 33, 24)], "'fs' must be a mount point"),
-            ([("/fs", 33, 24), ("/fs/", 33, 24)], "lists a path twice: /fs"),
-            ([("/fs", 60, 40)], "/fs: maxpout 60 must be a multiple of 4 plus 1"),
-            ([("/fs", "x", 40)], "/fs: maxpout must be a whole number"),
-        ],
+    @cases(
+        "listed said",
+        ([("fs", 33, 24)], "'fs' must be a mount point"),
+        ([("/fs", 33, 24), ("/fs/", 33, 24)], "lists a path twice: /fs"),
+        ([("/fs", 60, 40)], "/fs: maxpout 60 must be a multiple of 4 plus 1"),
+        ([("/fs", "x", 40)], "/fs: maxpout must be a whole number"),
     )
     def test_file_systems(self, listed, said):
         with pytest.raises(PolicyError, match=said):
@@ -175,14 +168,11 @@ class TestSystems:
         assert {finding.status for finding in judge(machine).values()} == {"skip"}
 
     def test_no_system(self, judge):
-        machine = packs.Machine()
-        assert {finding.status for finding in judge(machine).values()} == {"error"}
+        assert {finding.status for finding in judge(packs.Machine()).values()} == {"error"}
 
     def test_nothing_but_a_system(self, judge):
         """An AIX without answers: no check may pass."""
-        machine = aix_packs.AixMachine()
-        machine.command("uname -s", "AIX\n")
-        findings = judge(machine)
+        findings = judge(aix_packs.AixMachine().command("uname -s", "AIX\n"))
         assert {finding.status for finding in findings.values()} == {"error", "skip"}
         assert findings["buffered_writers"].status == "skip"
 
@@ -192,8 +182,7 @@ class TestSystems:
             if line != "uname -s":
                 machine.command(line, "")
         machine.file("/etc/filesystems", "")
-        findings = judge(machine)
-        assert {finding.status for finding in findings.values()} == {"error", "skip"}
+        assert {finding.status for finding in judge(machine).values()} == {"error", "skip"}
 
     def test_offline_as_live(self, judge):
         machine = aix().marks(33, 24).powerha("6.1.0.0")
@@ -225,41 +214,34 @@ class TestPersistedAndRunning:
 
     def test_the_kernel_goes_by_other_marks(self, judge):
         findings = judge(aix().kernel(33, 24))
-        assert findings["persisted"].status == "pass"
-        assert findings["running"].status == "fail"
+        assert findings["persisted"].status == "pass" and findings["running"].status == "fail"
         assert "chdev -P or chdev -T" in findings["running"].why
 
     def test_the_next_boot_brings_other_marks(self, judge):
         findings = judge(aix().odm(33, 24))
-        assert findings["persisted"].status == "fail"
-        assert findings["running"].status == "pass"
+        assert findings["persisted"].status == "fail" and findings["running"].status == "pass"
 
     def test_a_kernel_that_does_not_tell(self, judge):
-        machine = aix().failing(aix_packs.SYS_PARM, "ModuleNotFoundError: ctypes")
-        findings = judge(machine)
+        findings = judge(aix().failing(aix_packs.SYS_PARM, "ModuleNotFoundError: ctypes"))
         assert findings["persisted"].status == "pass"
         for name in ("running", "valid_pair", "legacy_values"):
             assert findings[name].status == "error", name
         assert "lsattr shows the ODM only" in findings["running"].why
         assert "ctypes" in findings["running"].why
 
-    @pytest.mark.parametrize("text", ["", "maxpout=33\n", "x\n", "maxpout=33\nminpout=24\nx\n"])
+    @cases("text", "", "maxpout=33\n", "x\n", "maxpout=33\nminpout=24\nx\n")
     def test_a_kernel_that_tells_too_little(self, judge, text):
-        machine = aix()
-        machine.command(aix_packs.SYS_PARM, text)
-        assert judge(machine)["running"].status == "error"
+        assert judge(aix().command(aix_packs.SYS_PARM, text))["running"].status == "error"
 
     def test_lsattr_that_fails(self, judge):
         machine = aix().failing(aix_packs.LSATTR, "lsattr: 0514-519 not found in the database")
         findings = judge(machine)
         for name in ("persisted", "valid_pair", "legacy_values"):
             assert findings[name].status == "error", name
-        assert "0514-519" in findings["persisted"].why
-        assert findings["running"].status == "pass"
+        assert "0514-519" in findings["persisted"].why and findings["running"].status == "pass"
 
     def test_lsattr_that_tells_one_only(self, judge):
-        machine = aix()
-        machine.command(aix_packs.LSATTR, "maxpout 8193 HIGH water mark True\n")
+        machine = aix().command(aix_packs.LSATTR, "maxpout 8193 HIGH water mark True\n")
         assert judge(machine)["persisted"].status == "error"
 
     def test_a_mark_that_is_no_number(self, judge):
@@ -272,75 +254,63 @@ class TestPersistedAndRunning:
 
 
 class TestLegal:
-    @pytest.mark.parametrize(
-        ("pair", "status", "said"),
-        [
-            ((8193, 4096), "pass", ""),
-            ((0, 0), "pass", ""),
-            ((8192, 4096), "warn", "maxpout 8192 must be a multiple of 4 plus 1"),
-            ((33, 22), "warn", "minpout 22 must be a multiple of 4"),
-            ((24, 32), "fail", "minpout 32 must be below maxpout 24"),
-            ((33, 33), "fail", "must be below"),
-            ((33, 0), "fail", "both are 0"),
-            ((0, 24), "fail", "both are 0"),
-            ((65537, 4096), "fail", "maxpout must be 0 to 32769"),
-        ],
+    @cases(
+        "pair status said",
+        ((8193, 4096), "pass", ""),
+        ((0, 0), "pass", ""),
+        ((8192, 4096), "warn", "maxpout 8192 must be a multiple of 4 plus 1"),
+        ((33, 22), "warn", "minpout 22 must be a multiple of 4"),
+        ((24, 32), "fail", "minpout 32 must be below maxpout 24"),
+        ((33, 33), "fail", "must be below"),
+        ((33, 0), "fail", "both are 0"),
+        ((0, 24), "fail", "both are 0"),
+        ((65537, 4096), "fail", "maxpout must be 0 to 32769"),
     )
     def test_pair(self, judge, pair, status, said):
         finding = judge(aix().marks(*pair))["valid_pair"]
         assert finding.status == status
         assert status == "pass" or said in finding.why
 
-    @pytest.mark.parametrize("name", ["maxpout", "minpout"])
+    @cases("name", "maxpout", "minpout")
     def test_range_that_nobody_tells(self, judge, name):
         machine = aix().failing(f"lsattr -R -l sys0 -a {name}", "0514-530 Cannot display")
         finding = judge(machine)["valid_pair"]
-        assert finding.status == "error"
-        assert "0514-530" in finding.why
+        assert finding.status == "error" and "0514-530" in finding.why
         machine = aix().failing(f"lsattr -R -l sys0 -a {name}", "0514-530").kernel(24, 32)
         assert judge(machine)["valid_pair"].status == "fail"
 
     def test_level(self, judge):
         finding = judge(aix())["valid_pair"]
         assert (finding.status, finding.in_use) == ("pass", "AIX 7.2 TL 5 SP 3")
-        machine = aix()
-        machine.command("oslevel -s", "5300-12-04-1119\n")
+        machine = aix().command("oslevel -s", "5300-12-04-1119\n")
         old = judge(machine)["valid_pair"]
-        assert old.status == "warn"
-        assert "AIX 5.3 TL 12 SP 4 is older than AIX 6.1" in old.why
+        assert old.status == "warn" and "AIX 5.3 TL 12 SP 4 is older than AIX 6.1" in old.why
         assert "upgrade AIX" in str(old.fix)
-        machine = aix()
-        machine.command("oslevel -s", "7300-01-02-2320\n")
+        machine = aix().command("oslevel -s", "7300-01-02-2320\n")
         assert judge(machine)["valid_pair"].status == "pass"
         assert judge(aix().failing("oslevel -s", "no"))["valid_pair"].status == "error"
 
     def test_in_the_kernel_alone(self, judge):
         finding = judge(aix().kernel(24, 32))["valid_pair"]
-        assert finding.status == "fail"
-        assert finding.why.startswith("In the kernel: ")
+        assert finding.status == "fail" and finding.why.startswith("In the kernel: ")
 
 
 class TestLegacyValues:
     COST = "213.55 MB/s with 8193/4096, 109.64 MB/s with 33/24"
 
-    @pytest.mark.parametrize("pair", [(33, 24), (33, 20), (17, 8)])
+    @cases("pair", (33, 24), (33, 20), (17, 8))
     def test_without_powerha(self, judge, pair):
         finding = judge(aix().marks(*pair))["legacy_values"]
-        assert finding.status == "fail"
-        assert self.COST in finding.why
-        assert "no PowerHA" in finding.why
+        assert finding.status == "fail" and self.COST in finding.why and "no PowerHA" in finding.why
 
-    @pytest.mark.parametrize(
-        ("pair", "said", "unsaid"),
-        [
-            ((33, 24), "is what HACMP up to 5.4 requested", "not measured"),
-            ((17, 8), "33/24 of HACMP up to 5.4, or tighter", "49%"),
-        ],
+    @cases(
+        "pair said unsaid",
+        ((33, 24), "is what HACMP up to 5.4 requested", "not measured"),
+        ((17, 8), "33/24 of HACMP up to 5.4, or tighter", "49%"),
     )
     def test_only_what_was_measured_is_said_to_be(self, judge, pair, said, unsaid):
         finding = judge(aix().marks(*pair))["legacy_values"]
-        assert said in finding.why
-        assert unsaid not in finding.why
+        assert said in finding.why and unsaid not in finding.why
 
     def test_cost_is_what_the_article_printed(self):
         text = (packs.FIXTURES / "io_pacing/seed-orion.txt").read_text()
@@ -371,8 +341,7 @@ class TestLegacyValues:
 
     def test_wanted_all_the_same(self, judge):
         finding = judge(aix().marks(33, 24), profile="legacy_hacmp")["legacy_values"]
-        assert finding.status == "warn"
-        assert self.COST in finding.why
+        assert finding.status == "warn" and self.COST in finding.why
 
     def test_with_an_old_hacmp(self, judge):
         findings = judge(aix().marks(33, 24).powerha("5.4.1.0"), profile="legacy_hacmp")
@@ -399,14 +368,12 @@ class TestLegacyValues:
 class TestMarksByPowerHa:
     """Article 000: 8193/4096 by default, and 513/256 between both where HACMP 5.4.1 runs."""
 
-    @pytest.mark.parametrize(
-        ("level", "marks"),
-        [
-            ("5.4.1.0", (513, 256)),
-            ("6.1.0.0", (513, 256)),
-            ("7.1.0.0", (8193, 4096)),
-            (None, (8193, 4096)),
-        ],
+    @cases(
+        "level marks",
+        ("5.4.1.0", (513, 256)),
+        ("6.1.0.0", (513, 256)),
+        ("7.1.0.0", (8193, 4096)),
+        (None, (8193, 4096)),
     )
     def test_the_default_follows_the_release(self, judge, level, marks):
         machine = aix().marks(*marks)
@@ -434,8 +401,7 @@ class TestDeadmanRisk:
 
     def test_taken_by_name(self, judge):
         finding = judge(aix().powerha("6.1.0.0"), allow_deadman_risk=True)["deadman_risk"]
-        assert finding.status == "warn"
-        assert "io_pacing_allow_deadman_risk" in finding.why
+        assert finding.status == "warn" and "io_pacing_allow_deadman_risk" in finding.why
 
     def test_no_pacing_at_all_is_raised_too(self, judge):
         findings = judge(aix().marks(0, 0).powerha("5.4.1.0"), profile="off")
@@ -450,35 +416,30 @@ class TestDeadmanRisk:
         ]
         assert "The risk is taken" in taken.why
 
-    @pytest.mark.parametrize(
-        ("version", "status"),
-        [
-            ("7.0", "fail"),
-            ("6.1.0.0", "fail"),
-            ("7.1", "pass"),
-            ("7.1.0", "pass"),
-            ("none", "skip"),
-        ],
+    @cases(
+        "version status",
+        ("7.0", "fail"),
+        ("6.1.0.0", "fail"),
+        ("7.1", "pass"),
+        ("7.1.0", "pass"),
+        ("none", "skip"),
     )
     def test_which_release_is_old(self, judge, version, status):
         machine = aix().failing(aix_packs.LSLPP, "lslpp: 0504-081 cannot open")
         finding = judge(machine, powerha_version=version)["deadman_risk"]
-        assert finding.status == status
-        assert f"command:{aix_packs.LSLPP}" in finding.evidence
+        assert finding.status == status and f"command:{aix_packs.LSLPP}" in finding.evidence
         if version != "none":
             assert judge(aix().powerha(version))["deadman_risk"].status == status
 
-    @pytest.mark.parametrize(
-        ("marks", "status"),
-        [
-            ((33, 24), "pass"),
-            ((37, 24), "warn"),
-            ((65, 48), "warn"),
-            ((513, 256), "warn"),
-            ((517, 256), "fail"),
-            ((8193, 4096), "fail"),
-            ((0, 0), "fail"),
-        ],
+    @cases(
+        "marks status",
+        ((33, 24), "pass"),
+        ((37, 24), "warn"),
+        ((65, 48), "warn"),
+        ((513, 256), "warn"),
+        ((517, 256), "fail"),
+        ((8193, 4096), "fail"),
+        ((0, 0), "fail"),
     )
     def test_the_middle_is_a_warning_with_its_price(self, judge, marks, status):
         machine = aix().marks(*marks).powerha("6.1.0.0")
@@ -500,19 +461,21 @@ class TestDeadmanRisk:
         machine = aix().marks(513, 256).powerha("6.1.0.0").failing(aix_packs.SYS_PARM, "no ctypes")
         assert judge(machine)["deadman_risk"].status == "error"
 
-    @pytest.mark.parametrize(
-        ("options", "status"),
-        [("maxpout=513,minpout=256", "warn"), ("maxpout=1025,minpout=256", "fail")],
+    @cases(
+        "options status", ("maxpout=513,minpout=256", "warn"), ("maxpout=1025,minpout=256", "fail")
     )
     def test_the_middle_of_a_file_system(self, judge, options, status):
         findings = judge(self.old(mount=options), profile="legacy_hacmp")
         assert findings["deadman_risk"].status == status
 
-    @pytest.mark.parametrize(
-        ("installed", "told"),
-        [("6.1.0.0", "7.2.3"), ("6.1.0.0", "none"), ("7.2.3.1", "6.1"), ("7.2.3.1", "none")],
+    @cases(
+        "installed told",
+        ("6.1.0.0", "7.2.3"),
+        ("6.1.0.0", "none"),
+        ("7.2.3.1", "6.1"),
+        ("7.2.3.1", "none"),
     )
-    @pytest.mark.parametrize("marks", [(33, 24), (8193, 4096)])
+    @cases("marks", (33, 24), (8193, 4096))
     def test_policy_and_host_contradict(self, judge, installed, told, marks):
         """One of them is wrong, and either may be: neither overrules the other."""
         findings = judge(aix().marks(*marks).powerha(installed), powerha_version=told)
@@ -541,8 +504,8 @@ class TestDeadmanRisk:
             machine.file("/etc/filesystems", f"/backup:\n\toptions = rw,{filesystems}\n")
         return machine
 
-    @pytest.mark.parametrize("options", ["minpout=0,maxpout=0", "maxpout=8193,minpout=4096"])
-    @pytest.mark.parametrize("where", ["mount", "filesystems"])
+    @cases("options", "minpout=0,maxpout=0", "maxpout=8193,minpout=4096")
+    @cases("where", "mount", "filesystems")
     def test_a_file_system_that_is_not_held_back(self, judge, where, options):
         pair = {"maxpout": 0, "minpout": 0} if "=0," in options else PAIR
         finding = judge(
@@ -561,17 +524,16 @@ class TestDeadmanRisk:
         assert finding["deadman_risk"].status == "pass"
 
     def test_half_an_override_is_no_protection(self, judge):
-        findings = judge(self.old("minpout=0"), profile="legacy_hacmp")
-        assert findings["deadman_risk"].status == "fail"
+        assert judge(self.old("minpout=0"), profile="legacy_hacmp")["deadman_risk"].status == "fail"
 
-    @pytest.mark.parametrize("what", ["mount", "/etc/filesystems"])
+    @cases("what", "mount", "/etc/filesystems")
     def test_mounts_not_known(self, judge, what):
         for kernel, status in (((33, 24), "error"), ((8193, 4096), "fail")):
             machine = self.old().kernel(*kernel)
             machine = machine.failing("mount", "no") if what == "mount" else machine.deny(what)
             assert judge(machine, profile="legacy_hacmp")["deadman_risk"].status == status
 
-    @pytest.mark.parametrize("layer", [aix_packs.SYS_PARM, aix_packs.LSATTR])
+    @cases("layer", aix_packs.SYS_PARM, aix_packs.LSATTR)
     def test_a_layer_that_is_not_known_may_be_raised(self, judge, layer):
         assert judge(self.old().failing(layer, "no"))["deadman_risk"].status == "error"
 
@@ -596,14 +558,11 @@ class TestDeadmanRisk:
         assert "CPU headroom 12% (io_pacing_cpu_headroom), below the 20% to keep" in finding.why
 
     def test_cpu_not_known(self, judge):
-        machine = aix().powerha("6.1.0.0").failing("lparstat", "no")
-        finding = judge(machine)["deadman_risk"]
-        assert finding.status == "fail"
-        assert "CPU headroom not known" in finding.why
+        finding = judge(aix().powerha("6.1.0.0").failing("lparstat", "no"))["deadman_risk"]
+        assert finding.status == "fail" and "CPU headroom not known" in finding.why
 
     def test_halevel_contradicts_lslpp(self, judge):
-        machine = aix().powerha("6.1.0.0")
-        machine.command(aix_packs.HALEVEL, "7.2.3 GA\n")
+        machine = aix().powerha("6.1.0.0").command(aix_packs.HALEVEL, "7.2.3 GA\n")
         finding = judge(machine)["deadman_risk"]
         assert finding.status == "error"
         assert "lslpp says PowerHA 6.1.0.0, halevel says 7.2.3" in finding.why
@@ -613,16 +572,14 @@ PAIR = {"maxpout": 8193, "minpout": 4096}
 
 
 class TestCpuHeadroom:
-    @pytest.mark.parametrize(
-        ("level", "marks", "profile", "free", "status"),
-        [
-            ("7.2.3.1", (33, 24), "default", 12, "warn"),
-            ("7.2.3.1", (8193, 4096), "default", 12, "warn"),
-            ("7.2.3.1", (8193, 4096), "legacy_hacmp", 12, "warn"),
-            ("7.2.3.1", (33, 24), "legacy_hacmp", 12, "pass"),
-            ("7.2.3.1", (33, 24), "default", 20, "pass"),
-            ("6.1.0.0", (33, 24), "default", 12, "warn"),
-        ],
+    @cases(
+        "level marks profile free status",
+        ("7.2.3.1", (33, 24), "default", 12, "warn"),
+        ("7.2.3.1", (8193, 4096), "default", 12, "warn"),
+        ("7.2.3.1", (8193, 4096), "legacy_hacmp", 12, "warn"),
+        ("7.2.3.1", (33, 24), "legacy_hacmp", 12, "pass"),
+        ("7.2.3.1", (33, 24), "default", 20, "pass"),
+        ("6.1.0.0", (33, 24), "default", 12, "warn"),
     )
     def test_with_powerha(self, judge, level, marks, profile, free, status):
         machine = aix().marks(*marks).powerha(level)
@@ -630,20 +587,17 @@ class TestCpuHeadroom:
         assert finding.status == status
         assert f"CPU headroom {free}% (io_pacing_cpu_headroom)" in str(finding.in_use)
 
-    @pytest.mark.parametrize(("free", "status"), [(19, "warn"), (20, "pass")])
+    @cases("free status", (19, "warn"), (20, "pass"))
     def test_without_powerha(self, judge, free, status):
         finding = judge(aix(), cpu_headroom=free)["cpu_headroom"]
         assert finding.status == status
         assert f"CPU headroom {free}% (io_pacing_cpu_headroom)" in finding.in_use
 
-    @pytest.mark.parametrize(
-        ("idle", "status", "shown"), [(199, "warn", "19.9"), (200, "pass", "20")]
-    )
+    @cases("idle status shown", (199, "warn", "19.9"), (200, "pass", "20"))
     def test_linux_with_an_instance(self, judge, idle, status, shown):
         """Article 000: no system should use more than 80 % of its CPUs."""
         finding = judge(cpus(linux().instance("ORCL"), idle, 1000))["cpu_headroom"]
-        assert finding.status == status
-        assert finding.in_use == f"CPU headroom {shown}% (in 10 s)"
+        assert finding.status == status and finding.in_use == f"CPU headroom {shown}% (in 10 s)"
 
     def test_linux_without_an_instance_or_a_window(self, judge):
         assert judge(cpus(linux(), 10, 1000))["cpu_headroom"].status == "skip"
@@ -651,7 +605,7 @@ class TestCpuHeadroom:
         assert judge(machine, window_seconds=0)["cpu_headroom"].status == "skip"
         assert judge(machine, window_seconds=0, cpu_headroom=5)["cpu_headroom"].status == "warn"
 
-    @pytest.mark.parametrize("text", ["", "cpu0 1 2 3 4 5 6 7 8\n", "cpu  100 0 0 100 0 0 0 0\n"])
+    @cases("text", "", "cpu0 1 2 3 4 5 6 7 8\n", "cpu  100 0 0 100 0 0 0 0\n")
     def test_linux_that_does_not_tell(self, judge, text):
         machine = linux().instance("ORCL").sampled("cpu_use", "file:/proc/stat", text)
         assert judge(machine)["cpu_headroom"].status == "error"
@@ -659,8 +613,7 @@ class TestCpuHeadroom:
     def test_not_known(self, judge):
         machine = aix().powerha("7.2.3.1").failing("lparstat", "no")
         finding = judge(machine)["cpu_headroom"]
-        assert finding.status == "error"
-        assert "give io_pacing_cpu_headroom" in finding.why
+        assert finding.status == "error" and "give io_pacing_cpu_headroom" in finding.why
         assert judge(machine, cpu_headroom=40)["cpu_headroom"].status == "pass"
 
 
@@ -689,18 +642,15 @@ class TestFilesystems:
         machine.file("/etc/filesystems", text)
         assert judge(machine)["filesystems"].status == "fail"
         allowed = judge(machine, filesystems=[own("/fs", 513, 256)])["filesystems"]
-        assert allowed.status == "pass"
-        assert allowed.running == "/fs: maxpout=513 minpout=256"
-        other = judge(machine, filesystems=[own("/fs", 33, 24)])["filesystems"]
-        assert other.status == "fail"
+        assert allowed.status == "pass" and allowed.running == "/fs: maxpout=513 minpout=256"
+        assert judge(machine, filesystems=[own("/fs", 33, 24)])["filesystems"].status == "fail"
         assert judge(machine, profile="intermediate")["filesystems"].status == "pass"
 
     def test_the_next_mount_differs(self, judge):
         machine = aix()
         machine.command("mount", aix_packs.PLAIN_MOUNTS + row("/fs", "rw,maxpout=513,minpout=256"))
         finding = judge(machine, filesystems=[own("/fs", 513, 256)])["filesystems"]
-        assert finding.status == "warn"
-        assert finding.persisted == "none"
+        assert finding.status == "warn" and finding.persisted == "none"
 
     def test_allowed_and_not_there(self, judge):
         """The policy allows it; nobody says that it must be."""
@@ -716,26 +666,22 @@ class TestFilesystems:
             "/backup:\n\tdev = /dev/b\n/home:\n\toptions = rw\n",
         )
         finding = judge(machine)["filesystems"]
-        assert finding.status == "fail"
-        assert finding.persisted == "/backup: maxpout=33 minpout=24"
+        assert finding.status == "fail" and finding.persisted == "/backup: maxpout=33 minpout=24"
         assert finding.commands == ("chfs -a options=rw /backup",)
 
     def test_a_name_that_a_shell_would_run_is_quoted(self, judge):
         machine = aix()
         machine.file("/etc/filesystems", "/u03/$(id):\n\toptions = rw,maxpout=33,minpout=24\n")
-        finding = judge(machine)["filesystems"]
-        assert finding.commands == ("chfs -a options=rw '/u03/$(id)'",)
+        assert judge(machine)["filesystems"].commands == ("chfs -a options=rw '/u03/$(id)'",)
 
     def test_live_or_persisted_alone(self, judge):
         assert judge(self.override(persisted=False))["filesystems"].status == "fail"
         assert judge(self.override(live=False))["filesystems"].status == "fail"
 
     def test_half_an_override(self, judge):
-        machine = aix()
-        machine.command("mount", aix_packs.PLAIN_MOUNTS + row("/fs", "rw,maxpout=8193"))
+        machine = aix().command("mount", aix_packs.PLAIN_MOUNTS + row("/fs", "rw,maxpout=8193"))
         finding = judge(machine)["filesystems"]
-        assert finding.status == "fail"
-        assert "/fs: maxpout=8193 as mounted" in finding.why
+        assert finding.status == "fail" and "/fs: maxpout=8193 as mounted" in finding.why
 
     def test_names_that_only_begin_so(self, judge):
         machine = aix()
@@ -757,10 +703,8 @@ class TestInformation:
         rows = row("/u02", "rw,cio,log=INLINE") + row("/u03", "rw,dio") + row("/u04", "rw,cio2")
         machine.command("mount", aix_packs.PLAIN_MOUNTS + rows)
         finding = judge(machine)["unpaced_mounts"]
-        assert finding.status == "pass"
-        assert "/u02 (cio); /u03 (dio)" in finding.title
-        assert "/u04" not in str(finding.in_use)
-        assert "filesystemio_options" in str(finding.in_use)
+        assert finding.status == "pass" and "/u02 (cio); /u03 (dio)" in finding.title
+        assert "/u04" not in str(finding.in_use) and "filesystemio_options" in str(finding.in_use)
 
     def test_tunables(self, judge):
         finding = judge(aix())["related_tunables"]
@@ -769,10 +713,8 @@ class TestInformation:
 
     def test_tunables_that_nobody_tells(self, judge):
         refused = judge(aix().failing("ioo -a", "ioo: not root"))["related_tunables"]
-        assert refused.status == "error"
-        assert "run it as root" in refused.why
-        machine = aix()
-        machine.command("ioo -a", "maxpgahead = 8\n")
+        assert refused.status == "error" and "run it as root" in refused.why
+        machine = aix().command("ioo -a", "maxpgahead = 8\n")
         assert judge(machine)["related_tunables"].status == "error"
 
 
@@ -813,8 +755,7 @@ class TestBufferedWriters:
 
     def test_above_the_limit(self, judge):
         finding = judge(linux(dirty_ratio=40))["buffered_writers"]
-        assert finding.status == "warn"
-        assert "about 12.0 GiB may be dirty" in finding.why
+        assert finding.status == "warn" and "about 12.0 GiB may be dirty" in finding.why
         assert "A database with direct I/O is not governed by it." in finding.why
         assert "vm.dirty_bytes = 8589934592" in finding.commands[1]
         # The file can hold settings of others.
@@ -834,8 +775,7 @@ class TestBufferedWriters:
     def test_never_a_failure(self, judge):
         machine = linux(dirty_ratio=100, dirty_background_ratio=100)
         finding = judge(machine, dirty_limit="1M")["buffered_writers"]
-        assert finding.status == "warn"
-        assert "writing back begins" in finding.why
+        assert finding.status == "warn" and "writing back begins" in finding.why
 
     def test_unmanaged(self, judge):
         machine = linux(dirty_background_ratio=10, dirty_ratio=20).memory(MemAvailable=60 << 20)
@@ -843,8 +783,7 @@ class TestBufferedWriters:
         assert judge(machine, dirty_limit="unmanaged")["buffered_writers"].status == "pass"
 
     def test_a_boot_changes_it(self, judge):
-        machine = linux()
-        machine.file("/etc/sysctl.d/90-dirty.conf", "vm.dirty_ratio = 5\n")
+        machine = linux().file("/etc/sysctl.d/90-dirty.conf", "vm.dirty_ratio = 5\n")
         finding = judge(machine)["buffered_writers"]
         assert finding.status == "warn"
         assert "vm.dirty_ratio is 20 now and 5 after a reboot" in finding.why
@@ -852,29 +791,17 @@ class TestBufferedWriters:
         assert finding.fix == "put vm.dirty_ratio = 20 in place of /etc/sysctl.d/90-dirty.conf:1"
         assert (finding.failing_layer, finding.commands) == ("persisted", ())
 
-    @pytest.mark.parametrize(
-        ("path", "text", "status", "says"),
-        [
-            # Linux, mm/page-writeback.c: refused, so that the value stays as it is.
-            ("/etc/sysctl.d/90.conf", "vm.dirty_ratio = 256M\n", "warn", "the kernel rejects it"),
-            ("/etc/sysctl.d/90.conf", "vm.dirty_ratio = 0x14\n", "pass", "dirty_ratio=20"),
-            ("/etc/sysctl.d/90.conf", "vm.dirty_ratio = 024\n", "pass", "dirty_ratio=20"),
-            # TuneD, plugin_vm.py since 2.25: nothing applies sysctl.d again after it.
-            ("/usr/lib/tuned/site/tuned.conf", "[vm]\ndirty_bytes=40%\n", "warn", "20 now and 40"),
-            ("/usr/lib/tuned/site/tuned.conf", "[x]\ntype=sysctl\nvm.dirty_ratio=5\n", "warn", "5"),
-            (
-                "/etc/cron.d/x",
-                "@reboot root sysctl -w vm.dirty_ratio=5\n",
-                "error",
-                "/etc/cron.d/x:1",
-            ),
-            (
-                "/etc/cron.d/x",
-                "@reboot root sysctl -w vm.dirty_ratio=20\n",
-                "error",
-                "nothing else",
-            ),
-        ],
+    @cases(
+        "path text status says",
+        # Linux, mm/page-writeback.c: refused, so that the value stays as it is.
+        ("/etc/sysctl.d/90.conf", "vm.dirty_ratio = 256M\n", "warn", "the kernel rejects it"),
+        ("/etc/sysctl.d/90.conf", "vm.dirty_ratio = 0x14\n", "pass", "dirty_ratio=20"),
+        ("/etc/sysctl.d/90.conf", "vm.dirty_ratio = 024\n", "pass", "dirty_ratio=20"),
+        # TuneD, plugin_vm.py since 2.25: nothing applies sysctl.d again after it.
+        ("/usr/lib/tuned/site/tuned.conf", "[vm]\ndirty_bytes=40%\n", "warn", "20 now and 40"),
+        ("/usr/lib/tuned/site/tuned.conf", "[x]\ntype=sysctl\nvm.dirty_ratio=5\n", "warn", "5"),
+        ("/etc/cron.d/x", "@reboot root sysctl -w vm.dirty_ratio=5\n", "error", "/etc/cron.d/x:1"),
+        ("/etc/cron.d/x", "@reboot root sysctl -w vm.dirty_ratio=20\n", "error", "nothing else"),
     )
     def test_what_else_decides_the_next_boot(self, judge, path, text, status, says):
         machine = (
@@ -902,13 +829,12 @@ class TestBufferedWriters:
         assert finding.fix.startswith("remove vm.dirty_bytes (/etc/sysctl.d/90-dirty.conf:2) or ")
 
     def test_throttle_off_and_absent(self, judge):
-        machine = linux()
-        machine.file("/sys/block/vda/queue/wbt_lat_usec", "0\n")
+        machine = linux().file("/sys/block/vda/queue/wbt_lat_usec", "0\n")
         assert judge(machine)["buffered_writers"].in_use.endswith("vda off")
         machine = linux().remove("/sys/block/vda/queue/wbt_lat_usec")
         assert judge(machine)["buffered_writers"].in_use is None
 
-    @pytest.mark.parametrize("path", ["/proc/sys/vm/dirty_bytes", "/proc/meminfo"])
+    @cases("path", "/proc/sys/vm/dirty_bytes", "/proc/meminfo")
     def test_not_readable(self, judge, path):
         assert judge(linux().deny(path))["buffered_writers"].status == "error"
 

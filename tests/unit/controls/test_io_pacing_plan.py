@@ -13,6 +13,7 @@ from ansible.module_utils.hostproof.controls.io_pacing.control import CONTROL as
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.probes.unix import sys_parm
+from cases import cases
 from test_io_pacing import linux
 
 
@@ -89,8 +90,7 @@ class TestChanges:
         change = only(plan(aix().kernel(33, 24)))
         assert argv(change.make) == ["chdev -l sys0 -a maxpout=8193 -a minpout=4096 -T"]
         assert argv(change.undo) == ["chdev -l sys0 -a maxpout=33 -a minpout=24 -T"]
-        assert change.look.name == aix_packs.SYS_PARM
-        assert change.before == "maxpout=33\nminpout=24"
+        assert change.look.name == aix_packs.SYS_PARM and change.before == "maxpout=33\nminpout=24"
         assert change.after == "maxpout=8193\nminpout=4096"
 
     def test_revert_brings_a_kernel_back_that_went_by_other_marks(self):
@@ -101,13 +101,10 @@ class TestChanges:
         ]
 
     def test_kernel_not_known(self):
-        machine = aix().failing(aix_packs.SYS_PARM, "no ctypes")
-        made = plan(machine)
-        assert made.changes == []
-        assert "not known" in made.pending[0]
+        made = plan(aix().failing(aix_packs.SYS_PARM, "no ctypes"))
+        assert made.changes == [] and "not known" in made.pending[0]
         assert "no ctypes" in made.pending[0]
-        other = aix().odm(33, 24).failing(aix_packs.SYS_PARM, "no ctypes")
-        assert len(only(plan(other)).undo) == 1
+        assert len(only(plan(aix().odm(33, 24).failing(aix_packs.SYS_PARM, "no ctypes"))).undo) == 1
 
     def test_odm_not_known(self):
         with pytest.raises(HostproofError, match="0514-519"):
@@ -121,8 +118,7 @@ class TestChanges:
 
 class TestGuards:
     def test_out_of_the_range_that_lsattr_tells(self):
-        machine = aix().marks(33, 24)
-        machine.command("lsattr -R -l sys0 -a maxpout", "0...4097 (+1)\n")
+        machine = aix().marks(33, 24).command("lsattr -R -l sys0 -a maxpout", "0...4097 (+1)\n")
         (refusal,) = plan(machine).refusals
         assert refusal.override is None
         assert "maxpout of sys0 cannot be '8193': it takes 0 to 4097" in refusal.reason
@@ -132,24 +128,21 @@ class TestGuards:
         machine.failing("lsattr -R -l sys0 -a maxpout", "0514-530 Cannot display")
         assert plan(machine).refusals == []
 
-    @pytest.mark.parametrize(
-        ("now", "profile", "refused"),
-        [
-            ((33, 24), "default", True),
-            ((33, 24), "intermediate", True),
-            ((33, 24), "off", True),
-            ((513, 256), "default", True),
-            ((8193, 4096), "off", True),
-            ((8193, 4096), "intermediate", False),
-            ((8193, 4096), "legacy_hacmp", False),
-            ((0, 0), "default", False),
-            ((17, 8), "legacy_hacmp", False),
-        ],
+    @cases(
+        "now profile refused",
+        ((33, 24), "default", True),
+        ((33, 24), "intermediate", True),
+        ((33, 24), "off", True),
+        ((513, 256), "default", True),
+        ((8193, 4096), "off", True),
+        ((8193, 4096), "intermediate", False),
+        ((8193, 4096), "legacy_hacmp", False),
+        ((0, 0), "default", False),
+        ((17, 8), "legacy_hacmp", False),
     )
     def test_old_hacmp(self, now, profile, refused):
         made = plan(aix().marks(*now).powerha("6.1.0.0"), profile=profile)
-        assert made.changes
-        assert bool(made.refusals) == refused
+        assert made.changes and bool(made.refusals) == refused
         if refused:
             (refusal,) = made.refusals
             assert refusal.override == "allow_deadman_risk"
@@ -162,10 +155,9 @@ class TestGuards:
 
     def test_taken_by_name(self):
         made = plan(aix().marks(33, 24).powerha("6.1.0.0"), allow_deadman_risk=True)
-        assert made.changes
-        assert made.refusals == []
+        assert made.changes and made.refusals == []
 
-    @pytest.mark.parametrize("version", ["7.1", "7.2.3", "none"])
+    @cases("version", "7.1", "7.2.3", "none")
     def test_newer_or_none(self, version):
         machine = aix().marks(33, 24).failing(aix_packs.LSLPP, "0504-081")
         assert plan(machine, powerha_version=version).refusals == []
@@ -176,15 +168,14 @@ class TestGuards:
         machine.command("lsattr -R -l sys0 -a maxpout", "0...4097 (+1)\n")
         range_of_it, unknown = plan(machine, profile="default").refusals
         assert "it takes 0 to 4097" in range_of_it.reason
-        assert unknown.override == "allow_deadman_risk"
-        assert "0504-081" in unknown.reason
+        assert unknown.override == "allow_deadman_risk" and "0504-081" in unknown.reason
         assert "give io_pacing_powerha_version" in unknown.reason
         assert "maxpout=8193 minpout=4096" in unknown.reason
         assert plan(machine, profile="legacy_hacmp").refusals == []
         assert len(plan(machine, profile="default", allow_deadman_risk=True).refusals) == 1
         assert len(plan(machine, powerha_version="7.2").refusals) == 1
 
-    @pytest.mark.parametrize("told", ["7.2.3", "none"])
+    @cases("told", "7.2.3", "none")
     def test_policy_does_not_overrule_the_host(self, told):
         """One group_vars file may be of other hosts than this."""
         machine = aix().marks(33, 24).powerha("6.1.0.0")
@@ -194,8 +185,7 @@ class TestGuards:
         assert "PowerHA 6.1.0.0 (active)" in refusal.reason
 
     def test_kernel_that_does_not_tell_may_be_raised(self):
-        machine = aix().odm(16385, 8192).powerha("6.1.0.0").failing(aix_packs.SYS_PARM, "no")
-        made = plan(machine)
+        made = plan(aix().odm(16385, 8192).powerha("6.1.0.0").failing(aix_packs.SYS_PARM, "no"))
         assert made.changes
         (refusal,) = made.refusals
         assert refusal.override == "allow_deadman_risk"

@@ -15,6 +15,7 @@ from ansible.module_utils.hostproof.controls.kernel_parameters.parameter_table i
 from ansible.module_utils.hostproof.errors import PolicyError, Unanswered
 from ansible.module_utils.hostproof.evaluate import audit, comparing
 from ansible.module_utils.hostproof.evaluate.finding import Finding
+from cases import cases
 from default_policies import default_policy
 from kernel_packs import after, plan_of, policy_of, proc, sets, stock, with_home
 
@@ -73,8 +74,7 @@ class TestRow:
         }[row.compare]
         for numbers, is_met in edges:
             assert parameter.meets(numbers) is is_met, numbers
-        assert not parameter.meets(None)
-        assert not parameter.meets(())
+        assert not parameter.meets(None) and not parameter.meets(())
 
     def test_its_bounds_of_releases(self, row):
         def beside(bound: tuple[int, ...], step: int) -> tuple[int, ...]:
@@ -136,8 +136,7 @@ class TestRow:
             profile="rac_nfs",
             interconnect=[],
         )[row.name]
-        assert finding.severity == row.severity
-        assert row.source in finding.reference
+        assert finding.severity == row.severity and row.source in finding.reference
         assert finding.status in ("fail", "warn")
         assert finding.desired.startswith((row.compare.replace("_", " "), "from "))
 
@@ -153,7 +152,7 @@ class TestTable:
             rows = [row for row in ROWS if row.name == name]
             assert len({(row.family, row.compare, row.live) for row in rows}) == 1
 
-    @pytest.mark.parametrize("release", [(11, 2), (12, 1), (12,), (18,), (19, 3), (21,), (23,)])
+    @cases("release", (11, 2), (12, 1), (12,), (18,), (19, 3), (21,), (23,))
     def test_one_row_of_a_parameter_is_for_a_release(self, release):
         names = [row.name for row in ROWS if required_parameters.is_for(row, release)]
         # (12,) may be 12.1 or 12.2, which are alike.
@@ -176,39 +175,36 @@ def figures(**changes: Any) -> formulas.Figures:
 
 
 class TestFormulas:
-    @pytest.mark.parametrize(
-        ("formula", "given", "value", "how"),
-        [
-            ("half_of_memory", {}, 32 * GIB, "half of 64.0 GiB memory is 34359738368 bytes"),
-            ("half_of_memory", {"largest": 40 * GIB}, 40 * GIB, "the largest SGA is 40.0 GiB"),
-            ("half_of_memory", {"sga": 40 * GIB, "largest": 20 * GIB}, 32 * GIB, "half of 64.0"),
-            ("pages_11", {"sga": 8 * GIB}, 2097152, ""),
-            ("pages_11", {"sga": 9 * GIB}, 2359296, "all SGAs together, 9663676416 bytes"),
-            ("half_of_memory_11", {}, 4294967295, "of which 4294967295 are enough"),
-            ("half_of_memory_11", {"memory": 4 * GIB}, 2 * GIB, "half of 4.0 GiB memory"),
-            ("pages_of_memory", {}, 6710887, "are 6710887 pages of 4096 bytes"),
-            ("pages_of_memory", {"page": 65536}, 419431, "are 419431 pages of 65536 bytes"),
-            ("pages_of_memory", {"sga": 48 * GIB}, 12582912, "all SGAs together, 51539607552"),
-            ("pages_of_largest", {}, 8388608, "which are 8388608 pages of 4096 bytes"),
-            ("pages_of_largest", {"segment": 32 * GIB}, 8388608, "half of 64.0 GiB memory"),
-            (
-                *("pages_of_largest", {"segment": 32 * GIB + 1}, 8388609),
-                "kernel.shmmax is 34359738369 bytes, which are 8388609 pages of 4096 bytes",
-            ),
-            ("free_for_receives", {}, 268435, "for each of 1 NUMA nodes, is 268435 kB"),
-            ("free_for_receives", {"nodes": 2}, 536870, "for each of 2 NUMA nodes"),
-            ("free_for_receives", {"huge": 32 * GIB}, 134217, "0.4% of 32.0 GiB without"),
-            ("free_for_receives", {"nodes": 16}, 3355443, "no more than 5%"),
-            ("files_by_kernel", {}, 6100805, "about a tenth of memory"),
-            ("files_by_kernel", {"files": (1 << 63) - 1}, (1 << 63) - 1, "systemd raises it"),
-            ("free_by_kernel", {}, 32768, "by memory"),
-            ("free_by_kernel", {"memory": 1 << 50}, 65536, "by memory"),
-        ],
+    @cases(
+        "formula given value how",
+        ("half_of_memory", {}, 32 * GIB, "half of 64.0 GiB memory is 34359738368 bytes"),
+        ("half_of_memory", {"largest": 40 * GIB}, 40 * GIB, "the largest SGA is 40.0 GiB"),
+        ("half_of_memory", {"sga": 40 * GIB, "largest": 20 * GIB}, 32 * GIB, "half of 64.0"),
+        ("pages_11", {"sga": 8 * GIB}, 2097152, ""),
+        ("pages_11", {"sga": 9 * GIB}, 2359296, "all SGAs together, 9663676416 bytes"),
+        ("half_of_memory_11", {}, 4294967295, "of which 4294967295 are enough"),
+        ("half_of_memory_11", {"memory": 4 * GIB}, 2 * GIB, "half of 4.0 GiB memory"),
+        ("pages_of_memory", {}, 6710887, "are 6710887 pages of 4096 bytes"),
+        ("pages_of_memory", {"page": 65536}, 419431, "are 419431 pages of 65536 bytes"),
+        ("pages_of_memory", {"sga": 48 * GIB}, 12582912, "all SGAs together, 51539607552"),
+        ("pages_of_largest", {}, 8388608, "which are 8388608 pages of 4096 bytes"),
+        ("pages_of_largest", {"segment": 32 * GIB}, 8388608, "half of 64.0 GiB memory"),
+        (
+            *("pages_of_largest", {"segment": 32 * GIB + 1}, 8388609),
+            "kernel.shmmax is 34359738369 bytes, which are 8388609 pages of 4096 bytes",
+        ),
+        ("free_for_receives", {}, 268435, "for each of 1 NUMA nodes, is 268435 kB"),
+        ("free_for_receives", {"nodes": 2}, 536870, "for each of 2 NUMA nodes"),
+        ("free_for_receives", {"huge": 32 * GIB}, 134217, "0.4% of 32.0 GiB without"),
+        ("free_for_receives", {"nodes": 16}, 3355443, "no more than 5%"),
+        ("files_by_kernel", {}, 6100805, "about a tenth of memory"),
+        ("files_by_kernel", {"files": (1 << 63) - 1}, (1 << 63) - 1, "systemd raises it"),
+        ("free_by_kernel", {}, 32768, "by memory"),
+        ("free_by_kernel", {"memory": 1 << 50}, 65536, "by memory"),
     )
     def test_the_number_and_how_it_came_about(self, formula, given, value, how):
         amount = getattr(formulas, formula)(figures(**given))
-        assert amount.value == (value,)
-        assert how in amount.how
+        assert amount.value == (value,) and how in amount.how
 
     def test_after_apply_only_a_reboot_is_missing(self, judge):
         """apply does not raise vm.min_free_kbytes on a running host."""
@@ -237,8 +233,7 @@ class TestWhereItCounts:
     def test_a_home_is_enough(self, judge):
         findings = judge(with_home(stock()))
         assert findings["fs.aio-max-nr"].status == "fail"
-        assert findings["kernel.panic_on_oops"].status == "fail"
-        assert "vm.swappiness" not in findings
+        assert findings["kernel.panic_on_oops"].status == "fail" and "vm.swappiness" not in findings
         assert "kernel.panic" not in findings
 
     def test_of_two_releases_the_strictest_number_counts(self, judge):
@@ -248,9 +243,7 @@ class TestWhereItCounts:
         assert findings["kernel.shmall"].desired.startswith("at least 8388608 (40%")
         assert findings["kernel.panic"].status == "fail"
 
-    @pytest.mark.parametrize(
-        ("pages", "status"), [("16777216", "pass"), ("16777215", "fail")], ids=["equal", "less"]
-    )
+    @cases("pages status", ("16777216", "pass"), ("16777215", "fail"), ids=["equal", "less"])
     def test_23ai_compares_shmall_with_the_shmmax_that_is_set(self, judge, pages, status):
         machine = with_home(stock(), "23.0.0.0.0").file(proc("kernel.shmmax"), f"{64 * GIB}\n")
         finding = judge(machine.file(proc("kernel.shmall"), f"{pages}\n"))["kernel.shmall"]
@@ -271,12 +264,10 @@ class TestWhereItCounts:
         assert {finding.status for finding in judge(machine).values()} == {"skip"}
 
     def test_an_instance_whose_home_is_not_known(self, judge):
-        machine = stock().instance("ORCL", asked=False)
-        finding = judge(machine)["kernel_parameters.semaphores"]
-        assert finding.status == "error"
-        assert "kernel_parameters_releases" in finding.why
+        finding = judge(stock().instance("ORCL", asked=False))["kernel_parameters.semaphores"]
+        assert finding.status == "error" and "kernel_parameters_releases" in finding.why
 
-    @pytest.mark.parametrize("name", ["rac_nfs", "rac_asm"])
+    @cases("name", "rac_nfs", "rac_asm")
     def test_a_cluster_of_no_release_yet_is_one_of_19c(self, name, judge):
         findings = judge(stock(), profile=name)
         assert "kernel.panic" not in findings
@@ -288,9 +279,11 @@ class TestWhereItCounts:
         for name in ("oracle_19c_single", "oracle_19c_restart"):
             assert "net.ipv4.ipfrag_high_thresh" not in judge(stock(), profile=name)
 
-    @pytest.mark.parametrize(
-        ("local_only", "runs", "is_node"),
-        [("TRUE", True, False), ("TRUE", False, False), ("FALSE", False, True)],
+    @cases(
+        "local_only runs is_node",
+        ("TRUE", True, False),
+        ("TRUE", False, False),
+        ("FALSE", False, True),
     )
     def test_local_only_tells_a_cluster_from_oracle_restart(self, judge, local_only, runs, is_node):
         machine = with_home(stock()).file("/etc/oracle/ocr.loc", f"local_only={local_only}\n")
@@ -310,8 +303,7 @@ class TestWhereItCounts:
         machine = with_home(stock())
         machine.file("/etc/sysctl.d/97-oracle.conf", "fs.aio-max-nr = 3145728\n")
         finding = judge(machine.deny(proc("fs.aio-max-nr")))["fs.aio-max-nr"]
-        assert finding.status == "error"
-        assert "--become" in finding.fix
+        assert finding.status == "error" and "--become" in finding.fix
 
     def test_a_boot_that_is_wrong_fails_whatever_runs(self, judge):
         finding = judge(with_home(stock().deny(proc("fs.aio-max-nr"))))["fs.aio-max-nr"]
@@ -341,8 +333,7 @@ class TestReleasesThatAreNotKnown:
 
     def test_too_little_for_every_release_is_a_failure(self, judge):
         finding = self.judged(judge, "1")["kernel.shmall"]
-        assert finding.status == "fail"
-        assert "apply cannot plan this" in finding.fix
+        assert finding.status == "fail" and "apply cannot plan this" in finding.fix
 
     def test_enough_for_one_release_alone_is_not_known(self, judge):
         finding = self.judged(judge, "2097152")["kernel.shmall"]
@@ -376,30 +367,25 @@ class TestLayers:
         machine.file(proc("fs.aio-max-nr"), "3145728\n")
         assert judge(machine)["fs.aio-max-nr"].status == "pass"
 
-    @pytest.mark.parametrize(
-        ("line", "why"),
-        [
-            ("kernel.shmall = 4G", "'G' follows the number"),
-            ("kernel.sem = 250,32000,100,128", "',' follows the number"),
-            ("kernel.sem = 256 abc 100 128", "the 1 before it are set"),
-        ],
+    @cases(
+        "line why",
+        ("kernel.shmall = 4G", "'G' follows the number"),
+        ("kernel.sem = 250,32000,100,128", "',' follows the number"),
+        ("kernel.sem = 256 abc 100 128", "the 1 before it are set"),
     )
     def test_a_line_that_the_kernel_refuses(self, judge, line, why):
         findings = judge(with_home(stock()).file("/etc/sysctl.d/50.conf", line + "\n"))
         finding = findings[line.split(" ")[0]]
-        assert finding.status == "fail"
-        assert why in finding.why
+        assert finding.status == "fail" and why in finding.why
 
-    @pytest.mark.parametrize(
-        ("numbers", "status"),
-        [
-            ("300 40000", "pass"),
-            ("250 32000 100", "pass"),
-            ("250", "pass"),
-            ("250 31999", "fail"),
-            ("249", "fail"),
-            ("250 32000 99", "fail"),
-        ],
+    @cases(
+        "numbers status",
+        ("300 40000", "pass"),
+        ("250 32000 100", "pass"),
+        ("250", "pass"),
+        ("250 31999", "fail"),
+        ("249", "fail"),
+        ("250 32000 99", "fail"),
     )
     def test_a_line_leaves_the_numbers_that_it_does_not_have(self, judge, numbers, status):
         """proc_dointvec writes as many numbers as there are."""
@@ -418,13 +404,9 @@ class TestLayers:
         machine = with_home(stock()).file(proc("fs.aio-max-nr"), "1048576\n")
         machine.file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 1048576\n")
         machine.file("/etc/cron.d/tune", "@reboot root sysctl -w fs.aio-max-nr=65536\n")
-        finding = judge(machine)["fs.aio-max-nr"]
-        assert finding.status == "error"
+        assert judge(machine)["fs.aio-max-nr"].status == "error"
 
-    @pytest.mark.parametrize(
-        ("used", "status"),
-        [(734003, "pass"), (734004, "warn"), (1048575, "warn"), (1048576, "fail")],
-    )
+    @cases("used status", (734003, "pass"), (734004, "warn"), (1048575, "warn"), (1048576, "fail"))
     def test_what_is_used_up(self, judge, used, status):
         machine = with_home(sets(stock(), **{"fs__aio-nr": str(used)}))
         machine.file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 1048576\n")
@@ -433,14 +415,12 @@ class TestLayers:
         assert finding.status == status
         assert finding.in_use == f"{used} of 1048576 asynchronous requests (reserved) are in use"
 
-    @pytest.mark.parametrize(
-        ("release", "sizes", "pages", "status"),
-        [
-            ("11.2.0.4.0", (6, 6), 12, "pass"),
-            ("11.2.0.4.0", (6, 7), 12, "fail"),
-            # 40% of 64 GiB, of which 94% are in use.
-            ("19.0.0.0.0", (24,), 25.6, "pass"),
-        ],
+    @cases(
+        "release sizes pages status",
+        ("11.2.0.4.0", (6, 6), 12, "pass"),
+        ("11.2.0.4.0", (6, 7), 12, "fail"),
+        # 40% of 64 GiB, of which 94% are in use.
+        ("19.0.0.0.0", (24,), 25.6, "pass"),
     )
     def test_shared_memory_for_just_the_sgas(self, judge, release, sizes, pages, status):
         limit = str(int(pages * GIB / 4096) + 1)
@@ -461,8 +441,7 @@ class TestLayers:
         rows = "".join(f"0 {n} 640 156 54321 1 1 1 0 0\n" for n in range(128))
         machine.file("/proc/sysvipc/sem", header + rows)
         finding = judge(machine, activation="now")["kernel.sem"]
-        assert finding.status == "fail"
-        assert "128 of 128 sets of semaphores" in finding.in_use
+        assert finding.status == "fail" and "128 of 128 sets of semaphores" in finding.in_use
         assert finding.failing_layer == "in_use"
         assert finding.fix == (
             "list kernel.sem with 250 39936 100 256 in kernel_parameters_values, because the limit "
@@ -473,8 +452,7 @@ class TestLayers:
     def test_the_listed_limit_is_never_below_the_required_one(self, judge):
         machine = with_home(sets(stock(), fs__file_max="2000", fs__file_nr="1950\t0\t2000"))
         finding = judge(machine, activation="now")["fs.file-max"]
-        assert finding.status == "fail"
-        assert finding.fix == "apply the control"
+        assert finding.status == "fail" and finding.fix == "apply the control"
 
 
 class TestNamespaces:
@@ -495,20 +473,17 @@ class TestNamespaces:
 
 
 class TestReversePath:
-    @pytest.mark.parametrize(
-        ("everywhere", "own", "status"),
-        # As measured on Linux 6.18: what counts is the larger of both.
-        [
-            ("0", "0", "pass"),
-            ("0", "2", "pass"),
-            ("1", "2", "pass"),
-            ("2", "0", "pass"),
-            ("2", "1", "pass"),
-            ("2", "2", "pass"),
-            ("0", "1", "fail"),
-            ("1", "1", "fail"),
-            ("1", "0", "fail"),
-        ],
+    @cases(
+        "everywhere own status",
+        ("0", "0", "pass"),
+        ("0", "2", "pass"),
+        ("1", "2", "pass"),
+        ("2", "0", "pass"),
+        ("2", "1", "pass"),
+        ("2", "2", "pass"),
+        ("0", "1", "fail"),
+        ("1", "1", "fail"),
+        ("1", "0", "fail"),
     )
     def test_the_larger_counts(self, judge, everywhere, own, status):
         machine = with_home(sets(stock(), net__ipv4__conf__all__rp_filter=everywhere))
@@ -516,15 +491,13 @@ class TestReversePath:
         finding = judge(machine, interconnect=["eth1", "eth8"])["net.ipv4.conf.eth1.rp_filter"]
         assert finding.status == status
 
-    @pytest.mark.parametrize(
-        ("lines", "status"),
-        [
-            ("net.ipv4.conf.all.rp_filter = 1", "fail"),
-            ("net.ipv4.conf.default.rp_filter = 1", "fail"),
-            ("net.ipv4.conf.*.rp_filter = 2", "pass"),
-            ("net.ipv4.conf.eth1.rp_filter = 1\nnet.ipv4.conf.all.rp_filter = 2", "pass"),
-            ("net.ipv4.conf.default.rp_filter = 1\nnet.ipv4.conf.eth1.rp_filter = 0", "pass"),
-        ],
+    @cases(
+        "lines status",
+        ("net.ipv4.conf.all.rp_filter = 1", "fail"),
+        ("net.ipv4.conf.default.rp_filter = 1", "fail"),
+        ("net.ipv4.conf.*.rp_filter = 2", "pass"),
+        ("net.ipv4.conf.eth1.rp_filter = 1\nnet.ipv4.conf.all.rp_filter = 2", "pass"),
+        ("net.ipv4.conf.default.rp_filter = 1\nnet.ipv4.conf.eth1.rp_filter = 0", "pass"),
     )
     def test_after_the_next_boot(self, judge, lines, status):
         machine = with_home(stock()).file(proc("net.ipv4.conf.eth1.rp_filter"), "0\n")
@@ -559,8 +532,7 @@ class TestOwners:
         machine = with_home(stock()).file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 3145728\n")
         machine.file("/etc/sysctl.conf", "fs.aio-max-nr = 1048576\n")
         finding = judge(machine)["kernel_parameters.consistent_sources"]
-        assert finding.status == "warn"
-        assert "/etc/sysctl.d/50.conf:1 = 3145728" in finding.persisted
+        assert finding.status == "warn" and "/etc/sysctl.d/50.conf:1 = 3145728" in finding.persisted
         assert finding.fix.startswith(
             "keep fs.aio-max-nr in /etc/sysctl.d/99-sysctl.conf:1, and remove it from "
             "/etc/sysctl.d/50.conf:1 = 3145728, or list fs.aio-max-nr in kernel_"
@@ -577,8 +549,7 @@ class TestOwners:
 
     def test_the_file_of_apply_is_not_removed_where_it_loses(self, judge):
         """The finding about the value advises to remove the other line: both would leave none."""
-        machine = with_home(stock())
-        machine.file(kernel_packs.DROP_IN, "net.core.rmem_max = 4194304\n")
+        machine = with_home(stock()).file(kernel_packs.DROP_IN, "net.core.rmem_max = 4194304\n")
         machine.file("/etc/sysctl.d/99-zzz.conf", "net.core.rmem_max = 1\n")
         finding = judge(machine)["kernel_parameters.consistent_sources"]
         assert finding.fix.startswith(
@@ -622,8 +593,7 @@ class TestPolicy:
     def test_advice_that_the_policy_names_is_a_demand(self, judge):
         own = [{"name": "vm.swappiness", "value": 1}]
         assert judge(stock(), values=own)["vm.swappiness"].status == "fail"
-        advised = judge(stock(), profile="oracle_19c_single")["vm.swappiness"]
-        assert advised.status == "warn"
+        assert judge(stock(), profile="oracle_19c_single")["vm.swappiness"].status == "warn"
 
     def test_a_bad_entry_costs_no_more_than_itself(self, judge):
         own = [{"name": "vm.swappiness", "value": "low"}, {"name": "fs.aio-max-nr", "value": 7}]
@@ -632,37 +602,33 @@ class TestPolicy:
         assert statuses["kernel_parameters.policy_entry"] == "error"
         assert findings["fs.aio-max-nr"].desired.startswith("at least 7 ")
 
-    @pytest.mark.parametrize(
-        ("changes", "words"),
-        [
-            ({"profile": "rac"}, "hostproof_profile must be one of none, rac_nfs"),
-            ({"releases": []}, "must be auto or a list of releases"),
-            ({"releases": ["99"]}, "must be auto or a list of releases"),
-            ({"releases": "19"}, "must be auto or a list of releases"),
-            ({"unmanaged": ["swappiness"]}, "must be a key such as vm.swappiness"),
-            ({"unmanaged": ["vm.*"]}, "must be a key such as vm.swappiness"),
-            ({"interconnect": ["../eth1"]}, "must be the name of an interface"),
-            ({"interconnect": ["all"]}, "must be the name of an interface"),
-            ({"total_sga": "much"}, "kernel_parameters_total_sga is not a size"),
-            ({"sysctl_file": "/etc/sysctl.conf"}, "must be /etc/sysctl.d/NAME.conf"),
-        ],
+    @cases(
+        "changes words",
+        ({"profile": "rac"}, "hostproof_profile must be one of none, rac_nfs"),
+        ({"releases": []}, "must be auto or a list of releases"),
+        ({"releases": ["99"]}, "must be auto or a list of releases"),
+        ({"releases": "19"}, "must be auto or a list of releases"),
+        ({"unmanaged": ["swappiness"]}, "must be a key such as vm.swappiness"),
+        ({"unmanaged": ["vm.*"]}, "must be a key such as vm.swappiness"),
+        ({"interconnect": ["../eth1"]}, "must be the name of an interface"),
+        ({"interconnect": ["all"]}, "must be the name of an interface"),
+        ({"total_sga": "much"}, "kernel_parameters_total_sga is not a size"),
+        ({"sysctl_file": "/etc/sysctl.conf"}, "must be /etc/sysctl.d/NAME.conf"),
     )
     def test_what_nobody_can_mean(self, changes, words):
         with pytest.raises(PolicyError, match=re.escape(words)):
             policy_of(**changes)
 
-    @pytest.mark.parametrize(
-        ("entry", "words"),
-        [
-            ({"name": "vm.nr_hugepages", "value": 5}, "is for the control hugepages"),
-            ({"name": "sunrpc.tcp_slot_table_entries", "value": 5}, "the control nfs_mounts"),
-            ({"name": "../x.y", "value": 5}, "must be a key"),
-            ({"name": "a.b", "value": "1,2"}, "must be numbers"),
-            ({"name": "a.b", "value": True}, "must be numbers"),
-            ({"name": "a.b", "value": 1, "compare": "about"}, "must be one of at_least"),
-            ({"name": "a.b", "value": 1, "compare": "within"}, "the lowest and the highest"),
-            ({"name": "a.b", "value": "5 1", "compare": "within"}, "the lowest and the highest"),
-        ],
+    @cases(
+        "entry words",
+        ({"name": "vm.nr_hugepages", "value": 5}, "is for the control hugepages"),
+        ({"name": "sunrpc.tcp_slot_table_entries", "value": 5}, "the control nfs_mounts"),
+        ({"name": "../x.y", "value": 5}, "must be a key"),
+        ({"name": "a.b", "value": "1,2"}, "must be numbers"),
+        ({"name": "a.b", "value": True}, "must be numbers"),
+        ({"name": "a.b", "value": 1, "compare": "about"}, "must be one of at_least"),
+        ({"name": "a.b", "value": 1, "compare": "within"}, "the lowest and the highest"),
+        ({"name": "a.b", "value": "5 1", "compare": "within"}, "the lowest and the highest"),
     )
     def test_entries_that_nobody_can_mean(self, entry, words):
         with pytest.raises(PolicyError, match=re.escape(words)):
@@ -683,61 +649,59 @@ def test_a_formula_that_needs_what_is_not_known_is_kept():
     assert not isinstance(parameter.demand, Unanswered)
 
 
-@pytest.mark.parametrize(
-    ("parameter", "value", "changes", "status"),
-    [
-        ("kernel.panic", "0", {"crash": "0"}, "warn"),
-        ("kernel.panic", "0", {"crash": None}, "warn"),
-        ("kernel.panic", "0", {"crash": "1"}, None),
-        ("kernel.panic", "10", {"crash": "0"}, "pass"),
-        ("kernel.panic", "-1", {"crash": "0"}, "pass"),
-        ("kernel.panic", "0", {"releases": ["23"]}, "fail"),
-        ("kernel.panic", "-1", {"releases": ["23"]}, "pass"),
-        ("kernel.panic", "0", {"crash": "denied"}, "error"),
-        ("kernel.panic", "10", {"crash": "denied"}, "pass"),
-        ("kernel.panic", "0", {"crash": "denied", "releases": ["23"]}, "fail"),
-        ("kernel.panic", "-1", {"values": [{"name": "kernel.panic", "value": 10}]}, "fail"),
-        ("vm.swappiness", "200", {"profile": "oracle_19c_single"}, "warn"),
-        ("vm.swappiness", "0", {"profile": "oracle_19c_single"}, "warn"),
-        ("vm.swappiness", "1", {"profile": "oracle_19c_single"}, "pass"),
-        ("vm.swappiness", "10", {"profile": "oracle_19c_single"}, "pass"),
-        ("vm.swappiness", "11", {"profile": "oracle_19c_single"}, "warn"),
-        ("kernel.pid_max", "4096", {}, "fail"),
-        ("kernel.pid_max", "32767", {}, "fail"),
-        ("kernel.pid_max", "32768", {}, "pass"),
-        ("kernel.pid_max", "4194304", {}, "pass"),
-        ("kernel.pid_max", "32768", {"tasks": 22000}, "pass"),
-        ("kernel.pid_max", "32768", {"tasks": 23000}, "warn"),
-        ("kernel.pid_max", "32768", {"tasks": 32767}, "warn"),
-        ("kernel.pid_max", "32768", {"tasks": 32768}, "fail"),
-        ("kernel.pid_max", "4194304", {"tasks": 32769}, "pass"),
-        ("vm.overcommit_memory", "2", {"pool": 100}, "warn"),
-        ("vm.overcommit_memory", "1", {"pool": 100}, "pass"),
-        ("vm.overcommit_memory", "2", {"pool": 0}, None),
-        # The pool comes with the next reboot.
-        ("vm.overcommit_memory", "2", {"pool": 0, "boot": 100}, "warn"),
-        ("vm.overcommit_memory", "0", {"pool": 0, "boot": 100}, "pass"),
-        ("vm.overcommit_memory", "2", {"Hugetlb": 1048576}, "warn"),
-        ("vm.overcommit_memory", "2", {"pool": 9, "Committed_AS": 11 << 20}, "warn"),
-        ("vm.overcommit_memory", "2", {"pool": 9, "Committed_AS": 99 << 20}, "fail"),
-        ("vm.overcommit_memory", "1", {"pool": 9, "Committed_AS": 11 << 20}, "pass"),
-        ("vm.overcommit_memory", "2", {"pool": None}, "error"),
-        ("vm.overcommit_memory", "0", {"pool": None}, "pass"),
-        (
-            "vm.overcommit_memory",
-            "0",
-            {"values": [{"name": "vm.overcommit_memory", "value": 0}]},
-            "pass",
-        ),
-        ("net.ipv4.tcp_rmem", "4096 4096 4096", {}, None),
-        ("net.ipv4.tcp_rmem", "4096 4096 4096", {"tab": "/etc/oranfstab"}, "fail"),
-        ("net.ipv4.tcp_rmem", "4096 4096 4096", {"tab": packs.HOME + "/dbs/oranfstab"}, "fail"),
-        ("net.ipv4.tcp_rmem", "4096 4096 4096", {"denied": "/etc/oranfstab"}, "error"),
-        ("net.ipv4.tcp_rmem", "4096 4096 4096", {"denied": packs.HOME + "/dbs"}, "error"),
-        ("net.ipv4.tcp_rmem", "4096 87380 4194304", {"denied": "/etc/oranfstab"}, "pass"),
-        ("kernel.shm_rmid_forced", "1", {}, "warn"),
-        ("kernel.shm_rmid_forced", "0", {}, "pass"),
-    ],
+@cases(
+    "parameter value changes status",
+    ("kernel.panic", "0", {"crash": "0"}, "warn"),
+    ("kernel.panic", "0", {"crash": None}, "warn"),
+    ("kernel.panic", "0", {"crash": "1"}, None),
+    ("kernel.panic", "10", {"crash": "0"}, "pass"),
+    ("kernel.panic", "-1", {"crash": "0"}, "pass"),
+    ("kernel.panic", "0", {"releases": ["23"]}, "fail"),
+    ("kernel.panic", "-1", {"releases": ["23"]}, "pass"),
+    ("kernel.panic", "0", {"crash": "denied"}, "error"),
+    ("kernel.panic", "10", {"crash": "denied"}, "pass"),
+    ("kernel.panic", "0", {"crash": "denied", "releases": ["23"]}, "fail"),
+    ("kernel.panic", "-1", {"values": [{"name": "kernel.panic", "value": 10}]}, "fail"),
+    ("vm.swappiness", "200", {"profile": "oracle_19c_single"}, "warn"),
+    ("vm.swappiness", "0", {"profile": "oracle_19c_single"}, "warn"),
+    ("vm.swappiness", "1", {"profile": "oracle_19c_single"}, "pass"),
+    ("vm.swappiness", "10", {"profile": "oracle_19c_single"}, "pass"),
+    ("vm.swappiness", "11", {"profile": "oracle_19c_single"}, "warn"),
+    ("kernel.pid_max", "4096", {}, "fail"),
+    ("kernel.pid_max", "32767", {}, "fail"),
+    ("kernel.pid_max", "32768", {}, "pass"),
+    ("kernel.pid_max", "4194304", {}, "pass"),
+    ("kernel.pid_max", "32768", {"tasks": 22000}, "pass"),
+    ("kernel.pid_max", "32768", {"tasks": 23000}, "warn"),
+    ("kernel.pid_max", "32768", {"tasks": 32767}, "warn"),
+    ("kernel.pid_max", "32768", {"tasks": 32768}, "fail"),
+    ("kernel.pid_max", "4194304", {"tasks": 32769}, "pass"),
+    ("vm.overcommit_memory", "2", {"pool": 100}, "warn"),
+    ("vm.overcommit_memory", "1", {"pool": 100}, "pass"),
+    ("vm.overcommit_memory", "2", {"pool": 0}, None),
+    # The pool comes with the next reboot.
+    ("vm.overcommit_memory", "2", {"pool": 0, "boot": 100}, "warn"),
+    ("vm.overcommit_memory", "0", {"pool": 0, "boot": 100}, "pass"),
+    ("vm.overcommit_memory", "2", {"Hugetlb": 1048576}, "warn"),
+    ("vm.overcommit_memory", "2", {"pool": 9, "Committed_AS": 11 << 20}, "warn"),
+    ("vm.overcommit_memory", "2", {"pool": 9, "Committed_AS": 99 << 20}, "fail"),
+    ("vm.overcommit_memory", "1", {"pool": 9, "Committed_AS": 11 << 20}, "pass"),
+    ("vm.overcommit_memory", "2", {"pool": None}, "error"),
+    ("vm.overcommit_memory", "0", {"pool": None}, "pass"),
+    (
+        "vm.overcommit_memory",
+        "0",
+        {"values": [{"name": "vm.overcommit_memory", "value": 0}]},
+        "pass",
+    ),
+    ("net.ipv4.tcp_rmem", "4096 4096 4096", {}, None),
+    ("net.ipv4.tcp_rmem", "4096 4096 4096", {"tab": "/etc/oranfstab"}, "fail"),
+    ("net.ipv4.tcp_rmem", "4096 4096 4096", {"tab": packs.HOME + "/dbs/oranfstab"}, "fail"),
+    ("net.ipv4.tcp_rmem", "4096 4096 4096", {"denied": "/etc/oranfstab"}, "error"),
+    ("net.ipv4.tcp_rmem", "4096 4096 4096", {"denied": packs.HOME + "/dbs"}, "error"),
+    ("net.ipv4.tcp_rmem", "4096 87380 4194304", {"denied": "/etc/oranfstab"}, "pass"),
+    ("kernel.shm_rmid_forced", "1", {}, "warn"),
+    ("kernel.shm_rmid_forced", "0", {}, "pass"),
 )
 def test_values_that_passed(judge, parameter, value, changes, status):
     """A host of 19c; the value is in a file of sysctl.d as well."""
@@ -768,17 +732,15 @@ def test_values_that_passed(judge, parameter, value, changes, status):
 
 def test_rows_that_are_newer_than_the_recording_are_left_out(judge):
     """The others keep their verdict, and apply its plan."""
-    machine = with_home(stock())
-    machine.file("/etc/sysctl.d/90.conf", "kernel.shmmni = 1\n")
+    machine = with_home(stock()).file("/etc/sysctl.d/90.conf", "kernel.shmmni = 1\n")
     assert "kernel.pid_max" in judge(machine)
     new = ("pid_max", "shm_rmid_forced", "overcommit_memory", "kexec_crash_loaded", "loadavg")
     evidence = {key: one for key, one in machine.evidence.items() if not key.endswith(new)}
     findings = judge(RecordedHost(evidence))
-    assert "kernel.pid_max" not in findings
-    assert findings["kernel.shmmni"].fix == "apply the control"
+    assert "kernel.pid_max" not in findings and findings["kernel.shmmni"].fix == "apply the control"
 
 
-@pytest.mark.parametrize("parameter", ["kernel.pid_max", "kernel.shm_rmid_forced"])
+@cases("parameter", "kernel.pid_max", "kernel.shm_rmid_forced")
 def test_a_default_that_old_kernels_have_too(judge, parameter):
     machine = with_home(stock()).file("/proc/sys/kernel/osrelease", "3.10.0-1160.el7.x86_64\n")
     assert judge(machine)[parameter].status == "pass"

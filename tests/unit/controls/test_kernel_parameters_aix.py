@@ -12,6 +12,7 @@ from ansible.module_utils.hostproof.controls.kernel_parameters.control import (
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from ansible.module_utils.hostproof.parsers.unix import ioo
+from cases import cases
 from default_policies import default_policy
 
 NOW, AT_BOOT = "no -F -a", "no -r -a"
@@ -66,8 +67,7 @@ def test_the_values_of_the_guide_pass(judge):
     assert finding.status == "pass"
     assert finding.persisted.startswith("ipqmaxlen 512, rfc1323 1, sb_max 4194304, ")
     assert finding.running.startswith(f"system: {finding.persisted}; en0: tcp_sendspace 131072, ")
-    assert "lo0" not in finding.running
-    assert finding.commands == ()
+    assert "lo0" not in finding.running and finding.commands == ()
     assert finding.evidence == (f"command:{NOW}", f"command:{AT_BOOT}", "command:ifconfig -a")
 
 
@@ -98,8 +98,7 @@ def test_the_values_that_aix_comes_with(judge):
 
 
 def test_only_the_next_boot_is_too_low(judge):
-    now = tunables(tcp_recvspace=262144)
-    finding = judge(host(now=now, at_boot=tunables(tcp_recvspace=16384)))
+    finding = judge(host(now=tunables(tcp_recvspace=262144), at_boot=tunables(tcp_recvspace=16384)))
     assert finding.status == "fail"
     assert finding.why == "Too low: after a reboot: tcp_recvspace 16384."
     assert finding.failing_layer == "persisted"
@@ -109,10 +108,8 @@ def test_only_the_next_boot_is_too_low(judge):
 
 def test_the_receive_buffer_is_less_than_sb_max(judge):
     finding = judge(host(now=tunables(udp_recvspace=4194304)))
-    assert finding.status == "fail"
-    assert finding.why == "Too low: system: sb_max 4194304."
-    assert finding.failing_layer == "running"
-    assert finding.commands == ("no -p -o sb_max=8388608",)
+    assert finding.status == "fail" and finding.why == "Too low: system: sb_max 4194304."
+    assert finding.failing_layer == "running" and finding.commands == ("no -p -o sb_max=8388608",)
     assert judge(host(now=tunables(udp_recvspace=4194303))).status == "pass"
 
 
@@ -123,40 +120,35 @@ class TestInterfaces:
         assert finding.why == "Too low: en0: tcp_recvspace 65535, rfc1323 0."
         assert finding.commands == ("chdev -l en0 -a tcp_recvspace=65536 -a rfc1323=1",)
 
-    @pytest.mark.parametrize(("isno", "status"), [("0", "pass"), ("1", "fail"), ("x", "error")])
+    @cases("isno status", ("0", "pass"), ("1", "fail"), ("x", "error"))
     def test_they_count_if_use_isno_is_on(self, judge, isno, status):
         now = tunables() + f"##Restricted tunables\n                 use_isno = {isno}\n"
         assert judge(host(now=now, ifconfig=IFCONFIG)).status == status
 
     def test_they_are_not_needed_without_use_isno(self, judge):
-        machine = host(now=tunables(use_isno=0)).failing("ifconfig -a", "no\n")
-        assert judge(machine).status == "pass"
+        assert judge(host(now=tunables(use_isno=0)).failing("ifconfig -a", "no\n")).status == "pass"
 
     def test_none_has_options(self, judge):
         text = "".join(line for line in IFCONFIG.splitlines(True) if "rfc1323" not in line)
         assert judge(host(ifconfig=text)).status == "pass"
 
-    @pytest.mark.parametrize(
-        "text", ["", "ifconfig: no\n", "  tcp_sendspace 1\n", IFCONFIG + "ifconfig: 0821-103\n"]
-    )
+    @cases("text", "", "ifconfig: no\n", "  tcp_sendspace 1\n", IFCONFIG + "ifconfig: 0821-103\n")
     def test_no_output_of_ifconfig(self, text):
         with pytest.raises(ParseError):
             ioo.parse_interfaces(text)
 
 
 class TestUnknown:
-    @pytest.mark.parametrize("line", [NOW, AT_BOOT, "ifconfig -a"])
+    @cases("line", NOW, AT_BOOT, "ifconfig -a")
     def test_a_command_fails(self, judge, line):
         finding = judge(host().failing(line, "0821-501 not permitted\n"))
-        assert finding.status == "error"
-        assert "0821-501 not permitted" in finding.why
+        assert finding.status == "error" and "0821-501 not permitted" in finding.why
 
-    @pytest.mark.parametrize("value", [None, "n/a", "-1", "4M"])
-    @pytest.mark.parametrize("layer", ["now", "at_boot"])
+    @cases("value", None, "n/a", "-1", "4M")
+    @cases("layer", "now", "at_boot")
     def test_a_tunable_has_no_number(self, judge, layer, value):
         finding = judge(host(**{layer: tunables(sb_max=value)}))
-        assert finding.status == "error"
-        assert "sb_max is" in finding.why
+        assert finding.status == "error" and "sb_max is" in finding.why
 
     def test_an_option_of_an_interface_has_no_number(self, judge):
         assert judge(host(ifconfig=IFCONFIG.replace("rfc1323 0", "rfc1323 on"))).status == "error"

@@ -32,8 +32,7 @@ def cluster_host() -> packs.Machine:
 class TestChanges:
     def test_a_stock_host_of_a_profile(self):
         plan = plan_of(stock(), **SINGLE)
-        assert plan.refusals == []
-        assert values(plan) == LACKING | {"vm.swappiness": "10"}
+        assert plan.refusals == [] and values(plan) == LACKING | {"vm.swappiness": "10"}
         # The kernel's own value of this one depends on how it was built.
         assert drop_in(plan) == values(plan) | {"kernel.numa_balancing": "0"}
 
@@ -43,15 +42,13 @@ class TestChanges:
 
     def test_one_drop_in_with_a_header_comes_first(self):
         first, *others = plan_of(stock(), **SINGLE).changes
-        assert isinstance(first, FileChange)
-        assert (first.path, first.before) == (DROP_IN, None)
+        assert isinstance(first, FileChange) and (first.path, first.before) == (DROP_IN, None)
         assert str(first.content).startswith(HEADER)
         assert not [change for change in others if isinstance(change, FileChange)]
 
     def test_without_oracle_and_without_a_policy_nothing_is_planned(self):
         plan = plan_of(stock())
-        assert plan.changes == []
-        assert "No Oracle software" in plan.pending[0]
+        assert plan.changes == [] and "No Oracle software" in plan.pending[0]
 
     def test_a_node_of_a_cluster(self):
         plan = plan_of(sets(cluster_host(), net__ipv4__conf__eth1__rp_filter="1"), **RAC)
@@ -65,8 +62,7 @@ class TestChanges:
 
     def test_the_high_mark_of_fragments_is_written_before_the_low_one(self):
         """The kernel refuses a low mark above the high one."""
-        lines = [*drop_in(plan_of(cluster_host(), **RAC))]
-        names = [line for line in lines if "ipfrag" in line]
+        names = [line for line in [*drop_in(plan_of(cluster_host(), **RAC))] if "ipfrag" in line]
         assert names == ["net.ipv4.ipfrag_high_thresh", "net.ipv4.ipfrag_low_thresh"]
 
     def test_an_interface_whose_name_has_a_dot(self):
@@ -76,8 +72,7 @@ class TestChanges:
         (change,) = [change for change in plan.changes if isinstance(change, FileChange)]
         assert "net/ipv4/conf/bond0.7/rp_filter = 2\n" in str(change.content)
         assert after(machine, plan)
-        again = plan_of(machine, profile="rac_asm", interconnect=["bond0.7", "eth8"])
-        assert again.changes == []
+        assert plan_of(machine, profile="rac_asm", interconnect=["bond0.7", "eth8"]).changes == []
 
     def test_what_another_place_sets_stays_there(self):
         machine = stock().file("/etc/sysctl.d/97-oracle.conf", "fs.aio-max-nr = 3145728\n")
@@ -96,8 +91,7 @@ class TestChanges:
         machine.evidence.clear()
         machine.file(DROP_IN, HEADER + "kernel.msgmni = 2878\n")
         (change,) = plan_of(machine, **SINGLE).changes
-        assert isinstance(change, FileChange)
-        assert (change.path, change.content) == (DROP_IN, HEADER)
+        assert isinstance(change, FileChange) and (change.path, change.content) == (DROP_IN, HEADER)
 
     def test_activation_at_reboot_leaves_the_running_kernel_alone(self):
         plan = plan_of(stock(), activation="reboot", **SINGLE)
@@ -119,15 +113,13 @@ class TestChanges:
     def test_unmanaged_later_keeps_the_line_that_an_earlier_apply_wrote(self):
         machine = stock()
         after(machine, plan_of(machine, **SINGLE))
-        plan = plan_of(machine, unmanaged=["vm.swappiness"], **SINGLE)
-        assert plan.changes == []
+        assert plan_of(machine, unmanaged=["vm.swappiness"], **SINGLE).changes == []
 
     def test_a_demand_that_is_gone_leaves_the_drop_in(self):
         machine = stock()
         after(machine, plan_of(machine, **SINGLE))
         plan = plan_of(machine, releases=["11.2"])
-        assert "kernel.panic_on_oops" not in drop_in(plan)
-        assert values(plan) == {}
+        assert "kernel.panic_on_oops" not in drop_in(plan) and values(plan) == {}
 
     def test_dirty_bytes_count_instead_of_the_ratio(self):
         machine = sets(stock(), vm__dirty_bytes="1073741824", vm__dirty_ratio="90")
@@ -192,8 +184,7 @@ class TestNeverLower:
         assert values(plan)["kernel.sem"] == drop_in(plan)["kernel.sem"] == "250 64000 100 256"
         (change,) = [change for change in plan.changes if change.path == proc("kernel.sem")]
         # As the kernel prints it, for it is read back.
-        assert not isinstance(change, FileChange)
-        assert change.value == "250\t64000\t100\t256"
+        assert not isinstance(change, FileChange) and change.value == "250\t64000\t100\t256"
 
     def test_what_a_later_boot_would_raise_is_not_lowered_either(self):
         machine = stock().file("/etc/sysctl.d/50.conf", "kernel.sem = 100 99999 100 128\n")
@@ -217,8 +208,7 @@ class TestNeverLower:
             ("60000\t61000", "9000 65500"),
             ("1024\t65535", "9000 65500"),
         ):
-            machine = sets(stock(), net__ipv4__ip_local_port_range=now)
-            planned = values(plan_of(machine, **SINGLE))
+            planned = values(plan_of(sets(stock(), net__ipv4__ip_local_port_range=now), **SINGLE))
             assert planned.get("net.ipv4.ip_local_port_range") == written
 
     @pytest.mark.parametrize("seed", range(40))
@@ -274,8 +264,7 @@ class TestRefused:
 
     def test_a_limit_below_what_is_used(self):
         low = [{"name": "kernel.sem", "value": "250 104 100 128", "compare": "exactly"}]
-        reasons = self.reasons(stock(), values=low)
-        assert "105 of 104 semaphores are in use" in reasons
+        assert "105 of 104 semaphores are in use" in self.reasons(stock(), values=low)
         enough = [{**low[0], "value": "250 105 100 128"}]
         assert self.reasons(stock(), values=enough) == ""
 
@@ -358,8 +347,7 @@ def test_chance_finds_hosts_where_something_is_applied():
     applied = 0
     for seed in range(150):
         chance = random.Random(seed)
-        machine = any_host(chance)
-        plan = planned(machine, any_policy(chance))
+        plan = planned(any_host(chance), any_policy(chance))
         applied += plan is not None and bool(plan.changes)
     assert applied >= 40
 

@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.collect.measured import window_from_samples
 from ansible.module_utils.hostproof.controls.latency.control import CONTROL as latency
 from ansible.module_utils.hostproof.controls.latency.measurement import disk_counters
 from ansible.module_utils.hostproof.evaluate.finding import Finding, worst
+from cases import cases
 from latency_packs import (
     FILE,
     HANDSHAKE,
@@ -65,8 +66,7 @@ def test_every_check_is_judged_in_the_order_of_the_report(judge):
 def test_a_real_machine(judge):
     findings = judge(real_host(), probes=[*PASSIVE, READ, RESPONDER, HANDSHAKE])
     finding = only(findings["disk"])
-    assert finding.status == "pass"
-    assert "vda: read p50 0.369 ms" in finding.in_use
+    assert finding.status == "pass" and "vda: read p50 0.369 ms" in finding.in_use
     assert finding.evidence[0] == "windows:passive"
     reads = only(findings["disk_read"])
     assert reads.status == "pass"
@@ -77,8 +77,7 @@ def test_a_real_machine(judge):
     assert [finding.status for finding in findings["tcp"]] == ["pass", "pass"]
     # It was busy, and that is no fault of the network.
     late = findings["scheduling_delay"][0]
-    assert late.status == "warn"
-    assert "p99 8.77 ms" in late.in_use and "load" in late.why
+    assert late.status == "warn" and "p99 8.77 ms" in late.in_use and "load" in late.why
 
 
 def test_nothing_is_measured_by_a_policy_of_nothing(judge):
@@ -94,11 +93,9 @@ def test_no_second_is_no_measurement(judge):
 
 
 def test_a_system_without_the_counters_is_skipped(judge):
-    aix = Machine().command("uname -s", "AIX\n")
-    findings = judge(aix, probes=[*PASSIVE, READ])
+    findings = judge(Machine().command("uname -s", "AIX\n"), probes=[*PASSIVE, READ])
     for check in ("disk", "nfs", "disk_read", "host_overhead"):
-        assert only(findings[check]).status == "skip"
-        assert "not on AIX" in only(findings[check]).why
+        assert only(findings[check]).status == "skip" and "not on AIX" in only(findings[check]).why
 
 
 def test_no_file_is_read_on_a_system_without_direct_reads():
@@ -132,30 +129,26 @@ class TestDisk:
     def test_all_that_are_well_are_one_finding(self, judge):
         windows = [window for name in ("sda", "sdb") for window in disk(name, *FAST)]
         finding = only(judge(watched(*windows, disks=("sda", "sdb")))["disk"])
-        assert finding.status == "pass"
-        assert "sda: " in finding.in_use and "sdb: " in finding.in_use
+        assert finding.status == "pass" and "sda: " in finding.in_use and "sdb: " in finding.in_use
 
-    @pytest.mark.parametrize(
-        ("intervals", "status"),
-        [
-            # A mean of 5 ms is at the limit, 6 above it.
-            (((100, 500), (100, 500), (100, 500)), "pass"),
-            (((100, 600), (100, 600), (100, 600)), "warn"),
-            # The limit that fails is 20 ms: at it, above it in all, and in all but one.
-            (((100, 2000), (100, 2000), (100, 2000)), "warn"),
-            (((100, 2100), (100, 9000), (100, 2100)), "fail"),
-            (((100, 1900), (100, 9000), (100, 9000)), "warn"),
-            # Two intervals do not bound a median.
-            (((100, 9000), (100, 9000)), "warn"),
-            (((100, 9000), (100, 9000), (29, 9000)), "warn"),
-        ],
+    @cases(
+        "intervals status",
+        # A mean of 5 ms is at the limit, 6 above it.
+        (((100, 500), (100, 500), (100, 500)), "pass"),
+        (((100, 600), (100, 600), (100, 600)), "warn"),
+        # The limit that fails is 20 ms: at it, above it in all, and in all but one.
+        (((100, 2000), (100, 2000), (100, 2000)), "warn"),
+        (((100, 2100), (100, 9000), (100, 2100)), "fail"),
+        (((100, 1900), (100, 9000), (100, 9000)), "warn"),
+        # Two intervals do not bound a median.
+        (((100, 9000), (100, 9000)), "warn"),
+        (((100, 9000), (100, 9000), (29, 9000)), "warn"),
     )
     def test_fails_only_where_every_interval_is_above_the_limit(self, judge, intervals, status):
         finding = only(judge(watched(*disk("sda", *intervals)))["disk"])
         assert finding.status == status
         if status != "pass":
-            assert finding.title == "sda (ssd): Disk latency is within the limits"
-            assert finding.fix
+            assert finding.title == "sda (ssd): Disk latency is within the limits" and finding.fix
 
     def test_slow_ones_stand_apart_from_those_that_are_well(self, judge):
         slow = disk("sdb", *[(100, 9000)] * 3)
@@ -163,8 +156,7 @@ class TestDisk:
         assert [finding.status for finding in findings] == ["fail", "pass"]
 
     def test_writes_are_judged_too(self, judge):
-        windows = disk("sda", *FAST, write=[(100, 900)] * 3)
-        finding = only(judge(watched(*windows))["disk"])
+        finding = only(judge(watched(*disk("sda", *FAST, write=[(100, 900)] * 3)))["disk"])
         assert finding.status == "warn"
         assert "write p50 9 ms" in finding.why and "read" not in finding.why
 
@@ -174,7 +166,7 @@ class TestDisk:
         assert only(judge(host)["disk"]).status == "pass"
         assert only(judge(watched(*windows))["disk"]).status == "warn"
 
-    @pytest.mark.parametrize(("reads", "status"), [(29, "skip"), (30, "pass")])
+    @cases("reads status", (29, "skip"), (30, "pass"))
     def test_too_few_requests_tell_nothing(self, judge, reads, status):
         finding = only(judge(watched(*disk("sda", *[(reads, reads // 3)] * 3)))["disk"])
         assert finding.status == status
@@ -187,9 +179,7 @@ class TestDisk:
         remark = "disk sda write: too few to tell in 1 of 1 windows (at most 0; it needs 30)"
         assert only(judge(watched(*windows, remarks=[NO_NFS, remark]))["disk"]).status == "pass"
 
-    @pytest.mark.parametrize(
-        ("milliseconds", "status"), [(400, "pass"), (1200, "warn"), (2300, "warn"), (2500, "fail")]
-    )
+    @cases("milliseconds status", (400, "pass"), (1200, "warn"), (2300, "warn"), (2500, "fail"))
     def test_what_is_counted_in_ticks_fails_a_tick_later(self, judge, milliseconds, status):
         """Of 23 ms, counted in ticks of 4, it is not proven that they are above 20."""
         remark = "disk: " + disk_counters.tick_remarks({"sda": disk_counters.NO_QUEUE}, 4000.0)[0]
@@ -213,20 +203,19 @@ class TestDisk:
         windows = disk("sda", *[(100, 100)] * 3, tick_us=4000.0)
         assert "p50 1 ms (0 ms to 5 ms)" in only(judge(watched(*windows))["disk"]).in_use
 
-    @pytest.mark.parametrize(("tick", "status"), [(4000.0, "error"), (1000.0, "pass")])
+    @cases("tick status", (4000.0, "error"), (1000.0, "pass"))
     def test_a_tick_that_is_longer_than_the_limit_hides_what_is_in_it(self, judge, tick, status):
         """Of an NVMe device, whose limit is below 4 ms."""
         writes = [(120, 120)] * 3
         windows = disk("nvme0n1", *[(120, 0)] * 3, write=writes, tick_us=tick)
         finding = only(judge(watched(*windows, disks=("nvme0n1",)))["disk"])
-        assert finding.status == status
-        assert "p50 0 ms" in finding.in_use
+        assert finding.status == status and "p50 0 ms" in finding.in_use
 
     def test_a_host_without_a_disk(self, judge):
         host = watched(remarks=[NO_NFS, "disk: this host has no disk"])
         assert only(judge(host)["disk"]).status == "skip"
 
-    @pytest.mark.parametrize("remarks", [[], [NO_NFS]])
+    @cases("remarks", [], [NO_NFS])
     def test_no_window_and_no_reason_is_an_error(self, judge, remarks):
         assert only(judge(watched(remarks=remarks))["disk"]).status == "error"
 
@@ -251,39 +240,28 @@ class TestDisk:
 class TestThresholds:
     WINDOWS = tuple(disk("sda", *[(100, 300)] * 3))
 
-    @pytest.mark.parametrize(
-        ("more", "status"),
-        [
-            ([{"probe": "disk", "figure": "p50", "warn_ms": 1}], "pass"),
-            ([{"probe": "disk", "storage": "ssd", "figure": "p50", "warn_ms": 1}], "warn"),
-            ([{"probe": "disk", "storage": "hdd", "figure": "p50", "warn_ms": 1}], "pass"),
-            ([{"probe": "disk", "layer": "read", "figure": "p50", "warn_ms": 1}], "pass"),
-            (
-                [
-                    {
-                        "probe": "disk",
-                        "storage": "ssd",
-                        "layer": "write",
-                        "figure": "p50",
-                        "warn_ms": 1,
-                    }
-                ],
-                "pass",
-            ),
-            (
-                [
-                    {"probe": "disk", "storage": "ssd", "figure": "p50", "warn_ms": 1},
-                    {"probe": "disk", "storage": "ssd", "figure": "p50", "warn_ms": 4},
-                ],
-                "pass",
-            ),
-            ([{"probe": "disk", "storage": "ssd", "figure": "mean", "warn_ms": 1}], "warn"),
-        ],
+    @cases(
+        "more status",
+        ([{"probe": "disk", "figure": "p50", "warn_ms": 1}], "pass"),
+        ([{"probe": "disk", "storage": "ssd", "figure": "p50", "warn_ms": 1}], "warn"),
+        ([{"probe": "disk", "storage": "hdd", "figure": "p50", "warn_ms": 1}], "pass"),
+        ([{"probe": "disk", "layer": "read", "figure": "p50", "warn_ms": 1}], "pass"),
+        (
+            [{"probe": "disk", "storage": "ssd", "layer": "write", "figure": "p50", "warn_ms": 1}],
+            "pass",
+        ),
+        (
+            [
+                {"probe": "disk", "storage": "ssd", "figure": "p50", "warn_ms": 1},
+                {"probe": "disk", "storage": "ssd", "figure": "p50", "warn_ms": 4},
+            ],
+            "pass",
+        ),
+        ([{"probe": "disk", "storage": "ssd", "figure": "mean", "warn_ms": 1}], "warn"),
     )
     def test_the_most_specific_counts_and_of_two_alike_the_later(self, judge, more, status):
         # The table's own, for a solid state disk, is 5 ms; it takes 3.
-        findings = judge(watched(*self.WINDOWS), extra_thresholds=more)
-        assert only(findings["disk"]).status == status
+        assert only(judge(watched(*self.WINDOWS), extra_thresholds=more)["disk"]).status == status
 
     def test_without_a_limit_nothing_is_judged(self, judge):
         finding = only(judge(watched(*self.WINDOWS), thresholds=[])["disk"])
@@ -292,24 +270,21 @@ class TestThresholds:
 
 
 class TestNfs:
-    @pytest.mark.parametrize(
-        ("intervals", "status"),
-        [
-            (((300, 4.0, 4.2),) * 3, "pass"),
-            (((300, 20.0, 20.1),) * 3, "pass"),
-            (((300, 21.0, 21.1),) * 3, "warn"),
-            (((300, 31.0, 31.1),) * 3, "fail"),
-            (((300, 31.0, 31.1), (300, 90.0, 90.1), (300, 29.0, 29.1)), "warn"),
-            (((300, 31.0, 31.1),) * 2, "warn"),
-            # The server is fast, and the client has no slot.
-            (((300, 1.0, 9.0),) * 3, "warn"),
-            (((29, 90.0, 90.0),) * 3, "skip"),
-        ],
+    @cases(
+        "intervals status",
+        (((300, 4.0, 4.2),) * 3, "pass"),
+        (((300, 20.0, 20.1),) * 3, "pass"),
+        (((300, 21.0, 21.1),) * 3, "warn"),
+        (((300, 31.0, 31.1),) * 3, "fail"),
+        (((300, 31.0, 31.1), (300, 90.0, 90.1), (300, 29.0, 29.1)), "warn"),
+        (((300, 31.0, 31.1),) * 2, "warn"),
+        # The server is fast, and the client has no slot.
+        (((300, 1.0, 9.0),) * 3, "warn"),
+        (((29, 90.0, 90.0),) * 3, "skip"),
     )
     def test_each_status(self, judge, intervals, status):
         finding = only(judge(watched(*mount("/u02", *intervals), remarks=[]))["nfs"])
-        assert finding.status == status
-        assert "/u02" in (finding.title + str(finding.in_use))
+        assert finding.status == status and "/u02" in (finding.title + str(finding.in_use))
 
     def test_the_client_is_told_from_the_server(self, judge):
         finding = only(judge(watched(*mount("/u02", *[(300, 1.0, 9.0)] * 3), remarks=[]))["nfs"])
@@ -328,22 +303,19 @@ def read_host(*windows: Any, remarks: Any = ()) -> Machine:
 
 
 class TestReads:
-    @pytest.mark.parametrize(
-        ("times", "status"),
-        [
-            ([0.4] * 1000, "pass"),
-            ([6.0] * 1000, "warn"),
-            ([25.0] * 1000, "fail"),
-            # Half of them are fast: the interval of the median reaches below the limit.
-            ([25.0] * 51 + [0.4] * 49, "warn"),
-            ([0.4] * 980 + [60.0] * 20, "warn"),
-            ([0.4] * 5, "error"),
-        ],
+    @cases(
+        "times status",
+        ([0.4] * 1000, "pass"),
+        ([6.0] * 1000, "warn"),
+        ([25.0] * 1000, "fail"),
+        # Half of them are fast: the interval of the median reaches below the limit.
+        ([25.0] * 51 + [0.4] * 49, "warn"),
+        ([0.4] * 980 + [60.0] * 20, "warn"),
+        ([0.4] * 5, "error"),
     )
     def test_each_status(self, judge, times, status):
         finding = only(judge(read_host(samples("user", *times)), probes=[READ])["disk_read"])
-        assert finding.status == status
-        assert finding.title.startswith(f"{FILE} (ssd): ")
+        assert finding.status == status and finding.title.startswith(f"{FILE} (ssd): ")
 
     def test_the_tail_needs_a_thousand_samples(self, judge):
         host = read_host(samples("user", *[0.4] * 984, *[60.0] * 15))
@@ -351,13 +323,11 @@ class TestReads:
         assert finding.status == "pass"
         assert "p99 is unknown with 999 samples (1000 required)" in finding.in_use
 
-    @pytest.mark.parametrize(
-        ("slow", "status", "told"),
-        [
-            (15, "pass", "p99 is unknown with 999 samples"),
-            (18, "warn", "8.0 KiB p99 beyond 50 ms (at least 1.1 % of 999 took longer), above"),
-            (99, "warn", "8.0 KiB p99 beyond 50 ms (at least 8.1 % of 999 took longer), above"),
-        ],
+    @cases(
+        "slow status told",
+        (15, "pass", "p99 is unknown with 999 samples"),
+        (18, "warn", "8.0 KiB p99 beyond 50 ms (at least 1.1 % of 999 took longer), above"),
+        (99, "warn", "8.0 KiB p99 beyond 50 ms (at least 8.1 % of 999 took longer), above"),
     )
     def test_a_tail_that_is_beyond_the_limit_without_doubt(self, judge, slow, status, told):
         """A slow disk has no 1000 reads in the time, and must not escape the limit by that."""
@@ -374,27 +344,22 @@ class TestReads:
         assert "p99 beyond 50 ms (at least 4.8 % of 960 took longer), wholly above" in finding.why
         host = read_host(samples("user", *[0.4] * 900, *[30.0] * 60))
         finding = only(judge(host, probes=[READ], extra_thresholds=[limit])["disk_read"])
-        assert finding.status == "warn"
-        assert "p99 beyond 20 ms" in finding.why
+        assert finding.status == "warn" and "p99 beyond 20 ms" in finding.why
 
     def test_a_few_reads_prove_nothing_of_the_tail(self, judge):
         finding = only(judge(read_host(samples("user", *[60.0] * 5)), probes=[READ])["disk_read"])
-        assert finding.status == "error"
-        assert "p99 is unknown with 5 samples" in finding.in_use
+        assert finding.status == "error" and "p99 is unknown with 5 samples" in finding.in_use
 
     def test_a_size_without_a_limit_is_shown(self, judge):
         windows = [samples("user", *[0.4] * 1000), samples("user", *[90.0] * 50, size=1 << 20)]
         finding = only(judge(read_host(*windows), probes=[READ])["disk_read"])
-        assert finding.status == "pass"
-        assert "1.0 MiB p50 90" in finding.in_use
+        assert finding.status == "pass" and "1.0 MiB p50 90" in finding.in_use
 
-    @pytest.mark.parametrize(
+    @cases(
         "remark",
-        [
-            f"disk_read: {FILE}: Permission denied",
-            f"disk_read: {FILE}: of 1000 reads only 3 reached the device: a cache answered the "
-            "others, and the figures are not the disk's",
-        ],
+        f"disk_read: {FILE}: Permission denied",
+        f"disk_read: {FILE}: of 1000 reads only 3 reached the device: a cache answered the "
+        "others, and the figures are not the disk's",
     )
     def test_what_the_disk_did_not_answer_is_an_error(self, judge, remark):
         windows = [samples("user", *[0.1] * 1000, cached=True)] if "cache" in remark else []
@@ -433,11 +398,10 @@ class TestReads:
 
 
 class TestHostGap:
-    @pytest.mark.parametrize(("gap", "status"), [(0.0, "pass"), (0.5, "pass"), (0.51, "warn")])
+    @cases("gap status", (0.0, "pass"), (0.5, "pass"), (0.51, "warn"))
     def test_what_the_host_adds(self, judge, gap, status):
         windows = [samples("user", *[0.4] * 1000), mean_only("device", 0.3), mean_only("host", gap)]
-        finding = only(judge(read_host(*windows), probes=[READ])["host_overhead"])
-        assert finding.status == status
+        assert only(judge(read_host(*windows), probes=[READ])["host_overhead"]).status == status
 
     def test_it_never_fails_on_a_mean_without_bounds(self, judge):
         limit = {
@@ -463,18 +427,16 @@ LOST_36 = {"failures": {"nothing within 5 s": 36}, "asked": 45}
 
 
 class TestTcp:
-    @pytest.mark.parametrize(
-        ("name", "probe", "layer", "times", "status"),
-        [
-            (HANDSHAKE_NAME, HANDSHAKE, "net", [0.3] * 45, "pass"),
-            (HANDSHAKE_NAME, HANDSHAKE, "net", [5.0] * 45, "pass"),
-            (HANDSHAKE_NAME, HANDSHAKE, "net", [6.0] * 45, "warn"),
-            (HANDSHAKE_NAME, HANDSHAKE, "net", [0.3] * 4, "error"),
-            (HANDSHAKE_NAME, HANDSHAKE, "user", [6.0] * 45, "warn"),
-            (HANDSHAKE_NAME, HANDSHAKE, "server", [500.0] * 45, "warn"),
-            (HANDSHAKE_NAME, HANDSHAKE, "server", [1200.0] * 45, "fail"),
-            (RESPONDER_NAME, RESPONDER, "kernel", [6.0] * 2000, "warn"),
-        ],
+    @cases(
+        "name probe layer times status",
+        (HANDSHAKE_NAME, HANDSHAKE, "net", [0.3] * 45, "pass"),
+        (HANDSHAKE_NAME, HANDSHAKE, "net", [5.0] * 45, "pass"),
+        (HANDSHAKE_NAME, HANDSHAKE, "net", [6.0] * 45, "warn"),
+        (HANDSHAKE_NAME, HANDSHAKE, "net", [0.3] * 4, "error"),
+        (HANDSHAKE_NAME, HANDSHAKE, "user", [6.0] * 45, "warn"),
+        (HANDSHAKE_NAME, HANDSHAKE, "server", [500.0] * 45, "warn"),
+        (HANDSHAKE_NAME, HANDSHAKE, "server", [1200.0] * 45, "fail"),
+        (RESPONDER_NAME, RESPONDER, "kernel", [6.0] * 2000, "warn"),
     )
     def test_each_status(self, judge, name, probe, layer, times, status):
         host = machine("sda").windows_of(name, network(layer, *times))
@@ -493,17 +455,15 @@ class TestTcp:
         finding = only(judge(host, probes=[HANDSHAKE])["tcp"])
         assert finding.status == "error" and remark in finding.why
 
-    @pytest.mark.parametrize(
-        ("answered", "failures", "status"),
-        [
-            (45, {}, "pass"),
-            (44, {"nothing within 5 s": 1}, "warn"),
-            (43, {"nothing within 5 s": 1, "Connection refused": 1}, "warn"),
-            (42, {"nothing within 5 s": 2, "Connection refused": 1}, "fail"),
-            (9, {"nothing within 5 s": 36}, "fail"),
-            # Those did come, in a time that is of something else.
-            (30, {"answered elsewhere or on the second request": 15}, "warn"),
-        ],
+    @cases(
+        "answered failures status",
+        (45, {}, "pass"),
+        (44, {"nothing within 5 s": 1}, "warn"),
+        (43, {"nothing within 5 s": 1, "Connection refused": 1}, "warn"),
+        (42, {"nothing within 5 s": 2, "Connection refused": 1}, "fail"),
+        (9, {"nothing within 5 s": 36}, "fail"),
+        # Those did come, in a time that is of something else.
+        (30, {"answered elsewhere or on the second request": 15}, "warn"),
     )
     def test_answers_that_never_came_are_no_pass(self, judge, answered, failures, status):
         counts = {"failures": failures, "asked": 45}
@@ -556,14 +516,13 @@ class TestTcp:
         """What needed a second one is left out of the network's figure, which stays as it was."""
         host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[0.3] * 45, retrans=3))
         finding = only(judge(host, probes=[HANDSHAKE])["tcp"])
-        assert finding.status == "warn"
-        assert "3 of 45 handshakes needed a second SYN" in finding.why
+        assert finding.status == "warn" and "3 of 45 handshakes needed a second SYN" in finding.why
         assert "segments" not in finding.why
         again = network("kernel", *[0.3] * 2000, retrans=3)
         host = machine("sda").windows_of(RESPONDER_NAME, again)
         assert only(judge(host, probes=[RESPONDER])["tcp"]).status == "pass"
 
-    @pytest.mark.parametrize(("again", "status"), [(1, "pass"), (2, "warn")])
+    @cases("again status", (1, "pass"), (2, "warn"))
     def test_one_syn_of_a_thousand_is_no_warning(self, judge, again, status):
         window = network("net", *[0.3] * 1500, retrans=again)
         host = machine("sda").windows_of(HANDSHAKE_NAME, window)
@@ -574,16 +533,12 @@ class TestTcp:
         host = machine("sda").windows_of(RESPONDER_NAME, window)
         assert "3 segments were sent again" in only(judge(host, probes=[RESPONDER])["tcp"]).why
 
-    @pytest.mark.parametrize(
-        ("times", "status"), [([0.04] * 2000, "pass"), ([0.04] * 1900 + [5.0] * 100, "warn")]
-    )
+    @cases("times status", ([0.04] * 2000, "pass"), ([0.04] * 1900 + [5.0] * 100, "warn"))
     def test_the_host_s_delay(self, judge, times, status):
         host = machine("sda").windows_of(RESPONDER_NAME, network("host", *times))
         finding = only(judge(host, probes=[RESPONDER])["scheduling_delay"])
-        assert (finding.status, finding.values["p50_ms"]) == (
-            status,
-            pytest.approx(0.04, abs=0.001),
-        )
+        assert finding.status == status
+        assert finding.values["p50_ms"] == pytest.approx(0.04, abs=0.001)
 
     def test_a_handshake_does_not_tell_the_delay(self, judge):
         host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[0.3] * 45))
@@ -594,7 +549,7 @@ class TestTcp:
 class TestBudget:
     BUDGET = {"round_trips": 1, "think_time_ms": 0.477}
 
-    @pytest.mark.parametrize(("rtt", "told"), [(0.021, "2008"), (0.161, "1567"), (0.685, "861")])
+    @cases("rtt told", (0.021, "2008"), (0.161, "1567"), (0.685, "861"))
     def test_what_the_round_trip_allows(self, judge, rtt, told):
         host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[rtt] * 45))
         finding = only(judge(host, probes=[HANDSHAKE], budget=self.BUDGET)["round_trip_budget"])
@@ -606,9 +561,8 @@ class TestBudget:
         budget = {"round_trips": 1, **given}
         return only(judge(host, probes=[HANDSHAKE], budget=budget)["round_trip_budget"])
 
-    @pytest.mark.parametrize(
-        ("rtt", "rate", "elsewhere"),
-        [(0.021, 2356, "0.403"), (0.161, 1567, "0.477"), (0.685, 854, "0.486")],
+    @cases(
+        "rtt rate elsewhere", (0.021, 2356, "0.403"), (0.161, 1567, "0.477"), (0.685, 854, "0.486")
     )
     def test_a_measured_rate_stands_for_the_time_elsewhere(self, judge, rtt, rate, elsewhere):
         """The article's rates; it prints 0.40, 0.48 and 0.49 ms for what they leave."""
@@ -623,17 +577,14 @@ class TestBudget:
         again = self.room(judge, rtt, measured_per_second=rate)
         assert f"at most {rate} transactions a second" in again.in_use
 
-    @pytest.mark.parametrize(
-        ("rtt", "rate", "far", "told"), [(0.161, 1567, 0.685, "860"), (0.685, 854, 0.021, "1973")]
-    )
+    @cases("rtt rate far told", (0.161, 1567, 0.685, "860"), (0.685, 854, 0.021, "1973"))
     def test_a_rate_that_was_measured_elsewhere(self, judge, rtt, rate, far, told):
         finding = self.room(judge, far, measured_per_second=rate, measured_round_trip_ms=rtt)
         assert f"at most {told} transactions a second" in finding.in_use
 
     def test_a_rate_that_no_session_can_have_is_an_error(self, judge):
         finding = self.room(judge, 6.0, measured_per_second=854)
-        assert finding.status == "error"
-        assert "854 per second with 1 round trips of 6" in finding.why
+        assert finding.status == "error" and "854 per second with 1 round trips of 6" in finding.why
 
     def test_the_article_s_pool(self, judge):
         """One INSERT a page at 6 ms: 17.867 ms with a query that validates first, 9.927 without.
@@ -649,7 +600,7 @@ class TestBudget:
         finding = self.room(judge, 6.0, think_time_ms=3.927, validation_round_trips=2)
         assert "adds 12 ms to each: 21.9 ms instead of 9.93 ms" in finding.running
 
-    @pytest.mark.parametrize(("wanted", "status"), [(1500, "pass"), (1600, "warn")])
+    @cases("wanted status", (1500, "pass"), (1600, "warn"))
     def test_what_is_wanted(self, judge, wanted, status):
         host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[0.161] * 45))
         budget = {**self.BUDGET, "per_second": wanted}
@@ -667,7 +618,7 @@ class TestBudget:
         assert "0.3 ms (user)" in finding.in_use
         assert "validates at each request adds 0.3 ms" in finding.running
 
-    @pytest.mark.parametrize("given", [{}, {"payload_port": 1521, "reply_size": 110}])
+    @cases("given", {}, {"payload_port": 1521, "reply_size": 110})
     def test_the_sizes_of_live_connections_are_named(self, judge, given):
         host = machine("sda").windows_of(RESPONDER_NAME, network("user", *[0.3] * 2000, **given))
         probes = [{**RESPONDER, "payload": "auto"}]
@@ -689,21 +640,18 @@ class TestBudget:
 class TestReports:
     def told(self, judge, *windows: Any, check: str = "database", **changes: Any) -> Finding:
         probe = {**REPORT, **changes}
-        host = machine("sda").windows_of(REPORT_NAME, *windows)
-        return only(judge(host, probes=[probe])[check])
+        return only(judge(machine("sda").windows_of(REPORT_NAME, *windows), probes=[probe])[check])
 
-    @pytest.mark.parametrize(
-        ("name", "mean", "left_open", "status"),
-        [
-            ("db file sequential read", 0.4, 0.01, "pass"),
-            ("db file sequential read", 12.0, 0.5, "warn"),
-            ("db file sequential read", 25.0, 0.5, "fail"),
-            # The digits leave open whether it is above.
-            ("db file sequential read", 20.3, 0.5, "warn"),
-            ("log file sync", 6.0, 0.1, "warn"),
-            ("log file sync (background)", 6.0, 0.1, "warn"),
-            ("direct path read", 90.0, 0.1, "skip"),
-        ],
+    @cases(
+        "name mean left_open status",
+        ("db file sequential read", 0.4, 0.01, "pass"),
+        ("db file sequential read", 12.0, 0.5, "warn"),
+        ("db file sequential read", 25.0, 0.5, "fail"),
+        # The digits leave open whether it is above.
+        ("db file sequential read", 20.3, 0.5, "warn"),
+        ("log file sync", 6.0, 0.1, "warn"),
+        ("log file sync (background)", 6.0, 0.1, "warn"),
+        ("direct path read", 90.0, 0.1, "skip"),
     )
     def test_each_status(self, judge, name, mean, left_open, status):
         assert self.told(judge, event(name, 5000, mean, left_open)).status == status
@@ -711,8 +659,7 @@ class TestReports:
     def test_waits_that_are_not_told_are_not_none(self, judge):
         wait_event = event("db file sequential read", 0, 12.0, 0.5, n_from="not told")
         finding = self.told(judge, wait_event)
-        assert finding.status == "warn"
-        assert "of an unknown number" in finding.in_use
+        assert finding.status == "warn" and "of an unknown number" in finding.in_use
 
     def test_a_remark_that_names_the_log_write_is_no_reason(self, judge):
         write = event("log file parallel write", 88001, 1.0, 0.1, io_latency="unknown")
@@ -735,9 +682,7 @@ class TestReports:
     def test_a_report_without_figures_is_an_error(self, judge):
         assert self.told(judge).status == "error"
 
-    @pytest.mark.parametrize(
-        ("told", "status"), [("yes", "pass"), ("no", "warn"), ("unknown", "warn")]
-    )
+    @cases("told status", ("yes", "pass"), ("no", "warn"), ("unknown", "warn"))
     def test_log_file_parallel_write(self, judge, told, status):
         wait_event = event("log file parallel write", 5000, 30.0, 0.1, io_latency=told)
         assert self.told(judge, wait_event, check="log_file_parallel_write").status == status
@@ -792,8 +737,7 @@ class TestUnknowns:
             if not key.startswith("windows:"):
                 continue
             findings = [f for ones in judge(spoilt, **policy).values() for f in ones]
-            about = {"windows:passive": "disk", "windows:" + READ_NAME: "disk_read"}
-            check = about.get(key, "tcp")
+            check = {"windows:passive": "disk", "windows:" + READ_NAME: "disk_read"}.get(key, "tcp")
             statuses = [f.status for f in findings if f.check == f"latency.{check}"]
             assert "error" in statuses, (key, statuses)
             seen += 1
@@ -815,8 +759,7 @@ def test_real_reports_are_read_on_the_host(judge, tmp_path):
     host = LiveHost()
     findings = judge(host, probes=probes)["database"]
     assert [finding.status for finding in findings] == ["warn", "error", "error"]
-    assert "log file sync mean 5.27 ms" in findings[0].why
-    assert "none of AWR" in findings[1].why
+    assert "log file sync mean 5.27 ms" in findings[0].why and "none of AWR" in findings[1].why
     # No SQL and no other text of a report is kept.
     assert set(host.evidence) - {f"windows:report {probe['path']}" for probe in probes} == {
         *("file:/proc/self/mountinfo", "processes:pmon")
@@ -843,7 +786,7 @@ class TestPools:
         assert finding.status == "skip" and "7.5 ms) of 50, no limit" in str(finding.why)
         assert "1.1 ms of it are the management's own" in str(finding.why)
 
-    @pytest.mark.parametrize(("limit", "status"), [(8, "pass"), (7, "fail"), (2, "fail")])
+    @cases("limit status", (8, "pass"), (7, "fail"), (2, "fail"))
     def test_a_limit(self, judge, limit, status):
         limits = [{"probe": "pool", "figure": "p50", "warn_ms": 1, "fail_ms": limit}]
         if status == "pass":

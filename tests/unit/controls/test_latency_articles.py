@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.controls.latency import rules_reports, rules_work
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding, keep_failed_causes
+from cases import cases
 from packs import FIXTURES
 
 Judge = Callable[..., dict[str, list[Finding]]]
@@ -100,14 +101,10 @@ class TestExadataCells:
 
     def test_a_dump_of_scans_alone_is_not_judged_by_single_reads(self, judge):
         (finding,) = judge(article("iolstats-seed-smartscan.txt"))["cell_slow_requests"]
-        assert (finding.status, finding.why) == (
-            "skip",
-            "All requests are of 64 KiB and more: scans.",
-        )
+        assert finding.status == "skip"
+        assert finding.why == "All requests are of 64 KiB and more: scans."
 
-    @pytest.mark.parametrize(
-        ("fast", "slow", "status"), [(200, 0, "pass"), (20, 0, "error"), (100, 100, "fail")]
-    )
+    @cases("fast slow status", (200, 0, "pass"), (20, 0, "error"), (100, 100, "fail"))
     def test_a_table_of_one_size(self, judge, fast, slow, status):
         """As the article prints it, with other numbers."""
         text = (
@@ -123,22 +120,20 @@ class TestExadataCells:
         (finding,) = judge(text)["cell_slow_requests"]
         assert finding.status == status
 
-    @pytest.mark.parametrize(
-        ("disk", "low_us", "status"),
-        [
-            ("CD_00_cel01", 8192, "pass"),
-            ("CD_00_cel01", 65536, "fail"),
-            ("FD_00_cel01", 8192, "fail"),
-            ("FD_15_cel01", 16384, "fail"),
-            ("FD_00_cel01", 4096, "warn"),
-            ("FD_00_cel01", 1024, "pass"),
-            ("PM_00_cel01", 8192, "fail"),
-            ("PM_00_cel01", 32, "pass"),
-            # The name tells no kind.
-            ("disk7", 8192, "error"),
-            ("disk7", 65536, "fail"),
-            ("disk7", 1024, "pass"),
-        ],
+    @cases(
+        "disk low_us status",
+        ("CD_00_cel01", 8192, "pass"),
+        ("CD_00_cel01", 65536, "fail"),
+        ("FD_00_cel01", 8192, "fail"),
+        ("FD_15_cel01", 16384, "fail"),
+        ("FD_00_cel01", 4096, "warn"),
+        ("FD_00_cel01", 1024, "pass"),
+        ("PM_00_cel01", 8192, "fail"),
+        ("PM_00_cel01", 32, "pass"),
+        # The name tells no kind.
+        ("disk7", 8192, "error"),
+        ("disk7", 65536, "fail"),
+        ("disk7", 1024, "pass"),
     )
     def test_the_limit_follows_the_kind_of_device(self, judge, disk, low_us, status):
         text = (
@@ -211,12 +206,10 @@ class TestSlob:
             "and 0.924 ms with 128): use awr_info.sh of SLOB and set cores of the probe."
         )
 
-    @pytest.mark.parametrize(
-        ("cpus", "says"),
-        [
-            (14.4, "The host CPUs are full first: the database uses 90 % of 16 cores."),
-            (5.9, "The storage is full first: the database uses 37 % of 16 cores, and a read"),
-        ],
+    @cases(
+        "cpus says",
+        (14.4, "The host CPUs are full first: the database uses 90 % of 16 cores."),
+        (5.9, "The storage is full first: the database uses 37 % of 16 cores, and a read"),
     )
     def test_which_side_is_full_first(self, judge, cpus, says):
         head = article("slob-awr_info-made-up.txt").split("\n")[0]
@@ -227,8 +220,7 @@ class TestSlob:
             row.format(32, cpus, 4000, 2010, 800),
         ]
         (finding,) = judge("\n".join([head, *lines]), cores=16)["saturation"]
-        assert finding.status == "warn"
-        assert says in finding.why
+        assert finding.status == "warn" and says in finding.why
         rising = [row.format(n, n / 8, 400 * n, 200 * n, 300) for n in (8, 16, 32)]
         assert judge("\n".join([head, *rising]), cores=16)["saturation"][0].status == "pass"
 
@@ -270,8 +262,7 @@ class TestSlob:
 
     def test_the_node_that_differs_is_named_in_the_title(self, judge):
         (finding,) = judge(article("awr-global-11.2-system.txt"))["instances"]
-        assert finding.status == "warn"
-        assert "instance 2: " in finding.title
+        assert finding.status == "warn" and "instance 2: " in finding.title
         assert "cluster_nodes.huge_pages" in rule_of("latency.instances").check.because_of
 
 
@@ -291,8 +282,7 @@ class TestBeforeAndAfter:
         before = article("apachebench-foreground-check.txt")
         after = article("apachebench-background-check.txt")
         (finding,) = judge(after, before=before)["tool_change"]
-        assert finding.status == "pass"
-        assert "requests/s 55.97 to 100.74 (+80.0 %)" in finding.in_use
+        assert finding.status == "pass" and "requests/s 55.97 to 100.74 (+80.0 %)" in finding.in_use
         (worse,) = judge(before, before=after)["tool_change"]
         assert worse.status == "fail"
         assert worse.why.startswith(
@@ -323,17 +313,14 @@ class TestLobsAndRedo:
             "the bottleneck is now redo, not LOB space."
         )
         (database,) = findings["database"]
-        assert database.status == "fail"
-        assert "log buffer space mean 75" in database.why
+        assert database.status == "fail" and "log buffer space mean 75" in database.why
         assert "log file switch (checkpoint incomplete) mean 16" in database.why
 
-    @pytest.mark.parametrize(
-        ("log_write", "fix"),
-        [
-            (None, "compare with 'log file parallel write'"),
-            (("1,000", "0"), "a log write takes only 0.4 ms, so faster storage does not help"),
-            (("1,000", "12"), "a log write takes 12 ms: latency.redo_members names the slowest"),
-        ],
+    @cases(
+        "log_write fix",
+        (None, "compare with 'log file parallel write'"),
+        (("1,000", "0"), "a log write takes only 0.4 ms, so faster storage does not help"),
+        (("1,000", "12"), "a log write takes 12 ms: latency.redo_members names the slowest"),
     )
     def test_storage_is_blamed_for_slow_log_writes_only(self, judge, log_write, fix):
         text = article("awr-11.2.0.3-top-and-statistics-cache.txt")
@@ -373,9 +360,12 @@ class TestTraffic:
         # 230.7 bytes of a frame without 54 bytes of headers.
         assert finding.in_use == "request_size: 177, reply_size: 177"
 
-    @pytest.mark.parametrize(
-        ("sizes", "status"),
-        [((80, 110), "pass"), ((12, 12), "warn"), ((100, 60), "pass"), ((80, 400), "warn")],
+    @cases(
+        "sizes status",
+        ((80, 110), "pass"),
+        ((12, 12), "warn"),
+        ((100, 60), "pass"),
+        ((80, 400), "warn"),
     )
     def test_a_probe_of_other_sizes(self, tmp_path, sizes, status):
         path = tmp_path / "tcpdump.txt"
@@ -389,9 +379,11 @@ class TestTraffic:
         if status == "warn":
             assert "the traffic has request_size: 80, reply_size: 110." in finding.why
 
-    @pytest.mark.parametrize(
-        ("sizes", "status"),
-        [({}, "warn"), ({"request_size": 80, "reply_size": 110}, "pass"), (None, "skip")],
+    @cases(
+        "sizes status",
+        ({}, "warn"),
+        ({"request_size": 80, "reply_size": 110}, "pass"),
+        (None, "skip"),
     )
     def test_sizes_of_live_connections(self, live, sizes, status):
         probes = [] if sizes is None else [{**latency_packs.RESPONDER, **sizes}]
@@ -404,26 +396,21 @@ class TestTraffic:
         )
 
     def test_a_probe_that_takes_the_sizes_itself(self, live):
-        probe = {**latency_packs.RESPONDER, "payload": "auto"}
-        assert live(LIVE, probes=[probe]).status == "pass"
+        assert live(LIVE, probes=[{**latency_packs.RESPONDER, "payload": "auto"}]).status == "pass"
 
     def test_a_port_without_traffic(self, live):
         finding = live({}, remarks=["no connection uses port 1521"])
         assert (finding.status, finding.why) == ("skip", "No connection uses port 1521.")
 
     def test_sizes_that_were_not_measured_are_unknown(self, live):
-        assert live(None).status == "error"
-        assert live(LIVE, window_seconds=0).status == "skip"
+        assert live(None).status == "error" and live(LIVE, window_seconds=0).status == "skip"
 
-    @pytest.mark.parametrize(
+    @cases(
         "text",
-        [
-            article("tcpdump-seed.txt") + "cut\n",
-            article("tcpdump-seed.txt").split("\n")[0] + "\n",
-            article("tcpdump-seed.txt").replace("oid1.50553", "oid1.http"),
-            article("tcpdump-seed.txt")
-            + article("tcpdump-seed.txt").replace("db01-vip", "db02-vip"),
-        ],
+        article("tcpdump-seed.txt") + "cut\n",
+        article("tcpdump-seed.txt").split("\n")[0] + "\n",
+        article("tcpdump-seed.txt").replace("oid1.50553", "oid1.http"),
+        article("tcpdump-seed.txt") + article("tcpdump-seed.txt").replace("db01-vip", "db02-vip"),
     )
     def test_what_is_not_understood_is_an_error(self, judge, text):
         assert judge(text)["payload_sizes"][0].status == "error"
@@ -436,8 +423,7 @@ def test_reads_may_come_from_the_page_cache(judge):
     finding = good._replace(because_of=rule_of("latency.database").check.because_of)
     cached = good._replace(check="async_io.direct_files", status="warn", because_of=())
     assert keep_failed_causes([finding, cached])[0].because_of == ("async_io.direct_files",)
-    direct = cached._replace(status="pass")
-    assert keep_failed_causes([finding, direct])[0].because_of == ()
+    assert keep_failed_causes([finding, cached._replace(status="pass")])[0].because_of == ()
 
 
 def rule_of(check: str) -> Any:
@@ -448,23 +434,19 @@ def rule_of(check: str) -> Any:
 class TestOratcptest:
     TEXT = article("oratcptest-250-bytes.txt")
 
-    @pytest.mark.parametrize(
-        ("latency", "status"),
-        [
-            ("0.685", "pass"),
-            ("5.000", "pass"),
-            ("5.010", "warn"),
-            ("6.850", "warn"),
-            ("85", "warn"),
-        ],
+    @cases(
+        "latency status",
+        ("0.685", "pass"),
+        ("5.000", "pass"),
+        ("5.010", "warn"),
+        ("6.850", "warn"),
+        ("85", "warn"),
     )
     def test_round_trips_have_the_limit_of_our_probe(self, judge, latency, status):
         text = self.TEXT.replace("Avg. latency = 0.685 ms", f"Avg. latency = {latency} ms")
         (finding,) = judge(text)["tool"]
-        assert (finding.status, finding.desired) == (
-            status,
-            "db01:1521 250 bytes mean at most 5 ms",
-        )
+        assert finding.status == status
+        assert finding.desired == "db01:1521 250 bytes mean at most 5 ms"
 
     def test_another_report_has_none(self, judge):
         (finding,) = judge(article("apachebench-background-check.txt"))["tool"]

@@ -6,23 +6,22 @@ from fractions import Fraction
 
 import pytest
 from ansible.module_utils.hostproof.controls.latency.figures import certain_share, least_share
+from cases import cases
 from latency_packs import event, mean_only, samples
 
 
-@pytest.mark.parametrize(
-    ("above", "count", "share"),
-    [
-        # Clopper and Pearson in closed form: none, and all of them.
-        (0, 100, 0.0),
-        (10, 10, 0.025 ** (1 / 10)),
-        (1, 100, 1 - 0.975 ** (1 / 100)),
-    ],
+@cases(
+    "above count share",
+    # Clopper and Pearson in closed form: none, and all of them.
+    (0, 100, 0.0),
+    (10, 10, 0.025 ** (1 / 10)),
+    (1, 100, 1 - 0.975 ** (1 / 100)),
 )
 def test_the_lower_end_of_an_exact_interval(above: int, count: int, share: float) -> None:
     assert least_share(above, count) == pytest.approx(share, abs=1e-6)
 
 
-@pytest.mark.parametrize(("above", "count"), [(2, 300), (16, 999), (60, 960), (390, 400)])
+@cases("above count", (2, 300), (16, 999), (60, 960), (390, 400))
 def test_the_tail_is_exact(above: int, count: int) -> None:
     """Summed in whole numbers, from the other end than the probe does."""
     share = Fraction(least_share(above, count))

@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.controls.latency.parsers import wait_chains
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from ansible.module_utils.hostproof.parsers.oracle.sqlplus_rows import Row
+from cases import cases
 from packs import FIXTURES, Machine
 
 Judge = Callable[..., dict[str, list[Finding]]]
@@ -35,16 +36,11 @@ def judge(validate_finding) -> Judge:
 
 
 def database(version: str = "19.0.0.0.0", **running: str | None) -> Machine:
-    machine = oracle_packs.story(version, **running)
-    return machine.command("uname -s", "Linux\n")
+    return oracle_packs.story(version, **running).command("uname -s", "Linux\n")
 
 
 def row(
-    session: str,
-    blocker: str | None,
-    event: str,
-    signature: str,
-    seconds: str = IN_WAIT,
+    session: str, blocker: str | None, event: str, signature: str, seconds: str = IN_WAIT
 ) -> str:
     """As the query prints one: ``session`` and ``blocker`` are "SID,SERIAL"."""
     own = session.replace(",", "|")
@@ -78,8 +74,7 @@ class TestParameters:
     def test_event_44951_of_the_running_instance(self, judge):
         event = "44951 TRACE NAME CONTEXT FOREVER, LEVEL 1024"
         (finding,) = judge(database("11.2.0.3.0", event=event))["lob_reclaim_event"]
-        assert finding.status == "warn"
-        assert finding.in_use == "level 1024"
+        assert finding.status == "warn" and finding.in_use == "level 1024"
         assert "at 16, 32 and 512 the test took longer than without it" in finding.why
         (finding,) = judge(database("11.2.0.3.0", event=event.replace("1024", "3")))[
             "lob_reclaim_event"
@@ -110,12 +105,10 @@ class TestParameters:
         text = machine.commands[oracle_packs.QUERY].stdout
         machine.command(oracle_packs.QUERY, text.replace("|running|event|\\0|\n", ""))
         (finding,) = judge(machine)["lob_reclaim_event"]
-        assert finding.status == "error"
-        assert "recorded without these parameters" in finding.why
+        assert finding.status == "error" and "recorded without these parameters" in finding.why
 
     def test_nobody_is_asked_where_the_policy_forbids_it(self, judge):
-        machine = database()
-        machine.deny("command:" + oracle_packs.QUERY, "command:" + oracle_packs.CHAINS)
+        machine = database().deny("command:" + oracle_packs.QUERY, "command:" + oracle_packs.CHAINS)
         findings = judge(machine, query_instances=False)
         assert [finding.status for finding in findings["lob_reclaim_event"]] == ["skip"]
         assert [finding.why for finding in findings["wait_chains"]] == [
@@ -131,9 +124,7 @@ class TestWaitChains:
         (finding,) = judge(machine)["wait_chains"]
         return finding
 
-    @pytest.mark.parametrize(
-        ("version", "status"), [("11.1.0.6.0", "pass"), ("10.2.0.5.0", "skip")]
-    )
+    @cases("version status", ("11.1.0.6.0", "pass"), ("10.2.0.5.0", "skip"))
     def test_the_first_release_with_the_view(self, judge, version, status):
         assert self.judge_rows(judge, version=version).status == status
 
@@ -168,10 +159,8 @@ class TestWaitChains:
     def test_few_that_wait_for_a_moment_pass(self, judge):
         rows = [row(f"{sid},1", "99,7", "enq: TX - row lock contention", "x") for sid in (1, 2)]
         finding = self.judge_rows(judge, *rows)
-        assert (finding.status, finding.in_use) == (
-            "pass",
-            "2 sessions wait for 99,7, at most 2 s (x)",
-        )
+        assert finding.status == "pass"
+        assert finding.in_use == "2 sessions wait for 99,7, at most 2 s (x)"
         assert self.judge_rows(judge).in_use == "no session is blocked"
 
     def test_a_minute_fails_and_an_idle_holder_is_named(self, judge):
@@ -180,8 +169,7 @@ class TestWaitChains:
             row("99,7", None, "SQL*Net message from client", "x", "300"),
         ]
         finding = self.judge_rows(judge, *rows)
-        assert finding.status == "fail"
-        assert "holds a lock and is idle" in finding.fix
+        assert finding.status == "fail" and "holds a lock and is idle" in finding.fix
 
     def test_a_cycle_fails(self, judge):
         rows = [row("1,1", "2,1", "a", "x", "0"), row("2,1", "1,1", "a", "x", "0")]
@@ -196,8 +184,7 @@ class TestWaitChains:
     def test_text_of_the_database_is_bounded(self):
         fields = ("1", "1", "1", "FALSE", None, None, None, "\x1b[2J" + "y" * 999, "a\nb", None)
         (link,) = wait_chains.parse([Row("chain", fields)])
-        assert re.fullmatch(r"\?\[2Jy+", link.signature)
-        assert len(link.signature) == 200
+        assert re.fullmatch(r"\?\[2Jy+", link.signature) and len(link.signature) == 200
         assert (link.event, link.seconds) == ("a?b", None)
 
     def test_before_11_1_there_is_no_such_view(self, judge):

@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.controls.latency.measurement import lobs, re
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
+from cases import cases
 from latency_packs import event, machine
 from packs import FIXTURES
 
@@ -69,24 +70,21 @@ def statuses(found: dict[str, Finding]) -> list[str]:
 class TestTheSeed:
     """The texts of the article (tests/fixtures/latency/SOURCES.md), without a first page."""
 
-    @pytest.mark.parametrize(
-        ("name", "contention", "direct"),
-        [
-            ("awr-11.2.0.3-top-enq-hw.txt", "fail", "warn"),
-            ("awr-11.2.0.3-top-event-not-set.txt", "fail", "warn"),
-            ("awr-11.2.0.3-top-event-3.txt", "fail", "warn"),
-            # The wait is less, and the work took longer.
-            ("awr-11.2.0.3-top-event-16.txt", "warn", "warn"),
-            ("awr-11.2.0.3-top-event-32.txt", "warn", "warn"),
-            ("awr-11.2.0.3-top-event-512.txt", "pass", "warn"),
-            # With CACHE: no direct write is left.
-            ("awr-11.2.0.3-top-and-statistics-cache.txt", "warn", "skip"),
-            ("awr-11.2.0.3-statistics-nocache.txt", "skip", "skip"),
-        ],
+    @cases(
+        "name contention direct",
+        ("awr-11.2.0.3-top-enq-hw.txt", "fail", "warn"),
+        ("awr-11.2.0.3-top-event-not-set.txt", "fail", "warn"),
+        ("awr-11.2.0.3-top-event-3.txt", "fail", "warn"),
+        # The wait is less, and the work took longer.
+        ("awr-11.2.0.3-top-event-16.txt", "warn", "warn"),
+        ("awr-11.2.0.3-top-event-32.txt", "warn", "warn"),
+        ("awr-11.2.0.3-top-event-512.txt", "pass", "warn"),
+        # With CACHE: no direct write is left.
+        ("awr-11.2.0.3-top-and-statistics-cache.txt", "warn", "skip"),
+        ("awr-11.2.0.3-statistics-nocache.txt", "skip", "skip"),
     )
     def test_each_text(self, read, name, contention, direct):
-        findings = read(name)
-        assert statuses(findings) == [contention, direct, "skip", "skip"]
+        assert statuses(read(name)) == [contention, direct, "skip", "skip"]
 
     def test_32_percent_do_not_pass(self, read):
         finding = read("awr-11.2.0.3-top-enq-hw.txt")["lob_contention"]
@@ -110,8 +108,7 @@ class TestTheSeed:
         before = str(read(name, release="11.2.0.2.3")["lob_contention"].why)
         assert "fixed in 11.2.0.3.0 and later (J. Wartak, 2014)" in before
         assert "This is 11.2.0.2.3." in before
-        after = str(read(name, release="11.2.0.3.8")["lob_contention"].why)
-        assert "11.2.0.3.0" not in after
+        assert "11.2.0.3.0" not in str(read(name, release="11.2.0.3.8")["lob_contention"].why)
         assert "does not contain the release" in str(read(name)["lob_contention"].why)
 
 
@@ -136,7 +133,7 @@ def test_a_recording_without_figures_is_an_error(told):
     assert statuses(told(None)) == ["error"] * 4
 
 
-@pytest.mark.parametrize("figures", [[], {"share of x": None}, {"release": ["19"]}, "x"])
+@cases("figures", [], {"share of x": None}, {"release": ["19"]}, "x")
 def test_figures_of_another_shape_are_no_answer(told, figures):
     assert statuses(told(figures)) == ["error"] * 4
 
@@ -144,9 +141,7 @@ def test_figures_of_another_shape_are_no_answer(told, figures):
 class TestShares:
     HW = lobs.SHARE + lobs.HW
 
-    @pytest.mark.parametrize(
-        ("share", "status"), [(4.9, "pass"), (5, "warn"), (19.9, "warn"), (20, "fail")]
-    )
+    @cases("share status", (4.9, "pass"), (5, "warn"), (19.9, "warn"), (20, "fail"))
     def test_each_status_of_contention(self, told, share, status):
         assert told({**WHOLE, self.HW: share})["lob_contention"].status == status
 
@@ -162,30 +157,22 @@ class TestShares:
         with pytest.raises(PolicyError, match="latency_lob_fail_percent must not be below"):
             audit.judge_host(machine("sda"), {"latency": values})
 
-    @pytest.mark.parametrize(
-        ("statistics", "said"),
-        [
-            (
-                {lobs.LOB_WRITES: 0.0, lobs.DIRECT_LOB_WRITES: 0.0, lobs.DIRECT_WRITES: 9.0},
-                "tables",
-            ),
-            (
-                {lobs.LOB_WRITES: 9.0, lobs.DIRECT_LOB_WRITES: 9.0, lobs.DIRECT_WRITES: 9.0},
-                "NOCACHE",
-            ),
-            (
-                {lobs.LOB_WRITES: 9.0, lobs.DIRECT_LOB_WRITES: 0.0, lobs.DIRECT_WRITES: 9.0},
-                "through",
-            ),
-        ],
+    @cases(
+        "statistics said",
+        ({lobs.LOB_WRITES: 0.0, lobs.DIRECT_LOB_WRITES: 0.0, lobs.DIRECT_WRITES: 9.0}, "tables"),
+        ({lobs.LOB_WRITES: 9.0, lobs.DIRECT_LOB_WRITES: 9.0, lobs.DIRECT_WRITES: 9.0}, "NOCACHE"),
+        ({lobs.LOB_WRITES: 9.0, lobs.DIRECT_LOB_WRITES: 0.0, lobs.DIRECT_WRITES: 9.0}, "through"),
     )
     def test_what_is_behind_it(self, told, statistics, said):
         totals = {lobs.TOTAL + name: value for name, value in statistics.items()}
         assert said in str(told({**WHOLE, self.HW: 30.0, **totals})["lob_contention"].why)
 
-    @pytest.mark.parametrize(
-        ("share", "lob", "status"),
-        [(40.0, 100.0, "fail"), (40.0, 30.0, "warn"), (40.0, 10.0, "pass"), (40.0, 0.0, "pass")],
+    @cases(
+        "share lob status",
+        (40.0, 100.0, "fail"),
+        (40.0, 30.0, "warn"),
+        (40.0, 10.0, "pass"),
+        (40.0, 0.0, "pass"),
     )
     def test_of_direct_writes_the_part_of_lobs_counts(self, told, share, lob, status):
         figures = {
@@ -228,21 +215,18 @@ class TestShares:
 
 
 class TestParameters:
-    @pytest.mark.parametrize(
-        ("level", "release", "status", "said"),
-        [
-            (3.0, "11.2.0.3.8", "pass", None),
-            (15.0, "11.2.0.3.8", "pass", None),
-            (16.0, "11.2.0.3.8", "warn", "at 16, 32 and 512 the test took longer"),
-            (32.0, "11.2.0.3.8", "warn", "longer than without it"),
-            (2000.0, "11.2.0.3.8", "warn", "above 1024 it is 1024"),
-            (3.0, "19.0.0.0.0", "warn", "SecureFiles"),
-            (lobs.NOT_SHOWN, "11.2.0.3.8", "warn", "its level is not shown"),
-        ],
+    @cases(
+        "level release status said",
+        (3.0, "11.2.0.3.8", "pass", None),
+        (15.0, "11.2.0.3.8", "pass", None),
+        (16.0, "11.2.0.3.8", "warn", "at 16, 32 and 512 the test took longer"),
+        (32.0, "11.2.0.3.8", "warn", "longer than without it"),
+        (2000.0, "11.2.0.3.8", "warn", "above 1024 it is 1024"),
+        (3.0, "19.0.0.0.0", "warn", "SecureFiles"),
+        (lobs.NOT_SHOWN, "11.2.0.3.8", "warn", "its level is not shown"),
     )
     def test_the_event(self, told, level, release, status, said):
-        figures = {**SET, lobs.EVENT: level, lobs.RELEASE: release}
-        finding = told(figures)["lob_reclaim_event"]
+        finding = told({**SET, lobs.EVENT: level, lobs.RELEASE: release})["lob_reclaim_event"]
         assert finding.status == status
         if said:
             assert said in str(finding.why)
@@ -251,29 +235,27 @@ class TestParameters:
         assert told(SET)["lob_reclaim_event"].status == "pass"
         assert told(WHOLE)["lob_reclaim_event"].status == "skip"
 
-    @pytest.mark.parametrize(
-        ("release", "compatible", "value", "status", "in_use"),
-        [
-            ("19.0.0.0.0", "19.0.0", None, "pass", "PREFERRED (the default, COMPATIBLE 19.0.0)"),
-            ("19.0.0.0.0", "11.2.0.4.0", None, "warn", "PERMITTED (the default, COMPATIBLE 11"),
-            ("19.0.0.0.0", None, None, "pass", "PREFERRED (the default)"),
-            ("at least 12.2", None, None, "pass", "PREFERRED (the default)"),
-            ("19.0.0.0.0", "19.0.0", "always", "pass", "ALWAYS (set"),
-            ("19.0.0.0.0", "19.0.0", "never", "warn", "NEVER (set"),
-            ("19.0.0.0.0", "19.0.0", "ignore", "warn", "IGNORE (set"),
-            ("19.0.0.0.0", "19.0.0", "force", "warn", "FORCE (set"),
-            ("23.26.0.0.0", "23.6.0", "force", "warn", "FORCE (set"),
-            ("11.2.0.2.3", "11.2.0.2.0", "always", "warn", "ALWAYS (set"),
-            ("11.1.0.7.0", "11.1.0.7.0", "force", "warn", "FORCE (set"),
-            ("11.2.0.3.8", "11.2.0.3.0", "always", "warn", "ALWAYS (set"),
-            ("11.2.0.4.0", "11.2.0.4.0", "always", "pass", "ALWAYS (set"),
-            ("at least 11.1", None, "always", "skip", None),
-            ("11.2.0.3.8", "11.2.0.3.0", "permitted", "skip", None),
-            (None, None, "always", "skip", None),
-            ("11.2.0.4.0", "11.2.0.4.0", "never", "skip", None),
-            ("at least 11.1", None, None, "skip", None),
-            (None, None, "never", "skip", None),
-        ],
+    @cases(
+        "release compatible value status in_use",
+        ("19.0.0.0.0", "19.0.0", None, "pass", "PREFERRED (the default, COMPATIBLE 19.0.0)"),
+        ("19.0.0.0.0", "11.2.0.4.0", None, "warn", "PERMITTED (the default, COMPATIBLE 11"),
+        ("19.0.0.0.0", None, None, "pass", "PREFERRED (the default)"),
+        ("at least 12.2", None, None, "pass", "PREFERRED (the default)"),
+        ("19.0.0.0.0", "19.0.0", "always", "pass", "ALWAYS (set"),
+        ("19.0.0.0.0", "19.0.0", "never", "warn", "NEVER (set"),
+        ("19.0.0.0.0", "19.0.0", "ignore", "warn", "IGNORE (set"),
+        ("19.0.0.0.0", "19.0.0", "force", "warn", "FORCE (set"),
+        ("23.26.0.0.0", "23.6.0", "force", "warn", "FORCE (set"),
+        ("11.2.0.2.3", "11.2.0.2.0", "always", "warn", "ALWAYS (set"),
+        ("11.1.0.7.0", "11.1.0.7.0", "force", "warn", "FORCE (set"),
+        ("11.2.0.3.8", "11.2.0.3.0", "always", "warn", "ALWAYS (set"),
+        ("11.2.0.4.0", "11.2.0.4.0", "always", "pass", "ALWAYS (set"),
+        ("at least 11.1", None, "always", "skip", None),
+        ("11.2.0.3.8", "11.2.0.3.0", "permitted", "skip", None),
+        (None, None, "always", "skip", None),
+        ("11.2.0.4.0", "11.2.0.4.0", "never", "skip", None),
+        ("at least 11.1", None, None, "skip", None),
+        (None, None, "never", "skip", None),
     )
     def test_secure_files(self, told, release, compatible, value, status, in_use):
         names = {lobs.RELEASE: release, lobs.COMPATIBLE: compatible, lobs.SECUREFILE: value}

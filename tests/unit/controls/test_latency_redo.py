@@ -2,6 +2,7 @@
 
 import latency_packs
 import pytest
+from cases import cases
 from latency_packs import disk, machine
 from nfs_packs import shown
 from packs import Machine
@@ -56,17 +57,15 @@ def test_the_slowest_member_has_a_name(judge):
     assert finding.values == {f"{SECOND} write_ms": 10.0, f"{FIRST} write_ms": 0.5}
 
 
-@pytest.mark.parametrize("other", [FAST, ((300, 290),) * 3])
+@cases("other", FAST, ((300, 290),) * 3)
 def test_members_of_similar_devices(judge, other):
     (finding,) = judge(host(FIRST, SECOND, other=other))
-    assert finding.status == "pass"
-    assert f"{SECOND} on sdb" in finding.in_use
+    assert finding.status == "pass" and f"{SECOND} on sdb" in finding.in_use
 
 
 def test_data_files_and_control_files_are_no_members(judge):
     (finding,) = judge(host(SECOND, other=SLOW))
-    assert finding.status == "pass"
-    assert list(finding.values) == [f"{SECOND} write_ms"]
+    assert finding.status == "pass" and list(finding.values) == [f"{SECOND} write_ms"]
 
 
 def test_an_idle_device_has_no_latency(judge):

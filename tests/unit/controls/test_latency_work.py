@@ -13,6 +13,7 @@ from ansible.module_utils.hostproof.controls.latency.parsers import slob_conf
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
+from cases import cases
 from packs import FIXTURES
 
 Judge = Callable[..., dict[str, Finding]]
@@ -80,7 +81,7 @@ class TestACore:
             "unit": "per second",
         }
 
-    @pytest.mark.parametrize(("least", "status"), [(230000, "pass"), (231000, "fail")])
+    @cases("least status", (230000, "pass"), (231000, "fail"))
     def test_a_limit(self, judge, least, status):
         limit = {"logical_reads_per_core": least}
         finding = judge(fixture("awr-10.2-slob.txt"), cores=8, policy=limit)["logical_reads"]
@@ -90,16 +91,14 @@ class TestACore:
     def test_a_limit_without_cores_is_not_judged(self, judge):
         limit = {"logical_reads_per_core": 100}
         finding = judge(fixture("awr-10.2-slob.txt"), policy=limit)["logical_reads"]
-        assert finding.status == "error"
-        assert "set cores of the probe" in finding.why
+        assert finding.status == "error" and "set cores of the probe" in finding.why
 
     def test_a_run_that_reads_disks_tells_nothing_of_processors(self, judge):
         limit = {"logical_reads_per_core": 100}
         finding = judge(fixture("slob-awr_info-made-up.txt"), cores=4, policy=limit)[
             "logical_reads"
         ]
-        assert finding.status == "error"
-        assert "a buffer cache that holds all" in finding.why
+        assert finding.status == "error" and "a buffer cache that holds all" in finding.why
 
     def test_requests_to_the_disks(self, judge):
         finding = judge(fixture("slob-awr_info-made-up.txt"), cores=4)["logical_reads"]
@@ -116,8 +115,7 @@ class TestACore:
         assert judge(fixture("awr-11.2.0.3-top-enq-hw.txt"))["logical_reads"].status == "skip"
 
     def test_many_runs_are_told_shortly(self, judge):
-        finding = judge(info(*range(1000, 1020)))["logical_reads"]
-        assert finding.in_use.endswith("; and 14 more")
+        assert judge(info(*range(1000, 1020)))["logical_reads"].in_use.endswith("; and 14 more")
 
 
 class TestAChange:
@@ -126,8 +124,7 @@ class TestAChange:
         finding = judge(after, before=before)["throughput_change"]
         assert finding.status == "fail"
         percent = finding.values["64 sessions change"]
-        assert -12 < percent < -3
-        assert finding.in_use.startswith(f"64 sessions: {percent:+.1f} % (")
+        assert -12 < percent < -3 and finding.in_use.startswith(f"64 sessions: {percent:+.1f} % (")
 
     def test_the_same_and_more_pass(self, judge):
         before = info(*runs(8_000_000, 0.02, seed=2))
@@ -142,20 +139,17 @@ class TestAChange:
         finding = judge(info(*[100] * 5), before=info(*[100] * 5))["throughput_change"]
         assert (finding.status, finding.in_use) == ("pass", "64 sessions: +0.0 % (+0.0 to +0.0 %)")
 
-    @pytest.mark.parametrize(
-        ("after", "before", "says"),
-        [
-            (info(*[100] * 4), info(*[90] * 9), "64 sessions: 9 before, 4 after"),
-            (info(*[9] * 5), info(*[9] * 5, sessions=8), "8 sessions: 5 before, 0 after"),
-            (info(*[9] * 5), info(*[0] * 5), "64 sessions: 5 before, 5 after"),
-            (info(*[9] * 5), "1|30000|29462|98.207|\n", "the earlier result has no reads"),
-            (info(*[9] * 5), "no report", "it is none of AWR"),
-        ],
+    @cases(
+        "after before says",
+        (info(*[100] * 4), info(*[90] * 9), "64 sessions: 9 before, 4 after"),
+        (info(*[9] * 5), info(*[9] * 5, sessions=8), "8 sessions: 5 before, 0 after"),
+        (info(*[9] * 5), info(*[0] * 5), "64 sessions: 5 before, 5 after"),
+        (info(*[9] * 5), "1|30000|29462|98.207|\n", "the earlier result has no reads"),
+        (info(*[9] * 5), "no report", "it is none of AWR"),
     )
     def test_too_few_runs_are_no_pass(self, judge, after, before, says):
         finding = judge(after, before=before)["throughput_change"]
-        assert finding.status == "error"
-        assert says in finding.why
+        assert finding.status == "error" and says in finding.why
 
     def test_one_number_of_sessions_of_two_is_no_pass(self, judge):
         both = info(*[9] * 5) + info(9, sessions=8).partition("\n")[2]
@@ -181,33 +175,28 @@ class TestAChange:
 class TestTheSettings:
     def test_sound_ones(self, judge):
         finding = judge(info(9), slob_conf=CONF)["slob_settings"]
-        assert finding.status == "pass"
-        assert "SCALE=80M" in finding.in_use
+        assert finding.status == "pass" and "SCALE=80M" in finding.in_use
         assert "PASSWD" not in finding.in_use
 
-    @pytest.mark.parametrize(
-        ("line", "says"),
-        [
-            ("WORK_LOOP=1000", "WORK_LOOP=1000 ends each session by itself"),
-            ("THINK_TM_FREQUENCY=5", "THINK_TM_FREQUENCY=5 has sessions sleep"),
-            ("DO_HOTSPOT=TRUE", "DO_HOTSPOT=TRUE has sessions wait"),
-            ("export DO_UPDATE_HOTSPOT='true'", "DO_UPDATE_HOTSPOT=true has"),
-            ("HOT_SCHEMA_FREQUENCY=3", "HOT_SCHEMA_FREQUENCY=3 has"),
-        ],
+    @cases(
+        "line says",
+        ("WORK_LOOP=1000", "WORK_LOOP=1000 ends each session by itself"),
+        ("THINK_TM_FREQUENCY=5", "THINK_TM_FREQUENCY=5 has sessions sleep"),
+        ("DO_HOTSPOT=TRUE", "DO_HOTSPOT=TRUE has sessions wait"),
+        ("export DO_UPDATE_HOTSPOT='true'", "DO_UPDATE_HOTSPOT=true has"),
+        ("HOT_SCHEMA_FREQUENCY=3", "HOT_SCHEMA_FREQUENCY=3 has"),
     )
     def test_what_spoils_a_run(self, judge, line, says):
         finding = judge(info(9), slob_conf=CONF + line + "\n")["slob_settings"]
-        assert finding.status == "warn"
-        assert says in finding.why
+        assert finding.status == "warn" and says in finding.why
 
-    @pytest.mark.parametrize("text", ["", "SYSDBA_PASSWD=very-secret\n", "SCALE=$(touch /tmp/x)\n"])
+    @cases("text", "", "SYSDBA_PASSWD=very-secret\n", "SCALE=$(touch /tmp/x)\n")
     def test_no_slob_conf(self, judge, text):
         with pytest.raises(ParseError) as problem:
             slob_conf.parse(text)
         assert "very-secret" not in str(problem.value)
         finding = judge(info(9), slob_conf=text)["slob_settings"]
-        assert finding.status == "error"
-        assert "slob.conf" in finding.why
+        assert finding.status == "error" and "slob.conf" in finding.why
 
     def test_a_file_that_is_not_there(self, judge):
         finding = judge(info(9), slob_conf=Path("/nonexistent/slob.conf"))["slob_settings"]

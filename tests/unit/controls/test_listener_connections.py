@@ -6,6 +6,7 @@ import re
 import pytest
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.parsers.oracle import listener_log, oracle_net
+from cases import cases
 from listener_packs import AGENT, ESTABLISH, GRID, LIMITED, LOG, OPEN, linux, listener_policy, wants
 
 ON = "TCP.VALIDNODE_CHECKING = yes\n"
@@ -15,8 +16,7 @@ OWN = {"db01_example_com": "192.0.2.10"}
 @pytest.fixture
 def one(valid):
     def judge(machine, **changes):
-        policies = {"listener_rate_limit": listener_policy(**changes)}
-        findings = audit.judge_host(machine, policies)
+        findings = audit.judge_host(machine, {"listener_rate_limit": listener_policy(**changes)})
         return {finding.check.partition(".")[2]: finding for finding in findings}
 
     judged = valid(judge)
@@ -31,19 +31,17 @@ def host(text=OPEN, **options):
 REJECTED = ON + "TCP.INVITED_NODES = (192.0.2.9)\n"
 
 
-@pytest.mark.parametrize(
-    ("check", "machine", "first"),
-    [
-        ("loaded", lambda: host(changed=8000), None),
-        ("loaded", lambda: host(changed=8000).sqlnet(REJECTED), "valid_nodes"),
-        ("loaded", lambda: linux().listener(OPEN).sqlnet(REJECTED), "valid_nodes"),
-        ("queue_size", lambda: linux().listener(LIMITED).socket(1521, 128), None),
-        (
-            "queue_size",
-            lambda: linux().listener(LIMITED).socket(1521, 128).sqlnet(REJECTED),
-            "valid_nodes",
-        ),
-    ],
+@cases(
+    "check machine first",
+    ("loaded", lambda: host(changed=8000), None),
+    ("loaded", lambda: host(changed=8000).sqlnet(REJECTED), "valid_nodes"),
+    ("loaded", lambda: linux().listener(OPEN).sqlnet(REJECTED), "valid_nodes"),
+    ("queue_size", lambda: linux().listener(LIMITED).socket(1521, 128), None),
+    (
+        "queue_size",
+        lambda: linux().listener(LIMITED).socket(1521, 128).sqlnet(REJECTED),
+        "valid_nodes",
+    ),
 )
 def test_no_restart_of_a_listener_that_would_not_start_again(one, check, machine, first):
     finding = one(check, machine(), **wants())
@@ -54,77 +52,72 @@ def test_no_restart_of_a_listener_that_would_not_start_again(one, check, machine
 
 
 class TestValidNodes:
-    @pytest.mark.parametrize(
-        ("text", "found", "status", "fix"),
-        [
-            ("SQLNET.EXPIRE_TIME = 10\n", {}, "skip", ""),
-            ("tcp.invited_nodes = (app9)\n", {}, "skip", ""),
-            ("tcp.validnode_checking = no\ntcp.invited_nodes = (app9)\n", {}, "skip", ""),
-            (ON + "TCP.INVITED_NODES = (db01.example.com)\n", OWN, "pass", ""),
-            (ON + "TCP.INVITED_NODES = (DB01, 192.0.2.9)\n", {"DB01": "192.0.2.10"}, "pass", ""),
-            (ON + "TCP.INVITED_NODES = (192.0.2.10)\n", {}, "pass", ""),
-            (ON + "TCP.INVITED_NODES = (192.0.2.*)\n", {}, "pass", ""),
-            (ON + "TCP.INVITED_NODES = (192.0.2.0/24, 10.1.0.0/16)\n", {}, "pass", ""),
-            (ON + "TCP.INVITED_NODES = (dbalias)\n", {"dbalias": "192.0.2.10"}, "pass", ""),
-            (
-                ON + "TCP.INVITED_NODES = (db01.example.com, app9)\n",
-                {**OWN, "app9": ""},
-                "fail",
-                "correct app9 in the lists",
-            ),
-            (
-                "tcp.validnode_checking=YES\ntcp.invited_nodes=\n  (db01.example.com,\n   app9)\n",
-                {**OWN, "app9": ""},
-                "fail",
-                "correct app9 in the lists",
-            ),
-            (ON + "TCP.INVITED_NODES = (192.0.2.9)\n", {}, "fail", "add db01.example.com to"),
-            (ON + "TCP.INVITED_NODES = (10.1.0.0/16)\n", {}, "fail", "add db01.example.com to"),
-            (
-                ON + "TCP.INVITED_NODES = (app1)\n",
-                {"app1": "192.0.2.9"},
-                "fail",
-                "add db01.example.com to",
-            ),
-            (ON + "TCP.INVITED_NODES = (db01.example.com)\n", {"db01_example_com": ""}, "fail", ""),
-            (ON + "TCP.EXCLUDED_NODES = (app9)\n", {"app9": ""}, "fail", "correct app9"),
-            (ON + "TCP.EXCLUDED_NODES = (app9)\n", {"app9": "192.0.2.9"}, "pass", ""),
-            (ON + "TCP.INVITED_NODES = (192.*.*.*)\n", {}, "pass", ""),
-            (ON + "TCP.INVITED_NODES = (10.*)\n", {}, "fail", "add db01.example.com to"),
-            (ON + "TCP.INVITED_NODES = (::1, 2001:db8::/32, 192.0.2.10)\n", {}, "pass", ""),
-            ("tcp.validnode_checking = (yes)\ntcp.invited_nodes = (10.1.0.1)\n", {}, "fail", ""),
-            # * is for IPv4 addresses; what is not an address is a name.
-            (ON + "TCP.INVITED_NODES = (*.example.com, 192.0.2.10)\n", {}, "fail", "*.example.com"),
-            (ON + "TCP.INVITED_NODES = (192.0.2.10, 192.0.2.300)\n", {}, "fail", "192.0.2.300"),
-            (ON + "TCP.INVITED_NODES = (192.0.2.10, 10.1.0.0/33)\n", {}, "fail", "10.1.0.0/33"),
-            # Connections between addresses of this host do not come from a loopback address.
-            (ON + "TCP.INVITED_NODES = (127.0.0.1)\n", {}, "fail", "add db01.example.com to"),
-            (
-                ON + "TCP.INVITED_NODES = (localhost)\n",
-                {"localhost": "127.0.0.1"},
-                "fail",
-                "add db01.example.com to",
-            ),
-        ],
+    @cases(
+        "text found status fix",
+        ("SQLNET.EXPIRE_TIME = 10\n", {}, "skip", ""),
+        ("tcp.invited_nodes = (app9)\n", {}, "skip", ""),
+        ("tcp.validnode_checking = no\ntcp.invited_nodes = (app9)\n", {}, "skip", ""),
+        (ON + "TCP.INVITED_NODES = (db01.example.com)\n", OWN, "pass", ""),
+        (ON + "TCP.INVITED_NODES = (DB01, 192.0.2.9)\n", {"DB01": "192.0.2.10"}, "pass", ""),
+        (ON + "TCP.INVITED_NODES = (192.0.2.10)\n", {}, "pass", ""),
+        (ON + "TCP.INVITED_NODES = (192.0.2.*)\n", {}, "pass", ""),
+        (ON + "TCP.INVITED_NODES = (192.0.2.0/24, 10.1.0.0/16)\n", {}, "pass", ""),
+        (ON + "TCP.INVITED_NODES = (dbalias)\n", {"dbalias": "192.0.2.10"}, "pass", ""),
+        (
+            ON + "TCP.INVITED_NODES = (db01.example.com, app9)\n",
+            {**OWN, "app9": ""},
+            "fail",
+            "correct app9 in the lists",
+        ),
+        (
+            "tcp.validnode_checking=YES\ntcp.invited_nodes=\n  (db01.example.com,\n   app9)\n",
+            {**OWN, "app9": ""},
+            "fail",
+            "correct app9 in the lists",
+        ),
+        (ON + "TCP.INVITED_NODES = (192.0.2.9)\n", {}, "fail", "add db01.example.com to"),
+        (ON + "TCP.INVITED_NODES = (10.1.0.0/16)\n", {}, "fail", "add db01.example.com to"),
+        (
+            ON + "TCP.INVITED_NODES = (app1)\n",
+            {"app1": "192.0.2.9"},
+            "fail",
+            "add db01.example.com to",
+        ),
+        (ON + "TCP.INVITED_NODES = (db01.example.com)\n", {"db01_example_com": ""}, "fail", ""),
+        (ON + "TCP.EXCLUDED_NODES = (app9)\n", {"app9": ""}, "fail", "correct app9"),
+        (ON + "TCP.EXCLUDED_NODES = (app9)\n", {"app9": "192.0.2.9"}, "pass", ""),
+        (ON + "TCP.INVITED_NODES = (192.*.*.*)\n", {}, "pass", ""),
+        (ON + "TCP.INVITED_NODES = (10.*)\n", {}, "fail", "add db01.example.com to"),
+        (ON + "TCP.INVITED_NODES = (::1, 2001:db8::/32, 192.0.2.10)\n", {}, "pass", ""),
+        ("tcp.validnode_checking = (yes)\ntcp.invited_nodes = (10.1.0.1)\n", {}, "fail", ""),
+        # * is for IPv4 addresses; what is not an address is a name.
+        (ON + "TCP.INVITED_NODES = (*.example.com, 192.0.2.10)\n", {}, "fail", "*.example.com"),
+        (ON + "TCP.INVITED_NODES = (192.0.2.10, 192.0.2.300)\n", {}, "fail", "192.0.2.300"),
+        (ON + "TCP.INVITED_NODES = (192.0.2.10, 10.1.0.0/33)\n", {}, "fail", "10.1.0.0/33"),
+        # Connections between addresses of this host do not come from a loopback address.
+        (ON + "TCP.INVITED_NODES = (127.0.0.1)\n", {}, "fail", "add db01.example.com to"),
+        (
+            ON + "TCP.INVITED_NODES = (localhost)\n",
+            {"localhost": "127.0.0.1"},
+            "fail",
+            "add db01.example.com to",
+        ),
     )
     def test_what_the_next_start_makes_of_the_lists(self, one, text, found, status, fix):
         finding = one("valid_nodes", host().sqlnet(text, **found))
         assert (finding.status, fix in (finding.fix or "")) == (status, True), finding
         if status == "fail":
-            assert finding.failing_layer == "persisted"
-            assert "TNS-00584" in finding.why
+            assert finding.failing_layer == "persisted" and "TNS-00584" in finding.why
             assert "do not restart the listener before" in finding.why
 
-    @pytest.mark.parametrize(
-        ("lists", "status"),
-        [
-            ("TCP.EXCLUDED_NODES = (192.0.2.10)\n", "fail"),
-            ("TCP.EXCLUDED_NODES = (192.0.2.*)\n", "fail"),
-            ("TCP.EXCLUDED_NODES = (DB01)\n", "fail"),
-            ("TCP.EXCLUDED_NODES = (10.*)\n", "pass"),
-            # The list of invited nodes takes precedence.
-            ("TCP.EXCLUDED_NODES = (192.0.2.10)\nTCP.INVITED_NODES = (192.0.2.10)\n", "pass"),
-        ],
+    @cases(
+        "lists status",
+        ("TCP.EXCLUDED_NODES = (192.0.2.10)\n", "fail"),
+        ("TCP.EXCLUDED_NODES = (192.0.2.*)\n", "fail"),
+        ("TCP.EXCLUDED_NODES = (DB01)\n", "fail"),
+        ("TCP.EXCLUDED_NODES = (10.*)\n", "pass"),
+        # The list of invited nodes takes precedence.
+        ("TCP.EXCLUDED_NODES = (192.0.2.10)\nTCP.INVITED_NODES = (192.0.2.10)\n", "pass"),
     )
     def test_this_host_is_excluded(self, one, lists, status):
         finding = one("valid_nodes", host().sqlnet(ON + lists, DB01="192.0.2.10"))
@@ -149,13 +142,11 @@ class TestValidNodes:
             return machine.sqlnet(ON + "TCP.INVITED_NODES = (192.0.2.77)\n")
 
         assert one("valid_nodes", elsewhere()).status == "skip"
-        machine = elsewhere()
-        machine.file("/etc/tns/sqlnet.ora", ON + "IFILE = /etc/tns/nodes.ora\n")
+        machine = elsewhere().file("/etc/tns/sqlnet.ora", ON + "IFILE = /etc/tns/nodes.ora\n")
         machine.file("/etc/tns/nodes.ora", "TCP.INVITED_NODES = (192.0.2.77)\n")
         finding = one("valid_nodes", machine)
         assert (finding.status, "/etc/tns/nodes.ora" in finding.fix) == ("fail", True)
-        machine = elsewhere()
-        machine.file("/etc/tns/sqlnet.ora", ON + "IFILE = /etc/tns/gone.ora\n")
+        machine = elsewhere().file("/etc/tns/sqlnet.ora", ON + "IFILE = /etc/tns/gone.ora\n")
         finding = one("valid_nodes", machine)
         assert (finding.status, "IFILE of /etc/tns/sqlnet.ora" in finding.why) == ("error", True)
 
@@ -180,35 +171,28 @@ GOOD = "".join(ESTABLISH.format(minute=n, second=n, code=0) for n in range(40))
 
 
 class TestLostConnections:
-    @pytest.mark.parametrize(
-        ("lines", "status", "in_use", "fix"),
-        [
-            ("", "pass", "0 times TNS-12518, 0 times TNS-12547, 0 times TNS-12535", ""),
-            (
-                stack(12514, "TNS-12514: TNS:listener does not know of service"),
-                "pass",
-                "0 times",
-                "",
-            ),
-            (stack(12518), "warn", "1 times TNS-12518", "V$RESOURCE_LIMIT"),
-            (stack(12518, HANDOFF, QUOTA, NO_PROCESS), "warn", "1 times TNS-12518", "nproc"),
-            (
-                stack(12518, HANDOFF, LOST, "Linux Error: 32: Broken pipe"),
-                "warn",
-                "1 times TNS-12518, 0 times TNS-12547",
-                "the alert log",
-            ),
-            (
-                stack(12518, HANDOFF, "TNS-12536: x", "Linux Error: 12: Cannot allocate memory"),
-                "warn",
-                "1 times TNS-12518",
-                "uses up the memory",
-            ),
-            (stack(12547, LOST) * 2, "warn", "2 times TNS-12547", "read the alert log"),
-            (LOST + "\n" + HANDOFF + "\n", "warn", "1 times TNS-12518, 1 times TNS-12547", ""),
-            (stack(12525, *SLOW), "pass", "1 times TNS-12535", ""),
-            (stack(12525, *SLOW) * 9, "warn", "9 times TNS-12535", "the network and firewalls"),
-        ],
+    @cases(
+        "lines status in_use fix",
+        ("", "pass", "0 times TNS-12518, 0 times TNS-12547, 0 times TNS-12535", ""),
+        (stack(12514, "TNS-12514: TNS:listener does not know of service"), "pass", "0 times", ""),
+        (stack(12518), "warn", "1 times TNS-12518", "V$RESOURCE_LIMIT"),
+        (stack(12518, HANDOFF, QUOTA, NO_PROCESS), "warn", "1 times TNS-12518", "nproc"),
+        (
+            stack(12518, HANDOFF, LOST, "Linux Error: 32: Broken pipe"),
+            "warn",
+            "1 times TNS-12518, 0 times TNS-12547",
+            "the alert log",
+        ),
+        (
+            stack(12518, HANDOFF, "TNS-12536: x", "Linux Error: 12: Cannot allocate memory"),
+            "warn",
+            "1 times TNS-12518",
+            "uses up the memory",
+        ),
+        (stack(12547, LOST) * 2, "warn", "2 times TNS-12547", "read the alert log"),
+        (LOST + "\n" + HANDOFF + "\n", "warn", "1 times TNS-12518, 1 times TNS-12547", ""),
+        (stack(12525, *SLOW), "pass", "1 times TNS-12535", ""),
+        (stack(12525, *SLOW) * 9, "warn", "9 times TNS-12535", "the network and firewalls"),
     )
     def test_what_the_log_counts(self, one, lines, status, in_use, fix):
         finding = one("lost_connections", host().log(GOOD + lines))
@@ -246,15 +230,13 @@ class TestLostConnections:
 
 
 class TestQueueOfGridInfrastructure:
-    @pytest.mark.parametrize(
-        ("port", "backlog", "policy", "status"),
-        [
-            (1521, 128, {}, "pass"),
-            (1521, 128, wants(queuesize=512), "fail"),
-            (1521, 512, wants(queuesize=512), "pass"),
-            (1521, 128, wants(queuesize=None), "warn"),
-            (1522, 128, {}, "skip"),
-        ],
+    @cases(
+        "port backlog policy status",
+        (1521, 128, {}, "pass"),
+        (1521, 128, wants(queuesize=512), "fail"),
+        (1521, 512, wants(queuesize=512), "pass"),
+        (1521, 128, wants(queuesize=None), "warn"),
+        (1522, 128, {}, "skip"),
     )
     def test_by_the_backlog_of_its_port(self, one, port, backlog, policy, status):
         machine = linux().listener(AGENT, home=GRID).socket(port, backlog)

@@ -13,6 +13,7 @@ from ansible.module_utils.hostproof.controls.listener_rate_limit.control import 
 from ansible.module_utils.hostproof.controls.process_limits.facts import SHOW_MANAGER
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate.finding import Finding
+from cases import cases
 from listener_packs import (
     ADMIN,
     AGENT,
@@ -95,13 +96,11 @@ class TestAll:
         )
         findings = judge(machine, listeners=[{"name": "listener", "home": other, "rate": 5}])
         (finding,) = findings["rate"]
-        assert finding.status == "fail"
-        assert finding.title.startswith(f"LISTENER ({other}): ")
+        assert finding.status == "fail" and finding.title.startswith(f"LISTENER ({other}): ")
 
     def test_every_unreadable_fact_is_an_error_or_skips_for_a_reason(self, judge):
         """Nothing passes because something could not be read."""
-        keys = list(_evidence(judge))
-        for key in keys:
+        for key in list(_evidence(judge)):
             machine = ready_host()
             machine.refused[key] = "denied"
             by_check = judge(machine, **wants())
@@ -123,18 +122,14 @@ def _evidence(judge: Judge) -> dict[str, Any]:
 
 class TestRuns:
     def test_listed_and_not_running(self, judge):
-        machine = linux().ora(OPEN)
-        machine.file("/etc/oratab", f"ORCL:{HOME}:Y\n")
+        machine = linux().ora(OPEN).file("/etc/oratab", f"ORCL:{HOME}:Y\n")
         machine.command(f"stat -L -c %U {HOME}/bin/sqlplus", "oracle\n")
         findings = judge(machine, **wants())
         (finding,) = findings["listener_runs"]
-        assert finding.status == "fail"
-        assert finding.persisted == f"defined in {FILE}"
+        assert finding.status == "fail" and finding.persisted == f"defined in {FILE}"
         (rate,) = findings["rate"]
-        assert (rate.status, rate.fix) == (
-            "fail",
-            "start the listener LISTENER, then apply the policy",
-        )
+        assert rate.status == "fail"
+        assert rate.fix == "start the listener LISTENER, then apply the policy"
         assert findings["syntax"][0].status == "pass"
         assert findings["loaded"][0].status == findings["delayed"][0].status == "skip"
 
@@ -152,22 +147,20 @@ class TestRuns:
         assert queue.status == "fail" and "set net.core.somaxconn to at least 512" in queue.fix
         assert "restart" not in queue.fix
 
-    @pytest.mark.parametrize(
-        ("service", "runs", "status", "persisted"),
-        [
-            (f"ExecStart={HOME}/bin/lsnrctl start", True, "pass", "by x.service"),
-            (f"ExecStart={HOME}/bin/lsnrctl start", False, "warn", "by x.service"),
-            (f"ExecStart={HOME}/bin/dbstart {HOME}", False, "warn", "by x.service"),
-            ("ExecStart=/bin/su - oracle -c 'lsnrctl start LISTENER'", True, "pass", "x.service"),
-            ("ExecStart=/bin/sh -c 'dbstart $ORACLE_HOME'", True, "pass", "by x.service"),
-            ("User=oracle\nExecStart=/home/oracle/up", True, "pass", "by x.service"),
-            ("User=oracle\nExecStart=/bin/lsnrctl start $NAME", True, "pass", "by x.service"),
-            # Without an argument, dbstart starts no listener.
-            (f"ExecStart={HOME}/bin/dbstart", True, "warn", "nothing starts it"),
-            (f"ExecStart={HOME}/bin/lsnrctl start OTHER", True, "warn", "nothing starts it"),
-            ("ExecStart=/u02/home/bin/lsnrctl start LISTENER", True, "warn", "nothing starts it"),
-            ("ExecStart=/bin/true", True, "warn", "nothing starts it"),
-        ],
+    @cases(
+        "service runs status persisted",
+        (f"ExecStart={HOME}/bin/lsnrctl start", True, "pass", "by x.service"),
+        (f"ExecStart={HOME}/bin/lsnrctl start", False, "warn", "by x.service"),
+        (f"ExecStart={HOME}/bin/dbstart {HOME}", False, "warn", "by x.service"),
+        ("ExecStart=/bin/su - oracle -c 'lsnrctl start LISTENER'", True, "pass", "x.service"),
+        ("ExecStart=/bin/sh -c 'dbstart $ORACLE_HOME'", True, "pass", "by x.service"),
+        ("User=oracle\nExecStart=/home/oracle/up", True, "pass", "by x.service"),
+        ("User=oracle\nExecStart=/bin/lsnrctl start $NAME", True, "pass", "by x.service"),
+        # Without an argument, dbstart starts no listener.
+        (f"ExecStart={HOME}/bin/dbstart", True, "warn", "nothing starts it"),
+        (f"ExecStart={HOME}/bin/lsnrctl start OTHER", True, "warn", "nothing starts it"),
+        ("ExecStart=/u02/home/bin/lsnrctl start LISTENER", True, "warn", "nothing starts it"),
+        ("ExecStart=/bin/true", True, "warn", "nothing starts it"),
     )
     def test_what_starts_at_boot_time(self, judge, service, runs, status, persisted):
         machine = ready_host() if runs else linux().ora(OPEN)
@@ -191,14 +184,12 @@ class TestRuns:
         machine.file("/var/spool/cron/oracle", line)
         machine.ora("L2 = (ADDRESS = (PROTOCOL = TCP)(PORT = 1522)\n", "/etc/net/listener.ora")
         machine.command(f"systemctl show {SHOW_MANAGER}", "DefaultLimitMEMLOCK=65536\n")
-        findings = judge(machine)
-        (finding,) = findings["syntax"]
+        (finding,) = judge(machine)["syntax"]
         assert (finding.status, finding.title.partition(":")[0]) == ("fail", "L2")
         machine.evidence.clear()
         machine.ora("L2 = (ADDRESS = (PROTOCOL = TCP)(PORT = 1522))\n", "/etc/net/listener.ora")
         nodes = "TCP.VALIDNODE_CHECKING = yes\nTCP.INVITED_NODES = (app1)\n"
-        machine.sqlnet(nodes, app1="")
-        machine.file("/etc/net/sqlnet.ora", nodes)
+        machine.sqlnet(nodes, app1="").file("/etc/net/sqlnet.ora", nodes)
         assert judge(machine)["valid_nodes"][0].status == "fail"
 
     def test_a_start_that_may_not_be_read(self, judge):
@@ -243,8 +234,7 @@ class TestFile:
         assert one("config_file", machine).persisted == f"{base} (the home is read-only)"
 
     def test_the_one_in_etc_counts_where_the_home_has_none(self, one):
-        machine = linux().listener(LIMITED, path="/etc/listener.ora")
-        finding = one("config_file", machine)
+        finding = one("config_file", linux().listener(LIMITED, path="/etc/listener.ora"))
         assert finding.persisted == "/etc/listener.ora (there is none in its home)"
         assert finding.status == "pass"
 
@@ -252,27 +242,22 @@ class TestFile:
         machine = linux().listener(LIMITED, path="/etc/net/listener.ora", TNS_ADMIN="/etc/net")
         machine.ora(OPEN)
         finding = one("config_file", machine)
-        assert finding.status == "warn"
-        assert FILE in finding.why
+        assert finding.status == "warn" and FILE in finding.why
 
     def test_environment_that_may_not_be_seen(self, one):
-        machine = ready_host().deny("environment:4001")
-        finding = one("config_file", machine)
-        assert finding.status == "error"
-        assert "--become" in str(finding.fix)
+        finding = one("config_file", ready_host().deny("environment:4001"))
+        assert finding.status == "error" and "--become" in str(finding.fix)
 
     def test_no_file_at_all(self, judge):
         findings = judge(linux().listener(None).socket(1521, 128), **wants())
         assert findings["config_file"][0].status == "pass"
         assert "defaults are in use" in findings["config_file"][0].persisted
-        assert findings["syntax"][0].status == "skip"
-        assert findings["rate"][0].status == "fail"
+        assert findings["syntax"][0].status == "skip" and findings["rate"][0].status == "fail"
 
     def test_broken(self, judge):
         findings = judge(ready_host().ora(LIMITED.replace("\n  )\n", "\n\n")), **wants())
         (finding,) = findings["syntax"]
-        assert finding.status == "fail"
-        assert f"{FILE}, line 9, column 1: expected" in finding.why
+        assert finding.status == "fail" and f"{FILE}, line 9, column 1: expected" in finding.why
         assert findings["rate"][0].status == "error"
 
     def test_a_parenthesis_in_the_first_column(self, judge):
@@ -287,49 +272,42 @@ class TestFile:
         machine.ora("CONNECTION_RATE_LISTENER=10\n", f"{ADMIN}/more.ora", changed=900)
         findings = judge(machine)
         assert findings["rate_enabled"][0].status == "fail"
-        assert findings["loaded"][0].status == "fail"
-        assert "more.ora" in findings["loaded"][0].why
+        assert findings["loaded"][0].status == "fail" and "more.ora" in findings["loaded"][0].why
 
     def test_ifile_that_is_missing_is_unknown(self, one):
         machine = ready_host().ora("IFILE=/none.ora\n" + LIMITED)
         assert one("rate_enabled", machine).status == "error"
 
     def test_ifile_without_end(self, one):
-        machine = ready_host().ora(f"IFILE={FILE}\n" + LIMITED)
-        finding = one("syntax", machine)
-        assert finding.status == "fail"
-        assert "three levels" in finding.why
+        finding = one("syntax", ready_host().ora(f"IFILE={FILE}\n" + LIMITED))
+        assert finding.status == "fail" and "three levels" in finding.why
 
     def test_parameter_twice(self, one):
-        machine = ready_host().ora(LIMITED + LIMITED)
-        finding = one("duplicate_parameters", machine)
+        finding = one("duplicate_parameters", ready_host().ora(LIMITED + LIMITED))
         assert (finding.status, finding.persisted) == ("warn", "twice: LISTENER")
 
 
 class TestRate:
-    @pytest.mark.parametrize(
-        ("more", "end", "status", "why"),
-        [
-            ("(RATE_LIMIT=10)", "", "pass", ""),
-            ("(rate_limit=yes)", "CONNECTION_RATE_LISTENER=10\n", "pass", ""),
-            ("(RATE_LIMIT=20)", "", "fail", "tcp:1521 has 20 per second, not 10 per second."),
-            ("", "", "fail", "tcp:1521 has no limit, not 10 per second."),
-            ("", "CONNECTION_RATE_LISTENER=10\n", "fail", "tcp:1521 has no limit"),
-            ("(RATE_LIMIT=yes)", "", "fail", "tcp:1521 has no limit"),
-            ("(RATE_LIMIT=no)", "CONNECTION_RATE_LISTENER=10\n", "fail", "tcp:1521 has no limit"),
-            ("(RATE_LIMIT=10)", "connection_rate_listener=30\n", "fail", "has 30 per second"),
-            ("(RATE_LIMIT=maybe)", "", "error", "not yes, no or a number"),
-            ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=x\n", "error", "not a number"),
-            ("(RATE_LIMIT=0)", "", "fail", "tcp:1521 has no limit, not 10 per second."),
-            ("(RATE_LIMIT=0)", "CONNECTION_RATE_LISTENER=10\n", "error", "RATE_LIMIT is 0 with"),
-            ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=0\n", "error", "is 0, and Oracle"),
-            ("(RATE_LIMIT=10)(rate_limit=20)", "", "error", "RATE_LIMIT 2 times (10, 20)"),
-            ("(RATE_LIMIT=10)(RATE_LIMIT=10)", "", "pass", ""),
-        ],
+    @cases(
+        "more end status why",
+        ("(RATE_LIMIT=10)", "", "pass", ""),
+        ("(rate_limit=yes)", "CONNECTION_RATE_LISTENER=10\n", "pass", ""),
+        ("(RATE_LIMIT=20)", "", "fail", "tcp:1521 has 20 per second, not 10 per second."),
+        ("", "", "fail", "tcp:1521 has no limit, not 10 per second."),
+        ("", "CONNECTION_RATE_LISTENER=10\n", "fail", "tcp:1521 has no limit"),
+        ("(RATE_LIMIT=yes)", "", "fail", "tcp:1521 has no limit"),
+        ("(RATE_LIMIT=no)", "CONNECTION_RATE_LISTENER=10\n", "fail", "tcp:1521 has no limit"),
+        ("(RATE_LIMIT=10)", "connection_rate_listener=30\n", "fail", "has 30 per second"),
+        ("(RATE_LIMIT=maybe)", "", "error", "not yes, no or a number"),
+        ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=x\n", "error", "not a number"),
+        ("(RATE_LIMIT=0)", "", "fail", "tcp:1521 has no limit, not 10 per second."),
+        ("(RATE_LIMIT=0)", "CONNECTION_RATE_LISTENER=10\n", "error", "RATE_LIMIT is 0 with"),
+        ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=0\n", "error", "is 0, and Oracle"),
+        ("(RATE_LIMIT=10)(rate_limit=20)", "", "error", "RATE_LIMIT 2 times (10, 20)"),
+        ("(RATE_LIMIT=10)(RATE_LIMIT=10)", "", "pass", ""),
     )
     def test_what_counts(self, one, more, end, status, why):
-        machine = ready_host().ora(LISTENER_ORA.format(more=more) + end)
-        finding = one("rate", machine, **wants())
+        finding = one("rate", ready_host().ora(LISTENER_ORA.format(more=more) + end), **wants())
         assert finding.status == status
         if status != "pass":
             assert why in finding.why
@@ -365,31 +343,28 @@ class TestRate:
         assert one("rate", ready_host(), **wants(rate=0)).status == "fail"
         assert one("rate", ready_host().ora(OPEN), **wants(rate=0)).status == "pass"
 
-    @pytest.mark.parametrize(
-        ("more", "end", "status"),
-        [
-            ("", "CONNECTION_RATE_LISTENER=10\n", "fail"),
-            ("(RATE_LIMIT=yes)", "", "fail"),
-            ("(RATE_LIMIT=no)", "", "skip"),
-            ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=10\n", "pass"),
-            ("(RATE_LIMIT=3)", "", "pass"),
-            ("(RATE_LIMIT=0)", "", "fail"),
-            ("", "", "skip"),
-            ("", "CONNECTION_RATE_OTHER=10\nOther=(ADDRESS=(PROTOCOL=IPC)(KEY=a))\n", "skip"),
-            # A rate for no listener of the file.
-            ("", "Connection_Rate_LISTNER=10\n", "warn"),
-            ("(RATE_LIMIT=3)", "CONNECTION_RATE_LISTNER=10\n", "warn"),
-            ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTNER=10\n", "fail"),
-            ("", "CONNECTION_RATE_LISTNER=10\nSID_LIST_LISTNER=(SID_DESC=(SID_NAME=a))\n", "warn"),
-            # Next to the address, and inside of one of its pairs.
-            (")(RATE_LIMIT=5", "", "fail"),
-            ("(PROTOCOL_STACK=(RATE_LIMIT=5))", "", "fail"),
-            ("(RATE_LIMIT=(5))", "", "error"),
-        ],
+    @cases(
+        "more end status",
+        ("", "CONNECTION_RATE_LISTENER=10\n", "fail"),
+        ("(RATE_LIMIT=yes)", "", "fail"),
+        ("(RATE_LIMIT=no)", "", "skip"),
+        ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=10\n", "pass"),
+        ("(RATE_LIMIT=3)", "", "pass"),
+        ("(RATE_LIMIT=0)", "", "fail"),
+        ("", "", "skip"),
+        ("", "CONNECTION_RATE_OTHER=10\nOther=(ADDRESS=(PROTOCOL=IPC)(KEY=a))\n", "skip"),
+        # A rate for no listener of the file.
+        ("", "Connection_Rate_LISTNER=10\n", "warn"),
+        ("(RATE_LIMIT=3)", "CONNECTION_RATE_LISTNER=10\n", "warn"),
+        ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTNER=10\n", "fail"),
+        ("", "CONNECTION_RATE_LISTNER=10\nSID_LIST_LISTNER=(SID_DESC=(SID_NAME=a))\n", "warn"),
+        # Next to the address, and inside of one of its pairs.
+        (")(RATE_LIMIT=5", "", "fail"),
+        ("(PROTOCOL_STACK=(RATE_LIMIT=5))", "", "fail"),
+        ("(RATE_LIMIT=(5))", "", "error"),
     )
     def test_bound_to_an_endpoint(self, one, more, end, status):
-        machine = ready_host().ora(LISTENER_ORA.format(more=more) + end)
-        finding = one("rate_enabled", machine)
+        finding = one("rate_enabled", ready_host().ora(LISTENER_ORA.format(more=more) + end))
         assert finding.status == status
         assert ("CONNECTION_RATE_LISTNER belongs to no listener" in finding.why) == (
             "LISTNER" in end.upper()
@@ -410,26 +385,23 @@ class TestRate:
         machine = linux().listener(text, name="LSNR1").listener(text, name="LSNR2", pid=4002)
         assert judge(machine)["rate_enabled"][0].status == "pass"
 
-    @pytest.mark.parametrize(
-        ("more", "end", "rate"),
-        [
-            ("", "", 0),
-            ("(RATE_LIMIT=no)", "", 0),
-            ("(RATE_LIMIT=yes)", "", 0),
-            ("(RATE_LIMIT=3)", "", 3),
-            ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=10\n", 10),
-            # The slowest endpoint counts, and one without a limit is none of them.
-            ("(RATE_LIMIT=9))(ADDRESS=(PROTOCOL=TCP)(PORT=1522)(RATE_LIMIT=4)", "", 4),
-            ("(RATE_LIMIT=9))(ADDRESS=(PROTOCOL=TCP)(PORT=1522)", "", 9),
-        ],
+    @cases(
+        "more end rate",
+        ("", "", 0),
+        ("(RATE_LIMIT=no)", "", 0),
+        ("(RATE_LIMIT=yes)", "", 0),
+        ("(RATE_LIMIT=3)", "", 3),
+        ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=10\n", 10),
+        # The slowest endpoint counts, and one without a limit is none of them.
+        ("(RATE_LIMIT=9))(ADDRESS=(PROTOCOL=TCP)(PORT=1522)(RATE_LIMIT=4)", "", 4),
+        ("(RATE_LIMIT=9))(ADDRESS=(PROTOCOL=TCP)(PORT=1522)", "", 9),
     )
     def test_the_rate_that_a_cluster_compares(self, one, more, end, rate):
         machine = ready_host().ora(LISTENER_ORA.format(more=more) + end)
         assert one("rate_enabled", machine).values == {"rate_per_second": rate}
 
     def test_global_beats_local(self, one):
-        machine = ready_host().ora(LIMITED + "CONNECTION_RATE_LISTENER=10\n")
-        finding = one("one_rate", machine)
+        finding = one("one_rate", ready_host().ora(LIMITED + "CONNECTION_RATE_LISTENER=10\n"))
         assert finding.status == "warn"
         assert finding.why.startswith("CONNECTION_RATE_LISTENER=10 overrides RATE_LIMIT=10")
 
@@ -437,19 +409,14 @@ class TestRate:
         text = LISTENER_ORA.format(
             more="(RATE_LIMIT=yes))(ADDRESS=(PROTOCOL=tcps)(HOST=a)(PORT=2484)(RATE_LIMIT=yes)"
         )
-        machine = ready_host().ora(text + "CONNECTION_RATE_LISTENER=10\n")
-        finding = one("one_rate", machine)
-        assert finding.status == "warn"
-        assert "2 endpoints" in finding.why
+        finding = one("one_rate", ready_host().ora(text + "CONNECTION_RATE_LISTENER=10\n"))
+        assert finding.status == "warn" and "2 endpoints" in finding.why
 
 
 class TestLoaded:
-    @pytest.mark.parametrize(
-        ("changed", "status"), [(400, "pass"), (501, "pass"), (502, "fail"), (90000, "fail")]
-    )
+    @cases("changed status", (400, "pass"), (501, "pass"), (502, "fail"), (90000, "fail"))
     def test_older_than_its_file(self, one, changed, status):
-        machine = ready_host().ora(LIMITED, changed=changed)
-        assert one("loaded", machine).status == status
+        assert one("loaded", ready_host().ora(LIMITED, changed=changed)).status == status
 
     def test_a_file_that_was_put_in_its_place_keeps_its_time(self, one):
         for moment, status in ((400, "pass"), (501, "pass"), (502, "warn"), (90000, "warn")):
@@ -517,8 +484,7 @@ class TestDrainTime:
             {"name": "batch", "connections": 150, "timeout_seconds": 120},
         ]
         finding = one("drain_time", ready_host(), **wants(pools=pools))
-        assert finding.status == "fail"
-        assert "pool shop waits 30 s" in finding.why
+        assert finding.status == "fail" and "pool shop waits 30 s" in finding.why
         assert "batch" not in finding.why
         assert str(finding.fix).startswith("set a rate of at least 12,")
 
@@ -542,17 +508,15 @@ class TestDrainTime:
 
 
 class TestVersion:
-    @pytest.mark.parametrize(
-        ("release", "cluster", "status"),
-        [
-            ("11.2.0.3.0", False, "warn"),
-            ("11.2.0.4.0", False, "pass"),
-            ("11.2.0.4.0", True, "fail"),
-            ("11.2.0.3.0", True, "fail"),
-            ("12.1.0.2.0", True, "pass"),
-            ("10.2.0.5.0", False, "warn"),
-            ("23.0.0.0.0", False, "pass"),
-        ],
+    @cases(
+        "release cluster status",
+        ("11.2.0.3.0", False, "warn"),
+        ("11.2.0.4.0", False, "pass"),
+        ("11.2.0.4.0", True, "fail"),
+        ("11.2.0.3.0", True, "fail"),
+        ("12.1.0.2.0", True, "pass"),
+        ("10.2.0.5.0", False, "warn"),
+        ("23.0.0.0.0", False, "pass"),
     )
     def test_release(self, one, release, cluster, status):
         machine = linux().listener(LIMITED, release=release)
@@ -577,8 +541,7 @@ class TestVersion:
 class TestEditable:
     def test_lines_of_the_agent(self, one):
         finding = one("editable", linux().listener(AGENT, home=GRID))
-        assert finding.status == "warn"
-        assert "the agent wrote line 1, 2 of" in finding.why
+        assert finding.status == "warn" and "the agent wrote line 1, 2 of" in finding.why
         assert "no TCP address" in finding.why
         assert "a listener of the database home" in str(finding.fix)
         rate = one("rate", linux().listener(AGENT, home=GRID), **wants())
@@ -605,14 +568,11 @@ class TestQueues:
     def test_somaxconn_cuts_it(self, one):
         machine = ready_host().file("/proc/sys/net/core/somaxconn", "128\n")
         finding = one("queue_size", machine, **wants())
-        assert finding.status == "fail"
-        assert "net.core.somaxconn reduces it to 128" in finding.why
+        assert finding.status == "fail" and "net.core.somaxconn reduces it to 128" in finding.why
 
     def test_socket_of_an_older_start(self, one):
-        machine = linux().listener(LIMITED).socket(1521, 128)
-        finding = one("queue_size", machine, **wants())
-        assert finding.status == "fail"
-        assert "listens with a queue of 128, not 512" in finding.why
+        finding = one("queue_size", linux().listener(LIMITED).socket(1521, 128), **wants())
+        assert finding.status == "fail" and "listens with a queue of 128, not 512" in finding.why
 
     def test_not_as_the_policy_wants(self, one):
         finding = one("queue_size", ready_host().ora(OPEN), **wants(pools=[]))
@@ -634,10 +594,8 @@ class TestQueues:
         assert one("queue_size", machine).status == "error"
 
     def test_full_now(self, one):
-        machine = linux().listener(LIMITED).socket(1521, 512, queued=513)
-        finding = one("queue_overflows", machine)
-        assert finding.status == "fail"
-        assert "513 connections wait, the limit is 512" in finding.why
+        finding = one("queue_overflows", linux().listener(LIMITED).socket(1521, 512, queued=513))
+        assert finding.status == "fail" and "513 connections wait, the limit is 512" in finding.why
 
     def test_dropped_meanwhile(self, one):
         finding = one("queue_overflows", ready_host().overflows(7, 19))
@@ -662,17 +620,15 @@ class TestDelayed:
         lines = [ESTABLISH.format(minute=n // 10, second=n % 10, code=0) for n in range(100)]
         return "".join(lines + [REACHED.format(minute=9, second=n % 60) for n in range(reached)])
 
-    @pytest.mark.parametrize(("reached", "status"), [(0, "pass"), (5, "pass"), (6, "warn")])
+    @cases("reached status", (0, "pass"), (5, "pass"), (6, "warn"))
     def test_share_of_the_connections(self, one, reached, status):
         finding = one("delayed", ready_host().log(self.logged(reached)), **wants())
         assert finding.status == status
         assert str(finding.in_use).startswith(f"{reached} times TNS-01158 and 100 connections")
 
     def test_seen_although_nothing_is_written(self, one):
-        machine = ready_host().ora(OPEN).log(self.logged(50))
-        finding = one("delayed", machine)
-        assert finding.status == "warn"
-        assert "33.3% of the connections" in finding.why
+        finding = one("delayed", ready_host().ora(OPEN).log(self.logged(50)))
+        assert finding.status == "warn" and "33.3% of the connections" in finding.why
 
     def test_no_log(self, one):
         assert one("delayed", linux().listener(LIMITED)).status == "skip"
@@ -680,20 +636,15 @@ class TestDelayed:
     def test_log_that_is_none(self, one):
         assert one("delayed", ready_host().log("<msg/>\n")).status == "error"
 
-    @pytest.mark.parametrize(
-        ("end", "path"),
-        [
-            ("DIAG_ADR_ENABLED_LISTENER=OFF\n", f"{HOME}/network/log/listener.log"),
-            (
-                "DIAG_ADR_ENABLED_LISTENER=off\nLOG_DIRECTORY_LISTENER=/var/log\n"
-                "LOG_FILE_LISTENER=net\n",
-                "/var/log/net.log",
-            ),
-            (
-                "ADR_BASE_LISTENER=/adr\n",
-                "/adr/diag/tnslsnr/db01/listener/trace/listener.log",
-            ),
-        ],
+    @cases(
+        "end path",
+        ("DIAG_ADR_ENABLED_LISTENER=OFF\n", f"{HOME}/network/log/listener.log"),
+        (
+            "DIAG_ADR_ENABLED_LISTENER=off\nLOG_DIRECTORY_LISTENER=/var/log\n"
+            "LOG_FILE_LISTENER=net\n",
+            "/var/log/net.log",
+        ),
+        ("ADR_BASE_LISTENER=/adr\n", "/adr/diag/tnslsnr/db01/listener/trace/listener.log"),
     )
     def test_where_it_is(self, one, end, path):
         machine = linux().listener(LIMITED + end).log(self.logged(90), path)
@@ -713,34 +664,32 @@ class TestPolicy:
         )
         assert (listener.name, listener.home, listener.scope) == ("LISTENER_A", "/u01", "endpoint")
 
-    @pytest.mark.parametrize(
-        ("changes", "problem"),
-        [
-            ({"listeners": "all"}, "must be auto or a list"),
-            ({"listeners": ["LISTENER"]}, "needs a name"),
-            (wants(name="my listener"), "not the name of a listener"),
-            (wants(port=1), "has unknown port"),
-            (wants(home="u01"), "LISTENER: home must be absolute, not 'u01'"),
-            (wants(rate=-1), "LISTENER: rate must be a whole number, not -1"),
-            (wants(rate=True), "rate must be a whole number"),
-            (wants(scope="all"), "scope must be one of endpoint, listener"),
-            (wants(queuesize=0), "LISTENER: queuesize must be 1 to 65535, not 0"),
-            (wants(ports=[]), "ports must be a list"),
-            (wants(ports=[0]), "ports must be whole numbers from 1 to 65535, not 0"),
-            (wants(pools=5), "pools must be a list"),
-            (wants(pools=[{"name": "a"}]), "LISTENER: pools has {'name': 'a'}, which needs"),
-            (
-                wants(pools=[{"name": "a", "connections": 0, "timeout_seconds": 1}]),
-                "LISTENER: pools a: connections must be 1 to 1000000, not 0",
-            ),
-            ({"listeners": [{"name": "A"}, {"name": "a"}]}, "lists A twice"),
-            ({"listeners": [{"name": "A"}, {"name": "a", "home": "/u"}]}, "lists A twice"),
-            ({"oracle_homes": ["u01"]}, "must hold absolute paths"),
-            ({"log_tail": "9M"}, "must be at most 8M"),
-            ({"delayed_warn_percent": 101}, "must be 0 to 100"),
-            ({"window_seconds": 601}, "must be 0 or 1 to 600"),
-            ({"allow_restart": "yes"}, "must be true or false"),
-        ],
+    @cases(
+        "changes problem",
+        ({"listeners": "all"}, "must be auto or a list"),
+        ({"listeners": ["LISTENER"]}, "needs a name"),
+        (wants(name="my listener"), "not the name of a listener"),
+        (wants(port=1), "has unknown port"),
+        (wants(home="u01"), "LISTENER: home must be absolute, not 'u01'"),
+        (wants(rate=-1), "LISTENER: rate must be a whole number, not -1"),
+        (wants(rate=True), "rate must be a whole number"),
+        (wants(scope="all"), "scope must be one of endpoint, listener"),
+        (wants(queuesize=0), "LISTENER: queuesize must be 1 to 65535, not 0"),
+        (wants(ports=[]), "ports must be a list"),
+        (wants(ports=[0]), "ports must be whole numbers from 1 to 65535, not 0"),
+        (wants(pools=5), "pools must be a list"),
+        (wants(pools=[{"name": "a"}]), "LISTENER: pools has {'name': 'a'}, which needs"),
+        (
+            wants(pools=[{"name": "a", "connections": 0, "timeout_seconds": 1}]),
+            "LISTENER: pools a: connections must be 1 to 1000000, not 0",
+        ),
+        ({"listeners": [{"name": "A"}, {"name": "a"}]}, "lists A twice"),
+        ({"listeners": [{"name": "A"}, {"name": "a", "home": "/u"}]}, "lists A twice"),
+        ({"oracle_homes": ["u01"]}, "must hold absolute paths"),
+        ({"log_tail": "9M"}, "must be at most 8M"),
+        ({"delayed_warn_percent": 101}, "must be 0 to 100"),
+        ({"window_seconds": 601}, "must be 0 or 1 to 600"),
+        ({"allow_restart": "yes"}, "must be true or false"),
     )
     def test_what_is_refused(self, changes, problem):
         with pytest.raises(

@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.controls.listener_rate_limit.control import 
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.parsers.oracle import oracle_net
+from cases import cases
 from listener_packs import (
     ADMIN,
     AGENT,
@@ -51,42 +52,29 @@ class TestEdit:
 
     def test_auto_changes_nothing(self):
         decided = plan(running(OPEN))
-        assert decided.changes == decided.refusals == []
-        assert "auto" in decided.pending[0]
+        assert decided.changes == decided.refusals == [] and "auto" in decided.pending[0]
 
     def test_only_the_span_that_must(self):
         decided = plan(running(OPEN), **wants())
         assert written(decided) == LISTENER_ORA.format(more="(RATE_LIMIT = 10)(QUEUESIZE = 512)")
         (change,) = decided.changes
-        assert isinstance(change, FileChange)
-        assert (change.path, change.before) == (FILE, OPEN)
+        assert isinstance(change, FileChange) and (change.path, change.before) == (FILE, OPEN)
 
-    @pytest.mark.parametrize(
-        ("scope", "before", "after"),
-        [
-            ("endpoint", OPEN, LIMITED),
-            ("endpoint", LIMITED.replace("10", "7"), LIMITED),
-            ("endpoint", LIMITED + "CONNECTION_RATE_LISTENER = 10\n", LIMITED),
-            (
-                "endpoint",
-                "CONNECTION_RATE_LISTENER=10\n" + LIMITED.replace("= 10", "= yes"),
-                LIMITED,
-            ),
-            (
-                "listener",
-                OPEN,
-                LIMITED.replace("= 10", "= yes") + "CONNECTION_RATE_LISTENER = 10\n",
-            ),
-            (
-                "listener",
-                LIMITED.replace("= 10", "= YES") + "connection_rate_listener=5\n",
-                LIMITED.replace("= 10", "= YES") + "connection_rate_listener=10\n",
-            ),
-        ],
+    @cases(
+        "scope before after",
+        ("endpoint", OPEN, LIMITED),
+        ("endpoint", LIMITED.replace("10", "7"), LIMITED),
+        ("endpoint", LIMITED + "CONNECTION_RATE_LISTENER = 10\n", LIMITED),
+        ("endpoint", "CONNECTION_RATE_LISTENER=10\n" + LIMITED.replace("= 10", "= yes"), LIMITED),
+        ("listener", OPEN, LIMITED.replace("= 10", "= yes") + "CONNECTION_RATE_LISTENER = 10\n"),
+        (
+            "listener",
+            LIMITED.replace("= 10", "= YES") + "connection_rate_listener=5\n",
+            LIMITED.replace("= 10", "= YES") + "connection_rate_listener=10\n",
+        ),
     )
     def test_normal_forms(self, scope, before, after):
-        decided = plan(running(before), **wants(scope=scope))
-        assert written(decided) == after
+        assert written(plan(running(before), **wants(scope=scope))) == after
         assert plan(running(after), **wants(scope=scope)).changes == []
 
     def test_no_limit(self):
@@ -99,10 +87,9 @@ class TestEdit:
         text = LISTENER_ORA.format(more="(QUEUESIZE = 1024)")
         assert plan(running(text), **wants(rate=None)).changes == []
 
-    @pytest.mark.parametrize("before", ["", "(QUEUESIZE = 128)"])
+    @cases("before", "", "(QUEUESIZE = 128)")
     def test_queue_alone(self, before):
-        machine = running(LISTENER_ORA.format(more=before))
-        decided = plan(machine, **wants(rate=None))
+        decided = plan(running(LISTENER_ORA.format(more=before)), **wants(rate=None))
         assert written(decided) == LISTENER_ORA.format(more="(QUEUESIZE = 512)")
         assert plan(running(written(decided)), **wants(rate=None)).changes == []
 
@@ -119,13 +106,12 @@ class TestEdit:
             more=more.replace("(RATE_LIMIT = 3)", "") + "(RATE_LIMIT = 10)(QUEUESIZE = 512)"
         )
 
-    @pytest.mark.parametrize("newline", ["\n", "\r\n"])
+    @cases("newline", "\n", "\r\n")
     def test_everything_else_stays(self, newline):
         text = "# Datentr\udce4ger\n\n" + OPEN.replace("1521)", "1521 )  # (\n  # RATE_LIMIT=5\n  ")
         text += "SID_LIST_LISTENER=(SID_LIST=(SID_DESC=(SID_NAME=a)))\nLAST=1"
         text = text.replace("\n", newline)
-        decided = plan(running(text), **wants(scope="listener"))
-        new = written(decided)
+        new = written(plan(running(text), **wants(scope="listener")))
         for added in ("(RATE_LIMIT = yes)", "(QUEUESIZE = 512)"):
             assert new.count(added) == 1
             new = new.replace(added, "")
@@ -194,16 +180,14 @@ class TestGuards:
         ((reason, _),) = self.refused(machine, **wants())
         assert reason.startswith(f"LISTENER is in {ADMIN}/more.ora (IFILE)")
 
-    @pytest.mark.parametrize(
-        ("more", "policy", "refusals"),
-        [
-            ("(RATE_LIMIT = 10)(QUEUESIZE = 512)", {}, 0),
-            ("(RATE_LIMIT = 10)(QUEUESIZE = 128)", {}, 1),
-            ("(RATE_LIMIT = 10)(QUEUESIZE = 128)", {"queuesize": None}, 0),
-            ("(RATE_LIMIT = 9)(QUEUESIZE = 512)", {}, 1),
-            ("(RATE_LIMIT = 9)(QUEUESIZE = 512)", {"rate": None}, 0),
-            ("(QUEUESIZE = 128)", {"rate": None}, 1),
-        ],
+    @cases(
+        "more policy refusals",
+        ("(RATE_LIMIT = 10)(QUEUESIZE = 512)", {}, 0),
+        ("(RATE_LIMIT = 10)(QUEUESIZE = 128)", {}, 1),
+        ("(RATE_LIMIT = 10)(QUEUESIZE = 128)", {"queuesize": None}, 0),
+        ("(RATE_LIMIT = 9)(QUEUESIZE = 512)", {}, 1),
+        ("(RATE_LIMIT = 9)(QUEUESIZE = 512)", {"rate": None}, 0),
+        ("(QUEUESIZE = 128)", {"rate": None}, 1),
     )
     def test_what_an_ifile_sets_already(self, more, policy, refusals):
         text = LISTENER_ORA.format(more=more)
@@ -220,8 +204,7 @@ class TestGuards:
         assert reason.endswith("has port 1599")
 
     def test_clients_that_give_up(self):
-        pools = [{"name": "shop", "connections": 300, "timeout_seconds": 30}]
-        policy = wants(pools=pools)
+        policy = wants(pools=[{"name": "shop", "connections": 300, "timeout_seconds": 30}])
         ((reason, override),) = self.refused(running(OPEN), **policy)
         assert (
             "pool shop waits 30 s for a connection, and a burst of all pools takes 30 s" in reason
@@ -238,12 +221,9 @@ class TestGuards:
         assert plan(machine, allow_leaking_version=True, **wants()).refusals == []
 
     def test_taking_a_limit_out_needs_no_guard(self):
-        machine = running(LIMITED, release="11.2.0.3.0")
-        assert plan(machine, **wants(rate=0)).refusals == []
+        assert plan(running(LIMITED, release="11.2.0.3.0"), **wants(rate=0)).refusals == []
 
-    @pytest.mark.parametrize(
-        "key", ["processes:tnslsnr", "environment:4001", f"command:cat {FILE}"]
-    )
+    @cases("key", "processes:tnslsnr", "environment:4001", f"command:cat {FILE}")
     def test_unknown_is_not_guessed(self, key):
         machine = running(OPEN)
         machine.refused[key] = "denied"
@@ -277,8 +257,7 @@ class TestListener:
         assert stop.argv == (f"{HOME}/bin/lsnrctl", "stop", "LISTENER")
         assert start.argv == (f"{HOME}/bin/lsnrctl", "start", "LISTENER")
         # A listener that is down already makes stop end with 1, and then start must follow.
-        assert (stop.codes, start.codes) == ((0, 1), (0,))
-        assert start.user == "oracle"
+        assert (stop.codes, start.codes) == ((0, 1), (0,)) and start.user == "oracle"
         assert start.environment == {
             "ORACLE_HOME": HOME,
             "ORACLE_BASE": "/u01/app/oracle",
@@ -317,9 +296,7 @@ class TestListener:
         with pytest.raises(HostproofError, match="TNS-12541"):
             plan(machine, allow_restart=True, **wants())
 
-    @pytest.mark.parametrize(
-        ("machine", "allow_restart"), [(running(OPEN), False), (ready_host(), True)]
-    )
+    @cases("machine allow_restart", (running(OPEN), False), (ready_host(), True))
     def test_listener_is_asked_only_where_it_will_be_restarted(self, machine, allow_restart):
         plan(machine, allow_restart=allow_restart, **wants())
         assert not [key for key in machine.evidence if key.startswith("command:status of")]

@@ -44,6 +44,7 @@ from ansible.module_utils.hostproof.controls.registry import CONTROLS, NAMES, pl
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
+from cases import cases
 from default_policies import default_policy
 from stored import text_of
 
@@ -271,7 +272,7 @@ def expected() -> Readings:
     return dict(json.loads(EXPECTED.read_text()))
 
 
-@pytest.mark.parametrize("name", [*STORIES, *EXAMPLES])
+@cases("name", *STORIES, *EXAMPLES)
 def test_what_a_lost_answer_leads_to(name: str, expected: Readings):
     """If it is meant: HOSTPROOF_WRITE_FIXTURES=1 pytest -k lost_answers tests/unit"""
     assert found(name) == expected[name]

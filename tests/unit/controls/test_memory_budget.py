@@ -3,6 +3,7 @@
 import memory_packs
 import packs
 import pytest
+from cases import cases
 from packs import GIB, MIB, Shm
 
 SGA = 16 * GIB
@@ -63,15 +64,12 @@ class TestParts:
 
     def test_page_tables_depend_on_the_pages_of_the_sga(self, judge):
         small = judge(with_database(segments=[Shm(SGA, False)], pool=0)).values
-        assert small["now_sga"] == SGA
-        assert small["now_processes"] == 300 * (MIB + SGA // 512)
+        assert small["now_sga"] == SGA and small["now_processes"] == 300 * (MIB + SGA // 512)
         assert small["next_sga"] == SGA
 
     def test_what_the_pool_lacks_at_the_next_start_gets_ordinary_pages(self, judge):
-        machine = with_database(entries=stored(sga_max_size=str(20 * GIB)))
-        values = judge(machine).values
-        assert values["now_sga"] == 0
-        assert values["next_sga"] == 20 * GIB - POOL * 2 * MIB
+        values = judge(with_database(entries=stored(sga_max_size=str(20 * GIB)))).values
+        assert values["now_sga"] == 0 and values["next_sga"] == 20 * GIB - POOL * 2 * MIB
 
     def test_an_instance_that_refuses_huge_pages(self, judge):
         machine = with_database(entries=[*STORED, ("*", "use_large_pages", "FALSE")])
@@ -90,51 +88,40 @@ class TestParts:
 
 
 class TestPga:
-    @pytest.mark.parametrize(
-        ("version", "limit", "wanted"),
-        [
-            ("19.0.0.0.0", str(3 * GIB), 3 * GIB),
-            ("19.0.0.0.0", "0", 2 * GIB),
-            ("11.2.0.4.0", None, 3 * GIB),
-        ],
+    @cases(
+        "version limit wanted",
+        ("19.0.0.0.0", str(3 * GIB), 3 * GIB),
+        ("19.0.0.0.0", "0", 2 * GIB),
+        ("11.2.0.4.0", None, 3 * GIB),
     )
     def test_now(self, judge, version, limit, wanted):
         machine = with_database({"pga_aggregate_limit": limit}, version=version)
         assert judge(machine).values["now_pga"] == wanted
 
-    @pytest.mark.parametrize(
-        ("changes", "wanted"),
-        [
-            ({"pga_aggregate_limit": None}, 2 * GIB),
-            ({"pga_aggregate_limit": None, "pga_aggregate_target": str(4 * GIB)}, 8 * GIB),
-            ({"pga_aggregate_limit": None, "processes": "1000"}, 1000 * 3 * MIB),
-            ({"pga_aggregate_limit": "0"}, 2 * GIB),
-            ({"pga_aggregate_limit": "0", "pga_aggregate_target": None}, SGA // 5 * 2),
-        ],
+    @cases(
+        "changes wanted",
+        ({"pga_aggregate_limit": None}, 2 * GIB),
+        ({"pga_aggregate_limit": None, "pga_aggregate_target": str(4 * GIB)}, 8 * GIB),
+        ({"pga_aggregate_limit": None, "processes": "1000"}, 1000 * 3 * MIB),
+        ({"pga_aggregate_limit": "0"}, 2 * GIB),
+        ({"pga_aggregate_limit": "0", "pga_aggregate_target": None}, SGA // 5 * 2),
     )
     def test_defaults_of_the_next_start(self, judge, changes, wanted):
         assert judge(with_database(entries=stored(**changes))).values["next_pga"] == wanted
 
 
 class TestVerdict:
-    @pytest.mark.parametrize(
-        ("running", "entries", "layer"),
-        [
-            ({"pga_aggregate_limit": str(50 * GIB)}, STORED, "running"),
-            ({}, stored(pga_aggregate_limit=str(50 * GIB)), "persisted"),
-        ],
+    @cases(
+        "running entries layer",
+        ({"pga_aggregate_limit": str(50 * GIB)}, STORED, "running"),
+        ({}, stored(pga_aggregate_limit=str(50 * GIB)), "persisted"),
     )
     def test_more_than_the_host_has(self, judge, running, entries, layer):
         finding = judge(with_database(running, entries))
         assert (finding.status, finding.failing_layer) == ("fail", layer)
         assert finding.desired == "at most 64.0 GiB"
 
-    @pytest.mark.parametrize(
-        ("gib", "status"),
-        # 64 GiB without pool, processes, kernel and page cache.
-        # The last two are assumptions.
-        [(46, "pass"), (47, "warn"), (49, "fail")],
-    )
+    @cases("gib status", (46, "pass"), (47, "warn"), (49, "fail"))
     def test_the_edge(self, judge, gib, status):
         assert judge(with_database({"pga_aggregate_limit": str(gib * GIB)})).status == status
 
@@ -167,12 +154,10 @@ class TestVerdict:
 
 
 class TestUnknown:
-    @pytest.mark.parametrize(
-        ("running", "part"),
-        [
-            ({"pga_aggregate_target": None, "pga_aggregate_limit": None}, "pga of A"),
-            ({"processes": None}, "processes of A"),
-        ],
+    @cases(
+        "running part",
+        ({"pga_aggregate_target": None, "pga_aggregate_limit": None}, "pga of A"),
+        ({"processes": None}, "processes of A"),
     )
     def test_the_part_is_named(self, judge, running, part):
         finding = judge(with_database(running))

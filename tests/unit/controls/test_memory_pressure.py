@@ -12,6 +12,7 @@ from ansible.module_utils.hostproof.controls.memory_pressure.control import (
 from ansible.module_utils.hostproof.controls.memory_pressure.parsers import proc_swaps, vmstat
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import ParseError, PolicyError
+from cases import cases
 from default_policies import default_policy
 from memory_packs import host, nodes, process, swap, swapping
 
@@ -32,7 +33,7 @@ class TestWhereItCounts:
         findings = judge(host().remove("/proc/meminfo"))
         assert {finding.status for finding in findings.values()} == {"skip"}
 
-    @pytest.mark.parametrize("name", ["swap_size", "swapped_processes", "dev_shm", "numa"])
+    @cases("name", "swap_size", "swapped_processes", "dev_shm", "numa")
     def test_unmanaged_is_not_judged(self, judge, name):
         finding = judge(host(), skip_checks=[name])[name]
         assert (finding.status, "memory_pressure_skip_checks" in finding.why) == ("skip", True)
@@ -42,12 +43,10 @@ class TestWhereItCounts:
         plan = planner("memory_pressure")(memory_pressure.read(host(), policy), policy)
         assert (plan.changes, plan.refusals) == ([], [])
 
-    @pytest.mark.parametrize(
-        ("changes", "problem"),
-        [
-            ({"swap": "16 gigs"}, "is not a size"),
-            ({"skip_checks": ["thp"]}, "'thp' must be one of"),
-        ],
+    @cases(
+        "changes problem",
+        ({"swap": "16 gigs"}, "is not a size"),
+        ({"skip_checks": ["thp"]}, "'thp' must be one of"),
     )
     def test_a_bad_policy(self, changes, problem):
         with pytest.raises(PolicyError, match=problem):
@@ -67,28 +66,25 @@ DISK = "/dev/vda2 none swap sw 0 0\n"
 
 
 class TestSwapSize:
-    @pytest.mark.parametrize(
-        ("memory", "wanted"),
-        [
-            (1, "1.5 GiB"),
-            (2, "3.0 GiB"),
-            (3, "3.0 GiB"),
-            (16, "16.0 GiB"),
-            (17, "16.0 GiB"),
-            (512, "16.0 GiB"),
-        ],
+    @cases(
+        "memory wanted",
+        (1, "1.5 GiB"),
+        (2, "3.0 GiB"),
+        (3, "3.0 GiB"),
+        (16, "16.0 GiB"),
+        (17, "16.0 GiB"),
+        (512, "16.0 GiB"),
     )
     def test_by_memory(self, judge, memory, wanted):
         finding = judge(host().memory(MemTotal=memory << 20))["swap_size"]
         assert finding.desired.startswith(f"at least {wanted}:")
 
     def test_huge_pages_are_taken_off_first(self, judge):
-        machine = host().pool(28 * 1024, 0)
-        finding = judge(swap(machine, ("/dev/vda2", 8 << 20, 0)))["swap_size"]
+        finding = judge(swap(host().pool(28 * 1024, 0), ("/dev/vda2", 8 << 20, 0)))["swap_size"]
         assert finding.desired == "at least 8.0 GiB: equal to 8.0 GiB memory without huge pages"
         assert finding.status == "pass"
 
-    @pytest.mark.parametrize(("size", "status"), [(16609444, "pass"), (16609443, "warn")])
+    @cases("size status", (16609444, "pass"), (16609443, "warn"))
     def test_one_percent_less_is_enough(self, judge, size, status):
         assert judge(swap(host(), ("/dev/vda2", size, 0)))["swap_size"].status == status
 
@@ -111,42 +107,38 @@ class TestSwapSize:
         machine.file(path, "[Unit]\nConditionPathExists=/etc/fstab\n")
         assert judge(machine)["swap_size"].status == "pass"
 
-    @pytest.mark.parametrize(
-        ("lines", "cmdline", "status"),
-        [
-            ("", "ro", "warn"),
-            ("/dev/vda2 none swap sw,noauto 0 0\n", "ro", "warn"),
-            ("/dev/vda2 none swap sw 0 0\n", "ro", "pass"),
-            ("UUID=1 none swap defaults 0 0\n", "ro", "pass"),
-            ("/dev/mapper/vg-swap none swap defaults 0 0\n", "ro", "pass"),
-            ("/swapfile none swap defaults 0 0\n", "ro", "warn"),
-            ("/dev/zram0 none swap defaults 0 0\n", "ro", "warn"),
-            ("/dev/vda2 none swap sw 0 0\n", "ro fstab=no", "warn"),
-            ("/dev/vda2 none swap sw 0 0\n", "ro systemd.swap=0", "warn"),
-            ("/dev/vda2 none swap sw 0 0\n", "ro systemd.mask=dev-vda2.swap", "warn"),
-            ("UUID=1 none swap sw 0 0\n", "ro systemd.mask=swap.target", "warn"),
-        ],
+    @cases(
+        "lines cmdline status",
+        ("", "ro", "warn"),
+        ("/dev/vda2 none swap sw,noauto 0 0\n", "ro", "warn"),
+        ("/dev/vda2 none swap sw 0 0\n", "ro", "pass"),
+        ("UUID=1 none swap defaults 0 0\n", "ro", "pass"),
+        ("/dev/mapper/vg-swap none swap defaults 0 0\n", "ro", "pass"),
+        ("/swapfile none swap defaults 0 0\n", "ro", "warn"),
+        ("/dev/zram0 none swap defaults 0 0\n", "ro", "warn"),
+        ("/dev/vda2 none swap sw 0 0\n", "ro fstab=no", "warn"),
+        ("/dev/vda2 none swap sw 0 0\n", "ro systemd.swap=0", "warn"),
+        ("/dev/vda2 none swap sw 0 0\n", "ro systemd.mask=dev-vda2.swap", "warn"),
+        ("UUID=1 none swap sw 0 0\n", "ro systemd.mask=swap.target", "warn"),
     )
     def test_lines_of_fstab_that_activate_it_at_boot(self, judge, lines, cmdline, status):
         machine = host().file("/etc/fstab", lines).file("/proc/cmdline", cmdline + "\n")
         aliases(machine, by_uuid={"1": "vda2"}).link("/dev/mapper/vg-swap", "/dev/vda2")
         assert judge(machine)["swap_size"].status == status
 
-    @pytest.mark.parametrize(
-        ("source", "status"),
-        [
-            ("/swap/./file", "pass"),
-            ("//swap//file", "pass"),
-            ("/link/file", "pass"),
-            ("/swap/file2", "warn"),
-        ],
+    @cases(
+        "source status",
+        ("/swap/./file", "pass"),
+        ("//swap//file", "pass"),
+        ("/link/file", "pass"),
+        ("/swap/file2", "warn"),
     )
     def test_another_spelling_of_a_file(self, judge, source, status):
         machine = swap(host(), ("/swap/file", 17 << 20, 0)).file("/swap/file", "")
         machine.file("/etc/fstab", f"{source} none swap sw 0 0\n").link("/link", "/swap")
         assert judge(machine)["swap_size"].status == status
 
-    @pytest.mark.parametrize("name", ["a b", "a\\b", "ä b"])
+    @cases("name", "a b", "a\\b", "ä b")
     def test_a_file_with_escapes(self, judge, name):
         """The kernel writes them in octal (mm/swapfile.c, swap_show)."""
         escaped = f"/swap/{name}".replace("\\", "\\134").replace(" ", "\\040")
@@ -170,9 +162,12 @@ class TestSwapSize:
         machine.evidence.clear()
         assert judge(machine)["swap_size"].status == "warn"
 
-    @pytest.mark.parametrize(
-        ("source", "status"),
-        [("UUID=1", "pass"), ("UUID=2", "warn"), ("UUID=3", "warn"), ('LABEL="a b"', "pass")],
+    @cases(
+        "source status",
+        ("UUID=1", "pass"),
+        ("UUID=2", "warn"),
+        ("UUID=3", "warn"),
+        ('LABEL="a b"', "pass"),
     )
     def test_the_area_of_an_alias(self, judge, source, status):
         """UUID=3 is that of a disk that no longer exists, UUID=2 that of the small area."""
@@ -183,29 +178,26 @@ class TestSwapSize:
         assert finding.status == status
         assert ("/dev/disk/by-uuid/3 does not exist" in (finding.why or "")) == (source == "UUID=3")
 
-    @pytest.mark.parametrize(
-        ("settings", "unit", "status"),
-        [
-            ("Format=y\nEnableSwap=y\nSwapSizeMB=17408", "waagent", "pass"),
-            (' Format=Y\nEnableSwap = "y" # x\nSwapSizeMB=20000', "walinuxagent", "pass"),
-            ("Format=n\nEnableSwap=y\nSwapSizeMB=17408", "waagent", "warn"),
-            ("Format=y\nEnableSwap=n\nSwapSizeMB=17408", "waagent", "warn"),
-            ("Format=y\n#EnableSwap=y\nSwapSizeMB=17408", "waagent", "warn"),
-            ("Format=y\nEnableSwap=y\nSwapSizeMB=17408", None, "warn"),
-            # It removes a file of another size, and makes one of 0 by default.
-            ("Format=y\nEnableSwap=y\nSwapSizeMB=0", "waagent", "warn"),
-            ("Format=y\nEnableSwap=y", "waagent", "warn"),
-            ("Format=y\nEnableSwap=y\nSwapSizeMB=2048", "waagent", "warn"),
-            (None, "waagent", "warn"),
-        ],
+    @cases(
+        "settings unit status",
+        ("Format=y\nEnableSwap=y\nSwapSizeMB=17408", "waagent", "pass"),
+        (' Format=Y\nEnableSwap = "y" # x\nSwapSizeMB=20000', "walinuxagent", "pass"),
+        ("Format=n\nEnableSwap=y\nSwapSizeMB=17408", "waagent", "warn"),
+        ("Format=y\nEnableSwap=n\nSwapSizeMB=17408", "waagent", "warn"),
+        ("Format=y\n#EnableSwap=y\nSwapSizeMB=17408", "waagent", "warn"),
+        ("Format=y\nEnableSwap=y\nSwapSizeMB=17408", None, "warn"),
+        # It removes a file of another size, and makes one of 0 by default.
+        ("Format=y\nEnableSwap=y\nSwapSizeMB=0", "waagent", "warn"),
+        ("Format=y\nEnableSwap=y", "waagent", "warn"),
+        ("Format=y\nEnableSwap=y\nSwapSizeMB=2048", "waagent", "warn"),
+        (None, "waagent", "warn"),
     )
     def test_the_swap_file_of_the_agent_of_azure(self, judge, settings, unit, status):
         path = "/mnt/resource/swapfile"
         machine = swap(host(), (path, 17 << 20, 0)).file("/etc/fstab", "").file(path, "")
         machine.file("/usr/lib/systemd/system/multi-user.target", "")
         if settings is not None:
-            lines = re.sub(r"(?m)^(\W*)", r"\1ResourceDisk.", settings)
-            machine.file("/etc/waagent.conf", lines)
+            machine.file("/etc/waagent.conf", re.sub(r"(?m)^(\W*)", r"\1ResourceDisk.", settings))
         if unit:
             place = f"/usr/lib/systemd/system/{unit}.service"
             machine.file(place, "[Install]\nWantedBy=multi-user.target\n")
@@ -220,7 +212,7 @@ class TestSwapSize:
         machine.file("/run/systemd/generator.late/dev-vda2.swap", "[Swap]\nWhat=/dev/vda2\n")
         assert judge(machine)["swap_size"].status == "pass"
 
-    @pytest.mark.parametrize(("lines", "status"), [("", "error"), ("/dev/vda2 x swap\n", "pass")])
+    @cases("lines status", ("", "error"), ("/dev/vda2 x swap\n", "pass"))
     def test_an_alias_of_an_unknown_device(self, judge, lines, status):
         machine = host().file("/etc/fstab", "UUID=1 none swap sw 0 0\n" + lines)
         machine.refused["link:/dev/disk/by-uuid/1"] = "denied"
@@ -252,19 +244,17 @@ class TestSwapSize:
         machine.file("/run/systemd/generator/dev-zram0.swap", "[Swap]\n")
         assert judge(machine)["swap_size"].status == "warn"
 
-    @pytest.mark.parametrize(
-        ("line", "lines", "status"),
-        [
-            ("swapoff -a", "/dev/vda2 none swap sw 0 0\n", "error"),
-            ("sleep 9; /sbin/swapoff -a &", "/dev/vda2 none swap sw 0 0\n", "error"),
-            ("/opt/off.sh", "/dev/vda2 none swap sw 0 0\n", "error"),
-            ("# swapoff -a", "/dev/vda2 none swap sw 0 0\n", "pass"),
-            ("swapoff /dev/zram0", "/dev/vda2 none swap sw 0 0\n", "pass"),
-            ("swapon /dev/vda2", "", "error"),
-            ("[ -e /dev/vda2 ] && swapon /dev/vda2", "", "error"),
-            ("swapon /dev/vda2", "/dev/vda2 none swap sw 0 0\n", "pass"),
-            ("# swapon /dev/vda2", "", "warn"),
-        ],
+    @cases(
+        "line lines status",
+        ("swapoff -a", "/dev/vda2 none swap sw 0 0\n", "error"),
+        ("sleep 9; /sbin/swapoff -a &", "/dev/vda2 none swap sw 0 0\n", "error"),
+        ("/opt/off.sh", "/dev/vda2 none swap sw 0 0\n", "error"),
+        ("# swapoff -a", "/dev/vda2 none swap sw 0 0\n", "pass"),
+        ("swapoff /dev/zram0", "/dev/vda2 none swap sw 0 0\n", "pass"),
+        ("swapon /dev/vda2", "", "error"),
+        ("[ -e /dev/vda2 ] && swapon /dev/vda2", "", "error"),
+        ("swapon /dev/vda2", "/dev/vda2 none swap sw 0 0\n", "pass"),
+        ("# swapon /dev/vda2", "", "warn"),
     )
     def test_what_rc_local_does(self, judge, line, lines, status):
         machine = host().file("/etc/fstab", lines)
@@ -291,30 +281,23 @@ class TestSwapSize:
         machine.evidence.clear()
         assert judge(machine)["swap_size"].status == "warn"
 
-    @pytest.mark.parametrize(
-        ("path", "line", "lines", "status"),
-        [
-            ("/etc/systemd/system/x.service", "ExecStart=/sbin/swapoff -a", DISK, "error"),
-            ("/etc/systemd/system/x.service", "ExecStart=/opt/off.sh", DISK, "error"),
-            ("/etc/systemd/system/x.service", "ExecStop=/sbin/swapoff -a", DISK, "pass"),
-            ("/etc/systemd/system/off.service", "ExecStart=/sbin/swapoff -a", DISK, "pass"),
-            ("/etc/systemd/system/x.service", "ExecStart=/sbin/swapon /dev/vda2", "", "error"),
-            ("/etc/systemd/system/off.service", "ExecStart=/sbin/swapon /dev/vda2", "", "warn"),
-            (
-                "/etc/systemd/system/x.service",
-                "ExecStart=systemctl stop swap.target",
-                DISK,
-                "error",
-            ),
-            ("/etc/rc.local", "systemctl stop dev-vda2.swap", DISK, "error"),
-            ("/etc/rc.local", "systemctl stop dev-zram0.swap", DISK, "pass"),
-            ("/etc/rc.local", "systemctl start swap.target", DISK, "pass"),
-            ("/etc/cron.d/x", "@reboot root /sbin/swapoff -a", DISK, "error"),
-            ("/var/spool/cron/root", "@reboot sleep 60; swapoff -a", DISK, "error"),
-            ("/var/spool/cron/oracle", "@reboot swapoff -a", DISK, "pass"),
-            ("/etc/cron.d/x", "0 3 * * 0 root swapoff -a && swapon -a", DISK, "pass"),
-            ("/etc/cron.d/x", "#@reboot root swapoff -a", DISK, "pass"),
-        ],
+    @cases(
+        "path line lines status",
+        ("/etc/systemd/system/x.service", "ExecStart=/sbin/swapoff -a", DISK, "error"),
+        ("/etc/systemd/system/x.service", "ExecStart=/opt/off.sh", DISK, "error"),
+        ("/etc/systemd/system/x.service", "ExecStop=/sbin/swapoff -a", DISK, "pass"),
+        ("/etc/systemd/system/off.service", "ExecStart=/sbin/swapoff -a", DISK, "pass"),
+        ("/etc/systemd/system/x.service", "ExecStart=/sbin/swapon /dev/vda2", "", "error"),
+        ("/etc/systemd/system/off.service", "ExecStart=/sbin/swapon /dev/vda2", "", "warn"),
+        ("/etc/systemd/system/x.service", "ExecStart=systemctl stop swap.target", DISK, "error"),
+        ("/etc/rc.local", "systemctl stop dev-vda2.swap", DISK, "error"),
+        ("/etc/rc.local", "systemctl stop dev-zram0.swap", DISK, "pass"),
+        ("/etc/rc.local", "systemctl start swap.target", DISK, "pass"),
+        ("/etc/cron.d/x", "@reboot root /sbin/swapoff -a", DISK, "error"),
+        ("/var/spool/cron/root", "@reboot sleep 60; swapoff -a", DISK, "error"),
+        ("/var/spool/cron/oracle", "@reboot swapoff -a", DISK, "pass"),
+        ("/etc/cron.d/x", "0 3 * * 0 root swapoff -a && swapon -a", DISK, "pass"),
+        ("/etc/cron.d/x", "#@reboot root swapoff -a", DISK, "pass"),
     )
     def test_what_units_and_cron_do(self, judge, path, line, lines, status):
         machine = host().file("/etc/fstab", lines).file(path, f"[Service]\n{line}\n", 0o755)
@@ -348,17 +331,15 @@ class TestSwapSize:
 
 
 class TestAmounts:
-    @pytest.mark.parametrize(
-        ("kilobytes", "profile", "status"),
-        [
-            # 8127440 kB is what CVU 23.26.1 passed for Grid Infrastructure.
-            (8127440, "oracle_26ai_rac", "pass"),
-            (7969178, "rac_asm", "pass"),
-            (7969177, "rac_asm", "fail"),
-            (3734396, "oracle_19c_single", "pass"),
-            (996148, "oracle_19c_single", "pass"),
-            (996147, "oracle_19c_single", "fail"),
-        ],
+    @cases(
+        "kilobytes profile status",
+        # 8127440 kB is what CVU 23.26.1 passed for Grid Infrastructure.
+        (8127440, "oracle_26ai_rac", "pass"),
+        (7969178, "rac_asm", "pass"),
+        (7969177, "rac_asm", "fail"),
+        (3734396, "oracle_19c_single", "pass"),
+        (996148, "oracle_19c_single", "pass"),
+        (996147, "oracle_19c_single", "fail"),
     )
     def test_the_minimum_by_purpose(self, judge, kilobytes, profile, status):
         finding = judge(host().memory(MemTotal=kilobytes), profile=profile)["physical"]
@@ -370,23 +351,18 @@ class TestAmounts:
         text = f"<INVENTORY><HOME_LIST>{home}</HOME_LIST></INVENTORY>"
         machine.file("/u01/inv/ContentsXML/inventory.xml", text).memory(MemTotal=4 << 20)
         finding = judge(machine)["physical"]
-        assert (finding.status, "Grid Infrastructure needs 8.0 GiB" in finding.why) == (
-            "fail",
-            True,
-        )
+        assert finding.status == "fail" and "Grid Infrastructure needs 8.0 GiB" in finding.why
 
     def test_homes_that_may_not_be_read(self, judge):
         finding = judge(host().deny("/etc/oratab"), profile="oracle_19c_single")["physical"]
         assert finding.status == "error"
 
-    @pytest.mark.parametrize(
-        ("total", "kilobytes", "status"),
-        [
-            (100 << 20, 3 << 20, "pass"),
-            (100 << 20, (3 << 20) - 1, "warn"),
-            (100 << 20, 51199, "fail"),
-            (1 << 20, 51200, "pass"),
-        ],
+    @cases(
+        "total kilobytes status",
+        (100 << 20, 3 << 20, "pass"),
+        (100 << 20, (3 << 20) - 1, "warn"),
+        (100 << 20, 51199, "fail"),
+        (1 << 20, 51200, "pass"),
     )
     def test_what_is_available(self, judge, total, kilobytes, status):
         machine = host().memory(MemTotal=total, MemAvailable=kilobytes)
@@ -400,16 +376,14 @@ class TestAmounts:
 
 
 class TestSwapUsed:
-    @pytest.mark.parametrize(
-        ("kilobytes", "read", "written", "status"),
-        [
-            (0, 0, 0, "pass"),
-            (4, 0, 0, "warn"),
-            (0, 1, 0, "warn"),
-            (0, 0, 1, "warn"),
-            (4, 1, 0, "fail"),
-            (4, 0, 1, "fail"),
-        ],
+    @cases(
+        "kilobytes read written status",
+        (0, 0, 0, "pass"),
+        (4, 0, 0, "warn"),
+        (0, 1, 0, "warn"),
+        (0, 0, 1, "warn"),
+        (4, 1, 0, "fail"),
+        (4, 0, 1, "fail"),
     )
     def test_who_and_how_fast(self, judge, kilobytes, read, written, status):
         machine = process(swapping(host(), read, written), "ora_lgwr_A", 11, kilobytes)
@@ -445,8 +419,7 @@ class TestSwapUsed:
         machine = host()
         del machine.samples["swapping"]["file:/proc/vmstat"]
         finding = judge(machine)["swapped_processes"]
-        assert finding.status == "error"
-        assert "KeyError" not in finding.why
+        assert finding.status == "error" and "KeyError" not in finding.why
 
 
 def with_amm(sid="A", target=20 * packs.GIB, largest=0):
@@ -473,47 +446,39 @@ class TestSharedMemory:
 
     def test_the_largest_of_all_counts(self, judge):
         finding = judge(with_amm(largest=33 * packs.GIB))["dev_shm"]
-        assert finding.status == "fail"
-        assert finding.in_use == "A 33.0 GiB"
+        assert finding.status == "fail" and finding.in_use == "A 33.0 GiB"
 
-    @pytest.mark.parametrize(
-        ("options", "status"),
-        [
-            (",size=20971520k", "pass"),
-            (",size=20971519k", "fail"),
-            (",size=20G", "pass"),
-            (",size=31%", "fail"),
-            (",size=32%", "pass"),
-            (",size=0", "pass"),
-            (",size=many", "error"),
-        ],
+    @cases(
+        "options status",
+        (",size=20971520k", "pass"),
+        (",size=20971519k", "fail"),
+        (",size=20G", "pass"),
+        (",size=31%", "fail"),
+        (",size=32%", "pass"),
+        (",size=0", "pass"),
+        (",size=many", "error"),
     )
     def test_its_size_now(self, judge, options, status):
         assert judge(self.mount(with_amm(), options))["dev_shm"].status == status
 
-    @pytest.mark.parametrize(
-        ("size", "text"),
-        [
-            ("21474836480", "20.0 GiB"),
-            ("2048k", "2.0 MiB"),
-            ("2048K", "2.0 MiB"),
-            ("2048m", "2.0 GiB"),
-            ("3g", "3.0 GiB"),
-            ("3t", "3.0 TiB"),
-            ("50%", "32.0 GiB"),
-        ],
+    @cases(
+        "size text",
+        ("21474836480", "20.0 GiB"),
+        ("2048k", "2.0 MiB"),
+        ("2048K", "2.0 MiB"),
+        ("2048m", "2.0 GiB"),
+        ("3g", "3.0 GiB"),
+        ("3t", "3.0 TiB"),
+        ("50%", "32.0 GiB"),
     )
     def test_each_unit_of_its_size(self, judge, size, text):
-        finding = judge(self.mount(with_amm(), f",size={size}"))["dev_shm"]
-        assert finding.running == text
+        assert judge(self.mount(with_amm(), f",size={size}"))["dev_shm"].running == text
 
-    @pytest.mark.parametrize(
-        ("line", "status"),
-        [
-            ("tmpfs /dev/shm tmpfs defaults,size=20g 0 0\n", "pass"),
-            ("tmpfs /dev/shm tmpfs defaults,size=19g 0 0\n", "fail"),
-            ("tmpfs /dev/shm tmpfs defaults 0 0\n", "pass"),
-        ],
+    @cases(
+        "line status",
+        ("tmpfs /dev/shm tmpfs defaults,size=20g 0 0\n", "pass"),
+        ("tmpfs /dev/shm tmpfs defaults,size=19g 0 0\n", "fail"),
+        ("tmpfs /dev/shm tmpfs defaults 0 0\n", "pass"),
     )
     def test_its_size_after_the_boot(self, judge, line, status):
         assert judge(with_amm().file("/etc/fstab", line))["dev_shm"].status == status
@@ -541,15 +506,13 @@ class TestSharedMemory:
 
 
 class TestNuma:
-    @pytest.mark.parametrize(
-        ("sizes", "status"),
-        [
-            (((32, 16), (32, 16)), "pass"),
-            (((32, 0.31), (32, 16)), "warn"),
-            (((32, 0.33), (32, 16)), "pass"),
-            # The whole host is short of memory: that is no matter of nodes.
-            (((32, 0.1), (32, 6)), "pass"),
-        ],
+    @cases(
+        "sizes status",
+        (((32, 16), (32, 16)), "pass"),
+        (((32, 0.31), (32, 16)), "warn"),
+        (((32, 0.33), (32, 16)), "pass"),
+        # The whole host is short of memory: that is no matter of nodes.
+        (((32, 0.1), (32, 6)), "pass"),
     )
     def test_a_node_that_is_used_up(self, judge, sizes, status):
         assert judge(nodes(host(), *sizes))["numa"].status == status
@@ -571,19 +534,18 @@ class TestNuma:
         assert judge(nodes(host(), (64, 30), (0, 0)))["numa"].status == "skip"
 
     def test_a_node_that_tells_nothing(self, judge):
-        machine = host().file("/sys/devices/system/node/node1/meminfo", "")
-        finding = judge(machine)["numa"]
+        finding = judge(host().file("/sys/devices/system/node/node1/meminfo", ""))["numa"]
         assert finding.status == "error"
         assert "/sys/devices/system/node/node1/meminfo tells no memory" in finding.why
 
 
-@pytest.mark.parametrize("text", ["", "x\n", memory_packs.HEADER + "/dev/a partition x 0 -2\n"])
+@cases("text", "", "x\n", memory_packs.HEADER + "/dev/a partition x 0 -2\n")
 def test_what_is_no_list_of_areas(text):
     with pytest.raises(ParseError):
         proc_swaps.parse(text)
 
 
-@pytest.mark.parametrize("text", ["pswpin\n", "pswpin x\n", "\n"])
+@cases("text", "pswpin\n", "pswpin x\n", "\n")
 def test_what_is_no_counter(text):
     with pytest.raises(ParseError):
         vmstat.parse(text)

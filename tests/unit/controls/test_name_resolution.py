@@ -12,6 +12,7 @@ from ansible.module_utils.hostproof.controls.name_resolution.policy import SUBJE
 from ansible.module_utils.hostproof.controls.name_resolution.probes import tcp_connections
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import PolicyError
+from cases import cases
 from default_policies import changed_policy
 from name_packs import SCAN, SERVERS, THREE, back, datagram, named, node, says, silent
 
@@ -26,10 +27,7 @@ class TestWhereItCounts:
         findings = judge(node())
         assert {
             name: finding.status for name, finding in findings.items() if finding.status != "pass"
-        } == {
-            "listener_address": "skip",
-            "scan_listeners": "skip",
-        }
+        } == {"listener_address": "skip", "scan_listeners": "skip"}
 
     def test_without_oracle_no_name_is_asked_for(self, judge):
         def bare():
@@ -38,19 +36,16 @@ class TestWhereItCounts:
         machine = bare()
         assert {finding.status for finding in judge(machine).values()} == {"skip"}
         assert not [key for key in machine.evidence if "getent" in key]
-        announced = judge(bare(), profile="rac_asm", scan_names=[SCAN])
-        assert announced["scan"].status == "pass"
+        assert judge(bare(), profile="rac_asm", scan_names=[SCAN])["scan"].status == "pass"
         assert judge(bare(), scan_names=[SCAN])["scan"].status == "pass"
 
-    @pytest.mark.parametrize(
-        ("lacking", "sign", "status"),
-        [
-            ("processes:pmon", "a Grid home", "pass"),
-            ("processes:pmon", "oratab", "pass"),
-            ("processes:pmon", "a listener", "pass"),
-            ("processes:pmon", "none", "error"),
-            ("file:/etc/oratab", "a Grid home", "pass"),
-        ],
+    @cases(
+        "lacking sign status",
+        ("processes:pmon", "a Grid home", "pass"),
+        ("processes:pmon", "oratab", "pass"),
+        ("processes:pmon", "a listener", "pass"),
+        ("processes:pmon", "none", "error"),
+        ("file:/etc/oratab", "a Grid home", "pass"),
     )
     def test_one_sign_of_oracle_is_enough(self, judge, lacking, sign, status):
         """A pack that was recorded with a profile has no search for instances."""
@@ -61,8 +56,7 @@ class TestWhereItCounts:
             machine.file("/etc/oratab", "")
         judge(machine)
         machine.evidence.pop(lacking, None)
-        recorded = RecordedHost(machine.evidence)
-        assert name_packs.judged(recorded)["hosts_file"].status == status
+        assert name_packs.judged(RecordedHost(machine.evidence))["hosts_file"].status == status
 
     def test_not_a_linux_host(self, judge):
         findings = judge(node().remove("/proc/sys/kernel/hostname"))
@@ -78,15 +72,13 @@ class TestWhereItCounts:
         plan = planner("name_resolution")(names.read(node(), policy), policy)
         assert (plan.changes, plan.refusals) == ([], [])
 
-    @pytest.mark.parametrize(
-        ("changes", "problem"),
-        [
-            ({"scan_names": ["--help"]}, "must be a name"),
-            ({"cluster_names": ["a b"]}, "must be a name"),
-            ({"cluster_names": ["rac"] * 65}, "at most 64"),
-            ({"scan_address_count": 0}, "scan_address_count"),
-            ({"skip_checks": ["dns"]}, "must be one of"),
-        ],
+    @cases(
+        "changes problem",
+        ({"scan_names": ["--help"]}, "must be a name"),
+        ({"cluster_names": ["a b"]}, "must be a name"),
+        ({"cluster_names": ["rac"] * 65}, "at most 64"),
+        ({"scan_address_count": 0}, "scan_address_count"),
+        ({"skip_checks": ["dns"]}, "must be one of"),
     )
     def test_a_bad_policy(self, changes, problem):
         with pytest.raises(PolicyError, match=problem):
@@ -94,18 +86,16 @@ class TestWhereItCounts:
 
 
 class TestOwnName:
-    @pytest.mark.parametrize(
-        ("own", "status", "why"),
-        [
-            ("rac_1", "fail", "underscore"),
-            ("-rac1", "fail", "is not a label"),
-            ("localhost", "fail", "it is localhost"),
-            ("localhost.localdomain", "fail", "it is localhost"),
-            ("r" * 63, "pass", ""),
-            ("r" * 64, "fail", "64 letters"),
-            ("Rac1", "warn", "capitals"),
-            ("rac1.example.com", "pass", ""),
-        ],
+    @cases(
+        "own status why",
+        ("rac_1", "fail", "underscore"),
+        ("-rac1", "fail", "is not a label"),
+        ("localhost", "fail", "it is localhost"),
+        ("localhost.localdomain", "fail", "it is localhost"),
+        ("r" * 63, "pass", ""),
+        ("r" * 64, "fail", "64 letters"),
+        ("Rac1", "warn", "capitals"),
+        ("rac1.example.com", "pass", ""),
     )
     def test_its_form(self, judge, own, status, why):
         machine = named(node().file("/etc/hostname", own), own, "192.0.2.10")
@@ -119,19 +109,17 @@ class TestOwnName:
         finding = judge(node().remove("/etc/hostname"))["hostname"]
         assert (finding.status, finding.fix) == ("warn", "put 'rac1' into /etc/hostname")
 
-    @pytest.mark.parametrize(
-        ("own", "static", "layer", "fix"),
-        [
-            ("rac1", "rac1.example.com", "persisted", "put 'rac1' into /etc/hostname"),
-            ("rac1", "localhost.localdomain", "persisted", "put 'rac1' into /etc/hostname"),
-            ("rac1", "ip-192-0-2-10", "persisted", "put 'rac1' into /etc/hostname"),
-            ("localhost", "rac1", "running", "reboot the host"),
-            ("ip-192-0-2-10", "rac1", "running", "reboot the host"),
-            ("rac_1", "rac_1", "running", "choose a valid name"),
-            ("rac_1", "rac_2", "running", "choose a valid name"),
-            ("RAC1", "RAC1", "running", "keep the name otherwise"),
-            ("RAC1", "rac1", "running", "put 'RAC1' into /etc/hostname"),
-        ],
+    @cases(
+        "own static layer fix",
+        ("rac1", "rac1.example.com", "persisted", "put 'rac1' into /etc/hostname"),
+        ("rac1", "localhost.localdomain", "persisted", "put 'rac1' into /etc/hostname"),
+        ("rac1", "ip-192-0-2-10", "persisted", "put 'rac1' into /etc/hostname"),
+        ("localhost", "rac1", "running", "reboot the host"),
+        ("ip-192-0-2-10", "rac1", "running", "reboot the host"),
+        ("rac_1", "rac_1", "running", "choose a valid name"),
+        ("rac_1", "rac_2", "running", "choose a valid name"),
+        ("RAC1", "RAC1", "running", "keep the name otherwise"),
+        ("RAC1", "rac1", "running", "put 'RAC1' into /etc/hostname"),
     )
     def test_the_fix_follows_the_wrong_name(self, judge, own, static, layer, fix):
         machine = named(node().file("/etc/hostname", static), own, "192.0.2.10")
@@ -149,9 +137,13 @@ class TestOwnName:
             assert result["hostname"].status == result["scan"].status == "error"
             assert "the kernel has no host name" in result["scan"].why
 
-    @pytest.mark.parametrize(
-        ("name", "status"),
-        [("c" * 15, "pass"), ("c" * 16, "fail"), ("a_b", "fail"), ("1rac", "fail"), ("r1", "pass")],
+    @cases(
+        "name status",
+        ("c" * 15, "pass"),
+        ("c" * 16, "fail"),
+        ("a_b", "fail"),
+        ("1rac", "fail"),
+        ("r1", "pass"),
     )
     def test_the_name_of_the_cluster(self, judge, name, status):
         params = name_packs.PARAMS.replace("CLUSTER_NAME=rac", f"CLUSTER_NAME={name}")
@@ -168,25 +160,21 @@ class TestOwnName:
     def test_a_name_that_is_an_option_is_not_run(self, judge):
         machine = node().file("/proc/sys/kernel/hostname", "--service=x\n")
         findings = judge(machine)
-        assert (findings["hostname"].status, findings["hostname_address"].status) == (
-            "fail",
-            "error",
-        )
+        assert findings["hostname"].status == "fail"
+        assert findings["hostname_address"].status == "error"
         assert not [key for key in machine.evidence if "--service" in key]
 
 
 class TestOwnAddress:
-    @pytest.mark.parametrize(
-        ("addresses", "status", "why"),
-        [
-            (["192.0.2.10"], "pass", ""),
-            (["127.0.1.1"], "fail", "rac1 leads to 127.0.1.1 (/etc/hosts:2)"),
-            (["192.0.2.10", "::1"], "fail", "rac1 leads to ::1."),
-            (["fe80::1%eth0", "192.0.2.10"], "fail", "rac1 leads to fe80::1"),
-            (["169.254.3.4"], "fail", "leads to 169.254.3.4"),
-            (["192.0.2.99"], "fail", "no interface has 192.0.2.99"),
-            ([], "fail", "rac1 does not resolve"),
-        ],
+    @cases(
+        "addresses status why",
+        (["192.0.2.10"], "pass", ""),
+        (["127.0.1.1"], "fail", "rac1 leads to 127.0.1.1 (/etc/hosts:2)"),
+        (["192.0.2.10", "::1"], "fail", "rac1 leads to ::1."),
+        (["fe80::1%eth0", "192.0.2.10"], "fail", "rac1 leads to fe80::1"),
+        (["169.254.3.4"], "fail", "leads to 169.254.3.4"),
+        (["192.0.2.99"], "fail", "no interface has 192.0.2.99"),
+        ([], "fail", "rac1 does not resolve"),
     )
     def test_where_it_leads(self, judge, addresses, status, why):
         machine = named(node(), "rac1", *addresses)
@@ -203,10 +191,9 @@ class TestOwnAddress:
             "message": "timed out after 6 seconds",
         }
         findings = judge(machine)
-        assert findings["hostname_address"].status == "error"
-        assert findings["scan"].status == "pass"
+        assert findings["hostname_address"].status == "error" and findings["scan"].status == "pass"
 
-    @pytest.mark.parametrize("text", ["no address here\n", "999.1.1.1 STREAM x\n", "\0\n"])
+    @cases("text", "no address here\n", "999.1.1.1 STREAM x\n", "\0\n")
     def test_what_is_no_answer(self, judge, text):
         machine = node().command("getent ahosts rac1", text)
         assert judge(machine)["hostname_address"].status == "error"
@@ -217,33 +204,28 @@ class TestOwnAddress:
 
 
 class TestReverse:
-    @pytest.mark.parametrize(
-        ("told", "status"),
-        [
-            (["rac1.example.com"], "pass"),
-            (["RAC1"], "pass"),
-            (["db7.example.com", "rac1"], "pass"),
-            (["db7.example.com"], "fail"),
-            ([], "warn"),
-        ],
+    @cases(
+        "told status",
+        (["rac1.example.com"], "pass"),
+        (["RAC1"], "pass"),
+        (["db7.example.com", "rac1"], "pass"),
+        (["db7.example.com"], "fail"),
+        ([], "warn"),
     )
     def test_what_leads_back(self, judge, told, status):
         assert judge(back(node(), "192.0.2.10", *told))["reverse_lookup"].status == status
 
-    @pytest.mark.parametrize(
-        ("told", "fix"),
-        [
-            ("db7", "correct the PTR record of 192.0.2.10 in DNS to rac1, or put the name first"),
-            ("rac1", "correct name_resolution.hostname_address first: rac1 leads to 127.0.0.1"),
-        ],
+    @cases(
+        "told fix",
+        ("db7", "correct the PTR record of 192.0.2.10 in DNS to rac1, or put the name first"),
+        ("rac1", "correct name_resolution.hostname_address first: rac1 leads to 127.0.0.1"),
     )
     def test_the_fix_names_the_wrong_address_and_the_name_of_the_host(self, judge, told, fix):
         """A name in the line of localhost has the canonical name localhost."""
         answers = "127.0.0.1 STREAM localhost\n192.0.2.10 STREAM\n"
         machine = back(node(), "192.0.2.10", told).command("getent ahosts rac1", answers)
         finding = judge(back(machine, "127.0.0.1", "localhost"))["reverse_lookup"]
-        assert finding.fix is not None
-        assert finding.fix.startswith(fix)
+        assert finding.fix is not None and finding.fix.startswith(fix)
 
 
 class TestListener:
@@ -253,20 +235,17 @@ class TestListener:
         head = "State  Recv-Q Send-Q Local Address:Port  Peer Address:Port\n"
         return machine.command("ss -ltn", f"{head}LISTEN 0 128 {address}:1521 0.0.0.0:*\n")
 
-    @pytest.mark.parametrize(
-        ("address", "status"),
-        [
-            ("0.0.0.0", "pass"),
-            ("[::]", "pass"),
-            ("192.0.2.10", "pass"),
-            ("127.0.0.1", "fail"),
-            ("[::1]", "fail"),
-        ],
+    @cases(
+        "address status",
+        ("0.0.0.0", "pass"),
+        ("[::]", "pass"),
+        ("192.0.2.10", "pass"),
+        ("127.0.0.1", "fail"),
+        ("[::1]", "fail"),
     )
     def test_where_it_listens(self, judge, address, status):
         finding = judge(self.listening(address))["listener_address"]
-        assert finding.status == status
-        assert finding.in_use == f"{address} port 1521"
+        assert finding.status == status and finding.in_use == f"{address} port 1521"
 
     def test_a_port_that_nobody_listens_on(self, judge):
         machine = self.listening().command("ss -ltn", "State  Recv-Q Send-Q Local Address:Port\n")
@@ -277,39 +256,34 @@ class TestListener:
         machine = self.listening().command("ss -ltn", "State  Recv-Q Send-Q\n", rc=1)
         assert judge(machine)["listener_address"].status == "error"
 
-    @pytest.mark.parametrize(
-        ("leads", "why"),
-        [("127.0.1.1", "leads to 127.0.1.1"), ("192.0.2.77", "of another host")],
-    )
+    @cases("leads why", ("127.0.1.1", "leads to 127.0.1.1"), ("192.0.2.77", "of another host"))
     def test_where_its_name_leads(self, judge, leads, why):
         finding = judge(self.listening("0.0.0.0", leads))["listener_address"]
         assert (finding.status, why in finding.why) == ("fail", True)
 
 
 class TestOrder:
-    @pytest.mark.parametrize(
-        ("line", "status"),
-        [
-            ("hosts: files dns", "pass"),
-            ("hosts: files dns myhostname", "pass"),
-            ("hosts: files mdns4_minimal [NOTFOUND=return] dns", "pass"),
-            ("hosts: mymachines files myhostname resolve [!UNAVAIL=return] dns", "pass"),
-            ("hosts: files myhostname resolve [!UNAVAIL=return] dns", "pass"),
-            ("hosts: files resolve", "pass"),
-            ("hosts: resolve files", "fail"),
-            ("hosts: dns files", "fail"),
-            ("hosts: files", "fail"),
-            ("hosts: dns", "fail"),
-            ("hosts: files [NOTFOUND=return] dns", "fail"),
-            ("hosts: files [!SUCCESS=return] dns", "fail"),
-            ("hosts: files [SUCCESS=return NOTFOUND=continue] dns", "pass"),
-            ("hosts: myhostname files dns", "warn"),
-            ("hosts: files nis dns", "warn"),
-            ("passwd: files", "warn"),
-            ("hosts: files [WHAT=return] dns", "error"),
-            ("hosts: [NOTFOUND=return] files dns", "error"),
-            ("hosts: files\nhosts: files dns", "error"),
-        ],
+    @cases(
+        "line status",
+        ("hosts: files dns", "pass"),
+        ("hosts: files dns myhostname", "pass"),
+        ("hosts: files mdns4_minimal [NOTFOUND=return] dns", "pass"),
+        ("hosts: mymachines files myhostname resolve [!UNAVAIL=return] dns", "pass"),
+        ("hosts: files myhostname resolve [!UNAVAIL=return] dns", "pass"),
+        ("hosts: files resolve", "pass"),
+        ("hosts: resolve files", "fail"),
+        ("hosts: dns files", "fail"),
+        ("hosts: files", "fail"),
+        ("hosts: dns", "fail"),
+        ("hosts: files [NOTFOUND=return] dns", "fail"),
+        ("hosts: files [!SUCCESS=return] dns", "fail"),
+        ("hosts: files [SUCCESS=return NOTFOUND=continue] dns", "pass"),
+        ("hosts: myhostname files dns", "warn"),
+        ("hosts: files nis dns", "warn"),
+        ("passwd: files", "warn"),
+        ("hosts: files [WHAT=return] dns", "error"),
+        ("hosts: [NOTFOUND=return] files dns", "error"),
+        ("hosts: files\nhosts: files dns", "error"),
     )
     def test_who_is_asked(self, judge, line, status):
         assert (
@@ -326,42 +300,25 @@ class TestOrder:
         for server in SERVERS:
             says(machine, server, "rac-scan.local", THREE)
         finding = judge(machine, scan_names=["rac-scan.local"])["search_order"]
-        assert (finding.status, "ends the search for rac-scan.local" in finding.why) == (
-            "fail",
-            True,
-        )
+        assert finding.status == "fail" and "ends the search for rac-scan.local" in finding.why
 
 
 class TestResolver:
-    @pytest.mark.parametrize(
-        ("text", "status", "why"),
-        [
-            (name_packs.RESOLV, "pass", ""),
-            ("nameserver 192.0.2.53\n", "warn", "192.0.2.53 is the only server"),
-            ("nameserver 127.0.0.53\noptions edns0\n", "pass", ""),
-            ("search example.com\n", "warn", "names no server"),
-            ("nameserver 192.0.2.1\nnameserver 192.0.2.2\n", "warn", "up to 20 seconds"),
-            (
-                name_packs.RESOLV + "nameserver 192.0.2.3\nnameserver 192.0.2.4\n",
-                "warn",
-                "nothing: 7",
-            ),
-            (name_packs.RESOLV + " nameserver 192.0.2.55\n", "warn", "nothing: 6"),
-            (name_packs.RESOLV.replace("\n", "\r\n"), "warn", "names no server"),
-            (name_packs.RESOLV + "search a.example\r\n", "warn", "nothing: 6"),
-            (name_packs.RESOLV.replace(".54", ".53"), "warn", "192.0.2.53 is the only server"),
-            (name_packs.RESOLV + "nameserver dns1\n", "warn", "nothing: 6"),
-            (
-                name_packs.RESOLV + "search a b c d e f g\n",
-                "warn",
-                "glibc before 2.26 takes 6",
-            ),
-            (
-                name_packs.RESOLV + "options timeout:99 attempts:99\n",
-                "warn",
-                "up to 300 seconds",
-            ),
-        ],
+    @cases(
+        "text status why",
+        (name_packs.RESOLV, "pass", ""),
+        ("nameserver 192.0.2.53\n", "warn", "192.0.2.53 is the only server"),
+        ("nameserver 127.0.0.53\noptions edns0\n", "pass", ""),
+        ("search example.com\n", "warn", "names no server"),
+        ("nameserver 192.0.2.1\nnameserver 192.0.2.2\n", "warn", "up to 20 seconds"),
+        (name_packs.RESOLV + "nameserver 192.0.2.3\nnameserver 192.0.2.4\n", "warn", "nothing: 7"),
+        (name_packs.RESOLV + " nameserver 192.0.2.55\n", "warn", "nothing: 6"),
+        (name_packs.RESOLV.replace("\n", "\r\n"), "warn", "names no server"),
+        (name_packs.RESOLV + "search a.example\r\n", "warn", "nothing: 6"),
+        (name_packs.RESOLV.replace(".54", ".53"), "warn", "192.0.2.53 is the only server"),
+        (name_packs.RESOLV + "nameserver dns1\n", "warn", "nothing: 6"),
+        (name_packs.RESOLV + "search a b c d e f g\n", "warn", "glibc before 2.26 takes 6"),
+        (name_packs.RESOLV + "options timeout:99 attempts:99\n", "warn", "up to 300 seconds"),
     )
     def test_what_it_says(self, judge, text, status, why):
         finding = judge(node().file("/etc/resolv.conf", text))["resolv_conf"]
@@ -374,7 +331,7 @@ class TestResolver:
         finding = judge(machine.link("/etc/resolv.conf", stub))["resolv_conf"]
         assert f"written by {stub}" in finding.persisted
 
-    @pytest.mark.parametrize(("wait", "status"), [(4, "pass"), (3, "warn")])
+    @cases("wait status", (4, "pass"), (3, "warn"))
     def test_how_long_is_too_long(self, judge, wait, status):
         assert judge(node(), max_wait_seconds=wait)["resolv_conf"].status == status
 
@@ -388,9 +345,7 @@ class TestServers:
         assert (findings["name_servers"].status, findings["scan"].status) == ("fail", "fail")
         assert findings["scan"].because_of == ("name_resolution.name_servers",)
 
-    @pytest.mark.parametrize(
-        ("code", "status"), [(0, "pass"), (3, "pass"), (2, "fail"), (5, "fail")]
-    )
+    @cases("code status", (0, "pass"), (3, "pass"), (2, "fail"), (5, "fail"))
     def test_what_it_answers_with(self, judge, code, status):
         findings = judge(says(node(), SERVERS[0], SCAN, [], code))
         assert (findings["name_servers"].status, findings["scan"].status) == (status, "fail")
@@ -406,10 +361,7 @@ class TestServers:
     def test_where_dns_is_not_asked_no_server_is_judged(self, judge):
         findings = judge(node().file("/etc/nsswitch.conf", "hosts: files\n"))
         assert (findings["name_servers"].status, findings["resolv_conf"].status) == ("skip", "skip")
-        assert (findings["scan"].status, "DNS is not asked" in findings["scan"].why) == (
-            "fail",
-            True,
-        )
+        assert findings["scan"].status == "fail" and "DNS is not asked" in findings["scan"].why
 
     def test_where_there_is_nothing_to_ask_them_for_they_are_not_well(self, judge):
         machine = node().deny("/proc/sys/kernel/hostname")
@@ -429,7 +381,7 @@ class TestScan:
         assert finding.status == "pass"
         assert finding.values == {f"addresses of {SCAN}": ", ".join(THREE)}
 
-    @pytest.mark.parametrize("number", [1, 2, 4])
+    @cases("number", 1, 2, 4)
     def test_how_many_addresses(self, judge, number):
         some = [*THREE, "192.0.2.24"][:number]
         machine = named(node(), SCAN, *some)
@@ -454,14 +406,12 @@ class TestScan:
         both.command("ip -o addr show", name_packs.ADDRESSES + "2: eth0    inet6 2001:db8::1/64\n")
         assert judge(both)["scan"].status == "pass"
 
-    @pytest.mark.parametrize(
-        ("addresses", "code", "status", "why"),
-        [
-            (3, 0, "error", "queried for IPv6"),
-            (2, 0, "fail", "2 of 3 addresses"),
-            (3, 3, "fail", "knows no such name"),
-            (3, 2, "fail", "answers with code 2"),
-        ],
+    @cases(
+        "addresses code status why",
+        (3, 0, "error", "queried for IPv6"),
+        (2, 0, "fail", "2 of 3 addresses"),
+        (3, 3, "fail", "knows no such name"),
+        (3, 2, "fail", "answers with code 2"),
     )
     def test_a_cluster_of_ipv6(self, judge, addresses, code, status, why):
         """Supported since 12.1. Only IPv4 addresses are requested."""
@@ -500,19 +450,16 @@ class TestScan:
         finding = judge(machine)["scan"]
         assert (finding.status, "of no network of this host" in finding.why) == ("warn", True)
 
-    @pytest.mark.parametrize(
+    @cases(
         "message",
-        [
-            b"",
-            b"\0" * 12,
-            name_packs.reply("other.example.com", THREE),
-            name_packs.reply(SCAN, THREE)[:-3],
-            b"\xff" * 600,
-        ],
+        b"",
+        b"\0" * 12,
+        name_packs.reply("other.example.com", THREE),
+        name_packs.reply(SCAN, THREE)[:-3],
+        b"\xff" * 600,
     )
     def test_what_is_no_answer(self, judge, message):
-        machine = datagram(node(), SERVERS[0], SCAN, message)
-        assert judge(machine)["scan"].status == "error"
+        assert judge(datagram(node(), SERVERS[0], SCAN, message))["scan"].status == "error"
 
     def test_a_name_with_an_empty_label(self, judge):
         findings = judge(named(node(), "rac..scan", *THREE), scan_names=["rac..scan"])
@@ -529,28 +476,24 @@ class TestCluster:
             SCAN,
         }
 
-    @pytest.mark.parametrize(
-        ("addresses", "why"),
-        [
-            ([], "it does not resolve"),
-            (["127.0.0.1"], "it leads to 127.0.0.1"),
-            (["192.0.2.20"], "rac2 has the same address"),
-        ],
+    @cases(
+        "addresses why",
+        ([], "it does not resolve"),
+        (["127.0.0.1"], "it leads to 127.0.0.1"),
+        (["192.0.2.20"], "rac2 has the same address"),
     )
     def test_a_vip(self, judge, addresses, why):
         finding = judge(named(node(), "rac2-vip", *addresses))["rac2-vip"]
         assert (finding.status, why in finding.why) == ("fail", True)
 
-    @pytest.mark.parametrize(
-        ("shared", "secondary", "wrong"),
-        [
-            (("rac1", "rac1-vip"), "", "the A record of rac1-vip"),
-            (("rac1", "rac2-vip"), "", "the A record of rac2-vip"),
-            (("rac1", "rac2"), "", "the A record of rac2 "),
-            (("rac1", "rac1-vip"), "192.0.2.11", "the address of rac1 in /etc/hosts (line 2)"),
-            (("rac2", "rac2-vip"), "", "find out which of"),
-            (("rac1-vip", "rac2-vip"), "", "find out which of"),
-        ],
+    @cases(
+        "shared secondary wrong",
+        (("rac1", "rac1-vip"), "", "the A record of rac1-vip"),
+        (("rac1", "rac2-vip"), "", "the A record of rac2-vip"),
+        (("rac1", "rac2"), "", "the A record of rac2 "),
+        (("rac1", "rac1-vip"), "192.0.2.11", "the address of rac1 in /etc/hosts (line 2)"),
+        (("rac2", "rac2-vip"), "", "find out which of"),
+        (("rac1-vip", "rac2-vip"), "", "find out which of"),
     )
     def test_the_record_of_the_name_that_does_not_own_the_address(
         self, judge, shared, secondary, wrong
@@ -566,15 +509,13 @@ class TestCluster:
             assert findings[name].status == "fail"
             assert wrong in findings[name].fix, findings[name]
 
-    @pytest.mark.parametrize(
-        ("address", "status"),
-        [("192.0.2.12", "pass"), ("10.0.0.12", "fail"), ("198.51.100.1", "fail")],
+    @cases(
+        "address status", ("192.0.2.12", "pass"), ("10.0.0.12", "fail"), ("198.51.100.1", "fail")
     )
     def test_a_vip_is_in_the_subnet_of_the_own_name(self, judge, address, status):
         """10.0.0.0/24 is a subnet of this host, but the private one."""
         lines = name_packs.ADDRESSES + "3: eth1    inet 10.0.0.10/24 scope global eth1\n"
-        machine = named(node().command("ip -o addr show", lines), "rac2-vip", address)
-        findings = judge(machine)
+        findings = judge(named(node().command("ip -o addr show", lines), "rac2-vip", address))
         assert findings["rac2-vip"].status == status
         assert ("outside the public subnet 192.0.2.0/24" in (findings["rac2-vip"].why or "")) == (
             status == "fail"
@@ -588,18 +529,16 @@ class TestCluster:
             judge(machine, cluster_names=["rac2-vip"], scan_names=[])["rac2-vip"].status == "pass"
         )
 
-    @pytest.mark.parametrize("own", ["192.0.2.99", "127.0.0.1"])
+    @cases("own", "192.0.2.99", "127.0.0.1")
     def test_a_public_subnet_that_is_unknown(self, judge, own):
         finding = judge(named(node(), "rac1", own))["rac2-vip"]
         assert (finding.status, "public subnet is unknown" in finding.why) == ("error", True)
 
-    @pytest.mark.parametrize(
-        ("second", "status", "problem"),
-        [
-            (("192.0.2.20",), "pass", ""),
-            ((), "fail", "192.0.2.54 knows no such name"),
-            (("192.0.2.99",), "fail", "the name servers do not say the same"),
-        ],
+    @cases(
+        "second status problem",
+        (("192.0.2.20",), "pass", ""),
+        ((), "fail", "192.0.2.54 knows no such name"),
+        (("192.0.2.99",), "fail", "the name servers do not say the same"),
     )
     def test_every_name_server_knows_a_node(self, judge, second, status, problem):
         machine = says(node(), SERVERS[0], "rac2.example.com", ["192.0.2.20"])
@@ -641,8 +580,7 @@ class TestCluster:
 def test_a_recorded_host_says_the_same():
     machine = node()
     first = name_packs.judged(machine)
-    recorded = packs.RecordedHost(machine.evidence)
-    assert name_packs.judged(recorded) == first
+    assert name_packs.judged(packs.RecordedHost(machine.evidence)) == first
 
 
 def with_connections(**refused):

@@ -4,6 +4,7 @@ import name_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof.collect.host import RecordedHost
+from cases import cases
 from name_packs import node
 
 LOCAL = "127.0.0.1 localhost\n"
@@ -16,26 +17,20 @@ def judge(valid):
     return lambda machine: judged(machine)["hosts_file"]
 
 
-@pytest.mark.parametrize(
-    ("text", "status", "why"),
-    [
-        (LOCAL + OWN, "pass", ""),
-        (LOCAL + "::1 localhost\n" + OWN, "pass", ""),
-        (LOCAL + OWN + "2001:db8::10 rac1\n", "pass", ""),
-        (LOCAL + OWN + OWN, "pass", ""),
-        (OWN, "warn", "no line leads from localhost to 127.0.0.1"),
-        ("::1 localhost\n" + OWN, "warn", "no line leads from localhost"),
-        ("192.0.2.10 localhost\n" + LOCAL, "fail", "localhost leads to 192.0.2.10"),
-        (LOCAL + "127.0.1.1 localhost\n", "pass", ""),
-        (
-            LOCAL + OWN + "192.0.2.11 RAC1\n",
-            "fail",
-            "rac1 has the addresses 192.0.2.10, 192.0.2.11",
-        ),
-        (LOCAL + "192.0.2.20 rac2\n192.0.2.21 rac2\n", "fail", "rac2 has the addresses"),
-        (LOCAL + "192.0.2.20 filer\n192.0.2.21 filer\n", "warn", "filer has the addresses"),
-        (LOCAL + OWN + "rac2 192.0.2.20\n", "warn", "lines that count for nothing: 3"),
-    ],
+@cases(
+    "text status why",
+    (LOCAL + OWN, "pass", ""),
+    (LOCAL + "::1 localhost\n" + OWN, "pass", ""),
+    (LOCAL + OWN + "2001:db8::10 rac1\n", "pass", ""),
+    (LOCAL + OWN + OWN, "pass", ""),
+    (OWN, "warn", "no line leads from localhost to 127.0.0.1"),
+    ("::1 localhost\n" + OWN, "warn", "no line leads from localhost"),
+    ("192.0.2.10 localhost\n" + LOCAL, "fail", "localhost leads to 192.0.2.10"),
+    (LOCAL + "127.0.1.1 localhost\n", "pass", ""),
+    (LOCAL + OWN + "192.0.2.11 RAC1\n", "fail", "rac1 has the addresses 192.0.2.10, 192.0.2.11"),
+    (LOCAL + "192.0.2.20 rac2\n192.0.2.21 rac2\n", "fail", "rac2 has the addresses"),
+    (LOCAL + "192.0.2.20 filer\n192.0.2.21 filer\n", "warn", "filer has the addresses"),
+    (LOCAL + OWN + "rac2 192.0.2.20\n", "warn", "lines that count for nothing: 3"),
 )
 def test_lines(judge, text, status, why):
     finding = judge(node().file("/etc/hosts", text))
@@ -56,7 +51,7 @@ def test_without_the_file_localhost_has_no_line(judge):
     assert judge(node().deny("/etc/hosts")).status == "error"
 
 
-@pytest.mark.parametrize("loopback", ["127.0.0.2/8", "127.0.0.1/32"])
+@cases("loopback", "127.0.0.2/8", "127.0.0.1/32")
 def test_the_loopback_interface(judge, loopback):
     addresses = name_packs.ADDRESSES.replace("127.0.0.1/8", loopback)
     finding = judge(node().command("ip -o addr show", addresses))
@@ -89,58 +84,52 @@ REMOVES = "cloud-init removes the lines 8 at the next reboot"
 LEADS = "cloud-init leads rac1 to the loopback interface at the next reboot"
 
 
-@pytest.mark.parametrize(
-    ("hosts", "files", "status", "why"),
-    [
-        # The header without the configuration: a recording of an older release.
-        (HEADER + LOCAL + OWN, None, "warn", REMOVES),
-        (HEADER + LOCAL, None, "warn", LEADS),
-        (HEADER + LOCAL + "127.0.0.1 rac1.example.com rac1\n", None, "pass", ""),
-        (LOCAL + OWN, None, "pass", ""),
-        (HEADER + LOCAL + OWN, {CFG: "manage_etc_hosts: true\n"}, "warn", REMOVES),
-        (HEADER + LOCAL + OWN, {CFG: "x: 1\n"}, "warn", REMOVES),
-        (HEADER + LOCAL + OWN, {CFG: "manage_etc_hosts: False\n"}, "pass", ""),
-        # It adds the name of the host to a loopback address, and leaves the other lines.
-        (LOCAL + OWN, {CFG: "manage_etc_hosts: localhost\n"}, "warn", LEADS),
-        ("127.0.1.1 rac1\n" + LOCAL, {CFG: "manage_etc_hosts: localhost\n"}, "pass", ""),
-        # The file was replaced, and only the data of the instance has the setting.
-        (LOCAL + OWN, {CFG: "", USER_DATA: "manage_etc_hosts: true\n"}, "warn", "the lines 2"),
-        (LOCAL + OWN, {CFG: "", VENDOR_DATA: "manage_etc_hosts: true\n"}, "warn", "the lines 2"),
-        (
-            LOCAL + OWN,
-            {
-                CFG: "",
-                VENDOR_DATA: "manage_etc_hosts: true\n",
-                USER_DATA: "manage_etc_hosts: false\n",
-            },
-            "pass",
-            "",
-        ),
-        (
-            HEADER + LOCAL + OWN,
-            {CFG: "manage_etc_hosts: true\n", f"{CFG_D}/99_x.cfg": "manage_etc_hosts: false\n"},
-            "pass",
-            "",
-        ),
-        (
-            LOCAL + OWN,
-            {CFG: "manage_etc_hosts: false\n", USER_DATA: 'manage_etc_hosts: "true"\n'},
-            "warn",
-            "cloud-init removes the lines 2",
-        ),
-        # cloud-init is not installed any more, or off.
-        (HEADER + LOCAL + OWN, {}, "pass", ""),
-        (HEADER + LOCAL + OWN, {CFG: "", "/etc/cloud/cloud-init.disabled": ""}, "pass", ""),
-        # The template has the lines.
-        (HEADER + LOCAL + OWN, {CFG: "", MASTER: HEADER + LOCAL + OWN}, "pass", ""),
-        (HEADER + LOCAL + OWN, {CFG: "", MASTER: TEMPLATE}, "warn", REMOVES + "; " + LEADS),
-        (
-            HEADER + LOCAL + OWN,
-            {CFG: "", MASTER: TEMPLATE.replace("127.0.0.1 {{fqdn}}", "192.0.2.10 $fqdn")},
-            "pass",
-            "",
-        ),
-    ],
+@cases(
+    "hosts files status why",
+    # The header without the configuration: a recording of an older release.
+    (HEADER + LOCAL + OWN, None, "warn", REMOVES),
+    (HEADER + LOCAL, None, "warn", LEADS),
+    (HEADER + LOCAL + "127.0.0.1 rac1.example.com rac1\n", None, "pass", ""),
+    (LOCAL + OWN, None, "pass", ""),
+    (HEADER + LOCAL + OWN, {CFG: "manage_etc_hosts: true\n"}, "warn", REMOVES),
+    (HEADER + LOCAL + OWN, {CFG: "x: 1\n"}, "warn", REMOVES),
+    (HEADER + LOCAL + OWN, {CFG: "manage_etc_hosts: False\n"}, "pass", ""),
+    # It adds the name of the host to a loopback address, and leaves the other lines.
+    (LOCAL + OWN, {CFG: "manage_etc_hosts: localhost\n"}, "warn", LEADS),
+    ("127.0.1.1 rac1\n" + LOCAL, {CFG: "manage_etc_hosts: localhost\n"}, "pass", ""),
+    # The file was replaced, and only the data of the instance has the setting.
+    (LOCAL + OWN, {CFG: "", USER_DATA: "manage_etc_hosts: true\n"}, "warn", "the lines 2"),
+    (LOCAL + OWN, {CFG: "", VENDOR_DATA: "manage_etc_hosts: true\n"}, "warn", "the lines 2"),
+    (
+        LOCAL + OWN,
+        {CFG: "", VENDOR_DATA: "manage_etc_hosts: true\n", USER_DATA: "manage_etc_hosts: false\n"},
+        "pass",
+        "",
+    ),
+    (
+        HEADER + LOCAL + OWN,
+        {CFG: "manage_etc_hosts: true\n", f"{CFG_D}/99_x.cfg": "manage_etc_hosts: false\n"},
+        "pass",
+        "",
+    ),
+    (
+        LOCAL + OWN,
+        {CFG: "manage_etc_hosts: false\n", USER_DATA: 'manage_etc_hosts: "true"\n'},
+        "warn",
+        "cloud-init removes the lines 2",
+    ),
+    # cloud-init is not installed any more, or off.
+    (HEADER + LOCAL + OWN, {}, "pass", ""),
+    (HEADER + LOCAL + OWN, {CFG: "", "/etc/cloud/cloud-init.disabled": ""}, "pass", ""),
+    # The template has the lines.
+    (HEADER + LOCAL + OWN, {CFG: "", MASTER: HEADER + LOCAL + OWN}, "pass", ""),
+    (HEADER + LOCAL + OWN, {CFG: "", MASTER: TEMPLATE}, "warn", REMOVES + "; " + LEADS),
+    (
+        HEADER + LOCAL + OWN,
+        {CFG: "", MASTER: TEMPLATE.replace("127.0.0.1 {{fqdn}}", "192.0.2.10 $fqdn")},
+        "pass",
+        "",
+    ),
 )
 def test_what_cloud_init_writes_at_each_boot(judge, hosts, files, status, why):
     machine = node().file("/etc/hosts", hosts)
@@ -151,11 +140,9 @@ def test_what_cloud_init_writes_at_each_boot(judge, hosts, files, status, why):
         # As recorded before Hostproof read the configuration.
         for key in [key for key in machine.evidence if "cloud" in key]:
             machine.evidence.pop(key)
-        recorded = RecordedHost(machine.evidence, "0.2.0")
-        finding = name_packs.judged(recorded)["hosts_file"]
+        finding = name_packs.judged(RecordedHost(machine.evidence, "0.2.0"))["hosts_file"]
     assert (finding.status, why in (finding.why or "")) == (status, True), finding
     if status == "warn":
-        assert finding.failing_layer == "persisted"
-        assert "manage_etc_hosts: false" in finding.fix
+        assert finding.failing_layer == "persisted" and "manage_etc_hosts: false" in finding.fix
         has_template = "localhost\n" not in (files or {}).get(CFG, "")
         assert ("put the lines of /etc/hosts into the template" in finding.fix) == has_template

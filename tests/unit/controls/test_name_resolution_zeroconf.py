@@ -4,6 +4,7 @@ import name_packs
 import pytest
 from ansible.module_utils.hostproof.collect.command import Output
 from ansible.module_utils.hostproof.controls.name_resolution.probes import zeroconf
+from cases import cases
 from name_packs import node
 
 SHOW = " ".join(zeroconf.ROUTE)
@@ -36,10 +37,8 @@ def with_script(machine, text=None):
 def test_all_is_off(judge):
     finding = judge(is_enabled(node().command(SHOW, ""), "disabled"))
     assert finding.status == "pass", finding
-    assert (finding.persisted, finding.running) == (
-        "no unit enabled; no route",
-        "0 processes; no route",
-    )
+    assert finding.persisted == "no unit enabled; no route"
+    assert finding.running == "0 processes; no route"
 
 
 def test_on_a_host_of_no_cluster_it_is_skipped(judge):
@@ -50,7 +49,7 @@ def test_on_a_host_of_no_cluster_it_is_skipped(judge):
     assert judge(machine, profile="oracle_19c_restart").status == "skip"
 
 
-@pytest.mark.parametrize("argv0", [ARGV0, "/usr/sbin/avahi-daemon", "avahi-daemon: chroot helper"])
+@cases("argv0", ARGV0, "/usr/sbin/avahi-daemon", "avahi-daemon: chroot helper")
 def test_a_daemon_that_runs(judge, argv0):
     finding = judge(node().command(SHOW, "").process(argv0))
     assert (finding.status, finding.why) == ("fail", "avahi-daemon runs.")
@@ -58,33 +57,29 @@ def test_a_daemon_that_runs(judge, argv0):
     assert "systemctl disable --now avahi-daemon.socket avahi-daemon.service" in finding.commands
 
 
-@pytest.mark.parametrize("argv0", ["avahi-daemon-x", "/opt/avahi-autoipd", "vi avahi-daemon"])
+@cases("argv0", "avahi-daemon-x", "/opt/avahi-autoipd", "vi avahi-daemon")
 def test_another_program(judge, argv0):
     assert judge(node().command(SHOW, "").process(argv0)).status == "pass"
 
 
-@pytest.mark.parametrize(
-    ("service", "socket", "status", "why"),
-    [
-        ("enabled", "disabled", "fail", "avahi-daemon starts after reboot (avahi-daemon.service)."),
-        ("disabled", "enabled", "fail", "avahi-daemon starts after reboot (avahi-daemon.socket)."),
-        ("masked", "not-found", "pass", ""),
-        ("enabled-runtime", "static", "pass", ""),
-        ("bad", "disabled", "error", "systemctl answered 'bad'"),
-    ],
+@cases(
+    "service socket status why",
+    ("enabled", "disabled", "fail", "avahi-daemon starts after reboot (avahi-daemon.service)."),
+    ("disabled", "enabled", "fail", "avahi-daemon starts after reboot (avahi-daemon.socket)."),
+    ("masked", "not-found", "pass", ""),
+    ("enabled-runtime", "static", "pass", ""),
+    ("bad", "disabled", "error", "systemctl answered 'bad'"),
 )
 def test_what_the_next_boot_starts(judge, service, socket, status, why):
     finding = judge(is_enabled(node().command(SHOW, ""), service, socket))
     assert (finding.status, why in finding.why) == (status, True)
 
 
-@pytest.mark.parametrize(
-    ("stderr", "status"),
-    [
-        ("Failed to get unit file state for {}: No such file or directory\n", "pass"),
-        ("Failed to get unit file state for {}: Connection timed out\n", "error"),
-        ("", "error"),
-    ],
+@cases(
+    "stderr status",
+    ("Failed to get unit file state for {}: No such file or directory\n", "pass"),
+    ("Failed to get unit file state for {}: Connection timed out\n", "error"),
+    ("", "error"),
 )
 def test_systemd_of_el7_prints_no_state_for_a_unit_that_does_not_exist(judge, stderr, status):
     machine = node().command(SHOW, "")
@@ -103,24 +98,22 @@ def test_the_route_of_an_address_is_that_of_haip(judge):
     assert judge(node().command(SHOW, OF_ADDRESS)).status == "pass"
 
 
-@pytest.mark.parametrize(("text", "rc"), [("169.254.0.0/16 dev", 0), ("", 1), ("x", 0)])
+@cases("text rc", ("169.254.0.0/16 dev", 0), ("", 1), ("x", 0))
 def test_what_is_no_route_is_unknown(judge, text, rc):
     assert judge(node().command(SHOW, text, rc)).status == "error"
 
 
-@pytest.mark.parametrize(
-    ("text", "status"),
-    [
-        (None, "warn"),
-        ("NETWORKING=yes\n", "warn"),
-        ("NOZEROCONF=yes\n", "pass"),
-        ("NOZEROCONF=no # any value counts\n", "pass"),
-        (' export NOZEROCONF="yes"\n', "pass"),
-        ("#NOZEROCONF=yes\n", "warn"),
-        ("NOZEROCONF=yes\nNOZEROCONF=\n", "warn"),
-        ("NOZEROCONF=''\n", "warn"),
-        ("NOZEROCONF= # none\n", "warn"),
-    ],
+@cases(
+    "text status",
+    (None, "warn"),
+    ("NETWORKING=yes\n", "warn"),
+    ("NOZEROCONF=yes\n", "pass"),
+    ("NOZEROCONF=no # any value counts\n", "pass"),
+    (' export NOZEROCONF="yes"\n', "pass"),
+    ("#NOZEROCONF=yes\n", "warn"),
+    ("NOZEROCONF=yes\nNOZEROCONF=\n", "warn"),
+    ("NOZEROCONF=''\n", "warn"),
+    ("NOZEROCONF= # none\n", "warn"),
 )
 def test_network_scripts_read_nozeroconf(judge, text, status):
     finding = judge(with_script(node().command(SHOW, ""), text))
@@ -142,29 +135,21 @@ class TestProxyt:
 
     def test_it_is_off(self, judge):
         finding = judge(node())
-        assert (finding.status, finding.running, finding.persisted) == (
-            "pass",
-            "0 processes",
-            "not enabled",
-        )
+        assert finding.status == "pass" and finding.running == "0 processes"
+        assert finding.persisted == "not enabled"
 
-    @pytest.mark.parametrize("argv0", ["proxyt", "/usr/sbin/proxyt"])
+    @cases("argv0", "proxyt", "/usr/sbin/proxyt")
     def test_it_runs(self, judge, argv0):
         finding = judge(node().process(argv0))
-        assert (finding.status, finding.running, finding.failing_layer) == (
-            "fail",
-            "1 processes",
-            "running",
-        )
+        assert finding.status == "fail" and finding.running == "1 processes"
+        assert finding.failing_layer == "running"
         assert finding.commands == ("systemctl disable --now proxyt.service",)
 
-    @pytest.mark.parametrize("argv0", ["proxytd", "vi proxyt", "/opt/proxy"])
+    @cases("argv0", "proxytd", "vi proxyt", "/opt/proxy")
     def test_another_program(self, judge, argv0):
         assert judge(node().process(argv0)).status == "pass"
 
-    @pytest.mark.parametrize(
-        ("state", "status"), [("enabled", "fail"), ("masked", "pass"), ("bad", "error")]
-    )
+    @cases("state status", ("enabled", "fail"), ("masked", "pass"), ("bad", "error"))
     def test_what_the_next_boot_starts(self, judge, state, status):
         machine = node().command(f"systemctl is-enabled {zeroconf.PROXYT}", state + "\n", 0)
         assert judge(machine).status == status
@@ -176,5 +161,4 @@ class TestProxyt:
 
     def test_on_a_host_of_no_cluster_it_is_skipped(self, judge):
         params = f"{name_packs.GRID}/crs/install/crsconfig_params"
-        machine = node().file(params, "CLUSTER_NAME=\n")
-        assert judge(machine).status == "skip"
+        assert judge(node().file(params, "CLUSTER_NAME=\n")).status == "skip"

@@ -6,10 +6,10 @@ import limit_packs
 import memory_packs
 import oracle_packs
 import packs
-import pytest
 from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from default_policies import default_policy
 from packs import GIB, MIB
 
@@ -22,19 +22,16 @@ def judged(host, control):
     return {finding.title.partition(": ")[0] + " " + finding.check: finding for finding in findings}
 
 
-@pytest.mark.parametrize(
-    ("name", "control", "check", "says"),
-    [
-        ("c24b", "process_limits", "oracledb.service process_limits.units", "at boot memlock is"),
-        ("c60b", "kernel_parameters", "kernel.shmall kernel_parameters.shared_memory", "reboot"),
-        ("c09", "memory_pressure", "memory_pressure.dev_shm", "it has 495.5 MiB now"),
-        ("c09", "pre_page_sga", "pre_page_sga.last_start", "needs 1073741824 bytes in /dev/shm"),
-        ("c67c", "memory_pressure", "memory_pressure.budget", "At the next start 20.3 GiB"),
-    ],
+@cases(
+    "name control check says",
+    ("c24b", "process_limits", "oracledb.service process_limits.units", "at boot memlock is"),
+    ("c60b", "kernel_parameters", "kernel.shmall kernel_parameters.shared_memory", "reboot"),
+    ("c09", "memory_pressure", "memory_pressure.dev_shm", "it has 495.5 MiB now"),
+    ("c09", "pre_page_sga", "pre_page_sga.last_start", "needs 1073741824 bytes in /dev/shm"),
+    ("c67c", "memory_pressure", "memory_pressure.budget", "At the next start 20.3 GiB"),
 )
 def test_reports_from_the_field(name, control, check, says):
-    host = RecordedHost(*evidence.open_pack(str(FOLDER / f"{name}.json")))
-    findings = judged(host, control)
+    findings = judged(RecordedHost(*evidence.open_pack(str(FOLDER / f"{name}.json"))), control)
     finding = next(found for key, found in findings.items() if key.endswith(check))
     assert (finding.status, says in finding.why) == ("fail", True), finding.why
     assert "record it again" not in finding.why
@@ -51,8 +48,7 @@ def test_a_parameter_that_an_older_release_did_not_read_changes_nothing():
 
 def down(machine, sid="ORCL", flag="N", spfile=True, **parameters):
     """A database that is down, with its parameters in an spfile or a text file."""
-    before = machine.files.get("/etc/oratab", "")
-    machine.file("/etc/oratab", before + f"{sid}:{HOME}:{flag}\n")
+    machine.file("/etc/oratab", machine.files.get("/etc/oratab", "") + f"{sid}:{HOME}:{flag}\n")
     machine.command(f"stat -L -c %U {HOME}/bin/sqlplus", "oracle\n")
     machine.command(f"sqlplus -V of {HOME}", "\nSQL*Plus: Release 19.0.0.0.0 - Production\n")
     stored = tuple(("*", name, value) for name, value in parameters.items())
@@ -70,45 +66,43 @@ def shmall(machine, pages):
 SGA_OF_40 = {"sga_target": "20G", "sga_max_size": "40G"}
 
 
-@pytest.mark.parametrize(
-    ("databases", "pages", "status"),
-    [
-        ([{"spfile": True, **SGA_OF_40}], 7340032, "fail"),
-        ([{"spfile": False, "sga_max_size": "41943040K", "sga_target": "1m"}], 7340032, "fail"),
-        ([{"spfile": False, "sga_target": str(40 * GIB)}], 10485760, "pass"),
-        ([{"spfile": True, "memory_target": "40G"}], 7340032, "pass"),
-        # dbstart starts all of them, of others one.
-        (
-            [
-                {"sid": "A", "flag": "Y", "sga_target": "20G"},
-                {"sid": "B", "flag": "Y", "sga_target": "20G"},
-            ],
-            7340032,
-            "fail",
-        ),
-        ([{"sid": "A", "sga_target": "20G"}, {"sid": "B", "sga_target": "20G"}], 7340032, "pass"),
-        (
-            [
-                {"sid": "A", "flag": "Y", "sga_target": "20G"},
-                {"sid": "B", "flag": "W", "sga_target": "4G"},
-                {"sid": "C", "sga_target": "8G"},
-            ],
-            8388608,
-            "pass",
-        ),
-        (
-            [
-                {"sid": "A", "flag": "Y", "sga_target": "20G"},
-                {"sid": "B", "flag": "W", "sga_target": "4G"},
-                {"sid": "C", "sga_target": "8G"},
-            ],
-            8388607,
-            "fail",
-        ),
-        # Only an instance can read it.
-        ([{"spfile": False, "spfile_in_asm": "x"}], 7340032, "error"),
-        ([{"spfile": False, "spfile_in_asm": "x"}], 16777216, "pass"),
-    ],
+@cases(
+    "databases pages status",
+    ([{"spfile": True, **SGA_OF_40}], 7340032, "fail"),
+    ([{"spfile": False, "sga_max_size": "41943040K", "sga_target": "1m"}], 7340032, "fail"),
+    ([{"spfile": False, "sga_target": str(40 * GIB)}], 10485760, "pass"),
+    ([{"spfile": True, "memory_target": "40G"}], 7340032, "pass"),
+    # dbstart starts all of them, of others one.
+    (
+        [
+            {"sid": "A", "flag": "Y", "sga_target": "20G"},
+            {"sid": "B", "flag": "Y", "sga_target": "20G"},
+        ],
+        7340032,
+        "fail",
+    ),
+    ([{"sid": "A", "sga_target": "20G"}, {"sid": "B", "sga_target": "20G"}], 7340032, "pass"),
+    (
+        [
+            {"sid": "A", "flag": "Y", "sga_target": "20G"},
+            {"sid": "B", "flag": "W", "sga_target": "4G"},
+            {"sid": "C", "sga_target": "8G"},
+        ],
+        8388608,
+        "pass",
+    ),
+    (
+        [
+            {"sid": "A", "flag": "Y", "sga_target": "20G"},
+            {"sid": "B", "flag": "W", "sga_target": "4G"},
+            {"sid": "C", "sga_target": "8G"},
+        ],
+        8388607,
+        "fail",
+    ),
+    # Only an instance can read it.
+    ([{"spfile": False, "spfile_in_asm": "x"}], 7340032, "error"),
+    ([{"spfile": False, "spfile_in_asm": "x"}], 16777216, "pass"),
 )
 def test_shared_memory_of_databases_that_are_down(databases, pages, status):
     machine = kernel_packs.stock()
@@ -129,8 +123,7 @@ def test_a_database_that_is_down_beside_one_that_runs():
     down(machine, **SGA_OF_40)
     shmall(machine, 60 * GIB // 4096 - 1)
     finding = judged(machine, "kernel_parameters")["kernel.shmall kernel_parameters.shared_memory"]
-    assert finding.status == "fail"
-    assert "ORCL, now down" in finding.desired
+    assert finding.status == "fail" and "ORCL, now down" in finding.desired
 
 
 def test_semaphores_of_databases_that_are_down():
@@ -155,19 +148,16 @@ def test_a_number_of_processes_that_cannot_be_read():
     kernel_packs.sets(machine, **{"fs__aio-max-nr": "1048576"})
     findings = judged(machine, "kernel_parameters")
     for key in ("kernel.sem kernel_parameters.semaphores", REQUESTS):
-        assert findings[key].status == "error"
-        assert "processes" in findings[key].why
+        assert findings[key].status == "error" and "processes" in findings[key].why
 
 
-@pytest.mark.parametrize(
-    ("parameters", "size", "others", "status"),
-    [
-        ({"memory_target": "1G"}, "507364k", 0, "fail"),
-        ({"memory_max_target": "1024M"}, "507364k", 0, "fail"),
-        ({"memory_target": "1G"}, "1g", 0, "pass"),
-        ({"memory_target": "1G"}, "1g", 5 * MIB, "fail"),
-        ({"sga_target": "1G"}, "64m", 0, "skip"),
-    ],
+@cases(
+    "parameters size others status",
+    ({"memory_target": "1G"}, "507364k", 0, "fail"),
+    ({"memory_max_target": "1024M"}, "507364k", 0, "fail"),
+    ({"memory_target": "1G"}, "1g", 0, "pass"),
+    ({"memory_target": "1G"}, "1g", 5 * MIB, "fail"),
+    ({"sga_target": "1G"}, "64m", 0, "skip"),
 )
 def test_shared_memory_files_of_a_database_that_is_down(parameters, size, others, status):
     machine = down(memory_packs.host().file("/etc/oratab", ""), **parameters)
@@ -192,17 +182,15 @@ def test_the_budget_is_wrong_by_what_is_known_alone():
         assert ("at least" in (finding.persisted or "")) == (status == "fail")
 
 
-@pytest.mark.parametrize(
-    ("flags", "parameters", "status"),
-    [
-        # dbstart starts both; a person starts one of two.
-        ("YY", {"sga_target": "40G"}, "fail"),
-        ("YY", {"sga_target": "40G", "processes": "100", "pga_aggregate_limit": "1G"}, "fail"),
-        ("NN", {"sga_target": "40G", "processes": "100", "pga_aggregate_limit": "1G"}, "pass"),
-        ("YN", {"sga_target": "40G", "processes": "100", "pga_aggregate_limit": "1G"}, "fail"),
-        ("NN", {"sga_target": "40G"}, "error"),
-        ("N", {"sga_target": "40G", "pga_aggregate_limit": "30G"}, "fail"),
-    ],
+@cases(
+    "flags parameters status",
+    # dbstart starts both; a person starts one of two.
+    ("YY", {"sga_target": "40G"}, "fail"),
+    ("YY", {"sga_target": "40G", "processes": "100", "pga_aggregate_limit": "1G"}, "fail"),
+    ("NN", {"sga_target": "40G", "processes": "100", "pga_aggregate_limit": "1G"}, "pass"),
+    ("YN", {"sga_target": "40G", "processes": "100", "pga_aggregate_limit": "1G"}, "fail"),
+    ("NN", {"sga_target": "40G"}, "error"),
+    ("N", {"sga_target": "40G", "pga_aggregate_limit": "30G"}, "fail"),
 )
 def test_the_budget_of_databases_that_start_together(flags, parameters, status):
     machine = memory_packs.host().file("/etc/oratab", "")
@@ -214,17 +202,15 @@ def test_the_budget_of_databases_that_start_together(flags, parameters, status):
     assert finding.status == status, finding.why
 
 
-@pytest.mark.parametrize(
-    ("flags", "pages", "status"),
-    [
-        ("YY", 7176, ["pass", "pass"]),
-        ("YY", 7168, ["warn", "warn"]),
-        ("YY", 7167, ["fail", "fail"]),
-        ("NN", 3588, ["warn", "pass"]),
-        ("YN", 7176, ["pass", "pass"]),
-        ("YN", 3588, ["warn", "pass"]),
-        ("YYY", 7176, ["fail", "fail"]),
-    ],
+@cases(
+    "flags pages status",
+    ("YY", 7176, ["pass", "pass"]),
+    ("YY", 7168, ["warn", "warn"]),
+    ("YY", 7167, ["fail", "fail"]),
+    ("NN", 3588, ["warn", "pass"]),
+    ("YN", 7176, ["pass", "pass"]),
+    ("YN", 3588, ["warn", "pass"]),
+    ("YYY", 7176, ["fail", "fail"]),
 )
 def test_the_pool_of_databases_that_start_together(flags, pages, status):
     machine = packs.linux().file("/etc/oratab", "").pool(pages, pages)
@@ -244,82 +230,54 @@ def test_a_pool_that_nothing_sets_is_too_small_for_a_database_that_is_down():
 LOW, ENOUGH = "LimitMEMLOCK=64K", "LimitMEMLOCK=infinity"
 
 
-@pytest.mark.parametrize(
-    ("unit", "service", "flag", "status"),
-    [
-        ("oracledb", f"User=oracle\n{LOW}\nExecStart={HOME}/bin/dbstart {HOME}", "Y", "fail"),
-        ("db", f"User=oracle\n{ENOUGH}\nExecStart={HOME}/bin/dbstart {HOME}", "Y", "pass"),
-        (
-            "db",
-            f"User=oracle\nLimitMEMLOCK=64K:infinity\nExecStart={HOME}/bin/dbstart",
-            "Y",
-            "fail",
-        ),
-        # It starts what oratab marks with Y.
-        ("db", f"User=oracle\n{LOW}\nExecStart={HOME}/bin/dbstart {HOME}", "N", "pass"),
-        # A session of PAM sets the limits of limits.d.
-        ("db", f"{LOW}\nExecStart=/bin/su - oracle -c '{HOME}/bin/dbstart'", "Y", "pass"),
-        ("db", f"User=oracle\nPAMName=login\n{LOW}\nExecStart={HOME}/bin/dbstart", "Y", "pass"),
-        ("db", f"User=oracle\nPAMName=own\n{LOW}\nExecStart={HOME}/bin/dbstart", "Y", "fail"),
-        ("db", f"{LOW}\nUser=54321\nExecStart={HOME}/up", "Y", "fail"),
-        ("db", f"{LOW}\nExecStart=/usr/bin/setpriv --reuid oracle {HOME}/bin/dbstart", "Y", "fail"),
-        ("db@ORCL", f"User=oracle\n{LOW}\nExecStart={HOME}/up %i", "N", "fail"),
-        ("db@TEST", f"User=oracle\n{LOW}\nExecStart={HOME}/up %i", "N", "pass"),
-        (
-            "db",
-            f"User=oracle\nEnvironment=ORACLE_SID=TEST\n{LOW}\nExecStart={HOME}/up",
-            "N",
-            "pass",
-        ),
-        ("db", f"User=grid\n{LOW}\nExecStart=/usr/bin/sqlplus / as sysdba @/x", "N", "pass"),
-        ("db", f"User=oracle\n{LOW}\nExecStart={HOME}/bin/lsnrctl start", "Y", "pass"),
-        # The manager's default is 64 KiB.
-        ("db", f"User=oracle\nExecStart={HOME}/bin/dbstart {HOME}", "Y", "fail"),
-        ("db", f"ExecStart=/bin/sh -c 'ulimit -l unlimited; {HOME}/bin/dbstart'", "Y", "pass"),
-        ("db", f"ExecStart=/usr/bin/prlimit --memlock=unlimited {HOME}/bin/dbstart", "Y", "pass"),
-        (
-            "db",
-            f"ExecStart=/usr/bin/prlimit --nofile=65536 -lunlimited:unlimited {HOME}/bin/dbstart",
-            "Y",
-            "pass",
-        ),
-        (
-            "db",
-            f"ExecStart=/usr/bin/prlimit --memlock=65536:unlimited {HOME}/bin/dbstart",
-            "Y",
-            "fail",
-        ),
-        (
-            "db",
-            f"ExecStart=/bin/sh -c 'prlimit --pid $$ --memlock=8589934592 && {HOME}/bin/dbstart'",
-            "Y",
-            "pass",
-        ),
-        ("db", f"ExecStart=/usr/bin/prlimit --memlock=$SIZE {HOME}/bin/dbstart", "Y", "error"),
-        (
-            "db",
-            f"{ENOUGH}\nExecStart=/usr/bin/prlimit --memlock=65536 {HOME}/bin/dbstart",
-            "Y",
-            "fail",
-        ),
-        (
-            "db",
-            f"User=oracle\n{LOW}\nExecStart=prlimit --memlock=unlimited {HOME}/bin/dbstart",
-            "Y",
-            "fail",
-        ),
-        (
-            "db",
-            f"User=oracle\n{LOW}\nExecStart=/bin/sh -c 'ulimit -l unlimited; dbstart'",
-            "Y",
-            "fail",
-        ),
-    ],
+@cases(
+    "unit service flag status",
+    ("oracledb", f"User=oracle\n{LOW}\nExecStart={HOME}/bin/dbstart {HOME}", "Y", "fail"),
+    ("db", f"User=oracle\n{ENOUGH}\nExecStart={HOME}/bin/dbstart {HOME}", "Y", "pass"),
+    ("db", f"User=oracle\nLimitMEMLOCK=64K:infinity\nExecStart={HOME}/bin/dbstart", "Y", "fail"),
+    # It starts what oratab marks with Y.
+    ("db", f"User=oracle\n{LOW}\nExecStart={HOME}/bin/dbstart {HOME}", "N", "pass"),
+    # A session of PAM sets the limits of limits.d.
+    ("db", f"{LOW}\nExecStart=/bin/su - oracle -c '{HOME}/bin/dbstart'", "Y", "pass"),
+    ("db", f"User=oracle\nPAMName=login\n{LOW}\nExecStart={HOME}/bin/dbstart", "Y", "pass"),
+    ("db", f"User=oracle\nPAMName=own\n{LOW}\nExecStart={HOME}/bin/dbstart", "Y", "fail"),
+    ("db", f"{LOW}\nUser=54321\nExecStart={HOME}/up", "Y", "fail"),
+    ("db", f"{LOW}\nExecStart=/usr/bin/setpriv --reuid oracle {HOME}/bin/dbstart", "Y", "fail"),
+    ("db@ORCL", f"User=oracle\n{LOW}\nExecStart={HOME}/up %i", "N", "fail"),
+    ("db@TEST", f"User=oracle\n{LOW}\nExecStart={HOME}/up %i", "N", "pass"),
+    ("db", f"User=oracle\nEnvironment=ORACLE_SID=TEST\n{LOW}\nExecStart={HOME}/up", "N", "pass"),
+    ("db", f"User=grid\n{LOW}\nExecStart=/usr/bin/sqlplus / as sysdba @/x", "N", "pass"),
+    ("db", f"User=oracle\n{LOW}\nExecStart={HOME}/bin/lsnrctl start", "Y", "pass"),
+    # The manager's default is 64 KiB.
+    ("db", f"User=oracle\nExecStart={HOME}/bin/dbstart {HOME}", "Y", "fail"),
+    ("db", f"ExecStart=/bin/sh -c 'ulimit -l unlimited; {HOME}/bin/dbstart'", "Y", "pass"),
+    ("db", f"ExecStart=/usr/bin/prlimit --memlock=unlimited {HOME}/bin/dbstart", "Y", "pass"),
+    (
+        "db",
+        f"ExecStart=/usr/bin/prlimit --nofile=65536 -lunlimited:unlimited {HOME}/bin/dbstart",
+        "Y",
+        "pass",
+    ),
+    ("db", f"ExecStart=/usr/bin/prlimit --memlock=65536:unlimited {HOME}/bin/dbstart", "Y", "fail"),
+    (
+        "db",
+        f"ExecStart=/bin/sh -c 'prlimit --pid $$ --memlock=8589934592 && {HOME}/bin/dbstart'",
+        "Y",
+        "pass",
+    ),
+    ("db", f"ExecStart=/usr/bin/prlimit --memlock=$SIZE {HOME}/bin/dbstart", "Y", "error"),
+    ("db", f"{ENOUGH}\nExecStart=/usr/bin/prlimit --memlock=65536 {HOME}/bin/dbstart", "Y", "fail"),
+    (
+        "db",
+        f"User=oracle\n{LOW}\nExecStart=prlimit --memlock=unlimited {HOME}/bin/dbstart",
+        "Y",
+        "fail",
+    ),
+    ("db", f"User=oracle\n{LOW}\nExecStart=/bin/sh -c 'ulimit -l unlimited; dbstart'", "Y", "fail"),
 )
-@pytest.mark.parametrize("runs", [True, False])
+@cases("runs", True, False)
 def test_the_memlock_of_what_starts_an_instance(runs, unit, service, flag, status):
-    machine = packs.linux().folder("/run/systemd/system")
-    machine.account("oracle", 54321, "oinstall")
+    machine = packs.linux().folder("/run/systemd/system").account("oracle", 54321, "oinstall")
     machine.file("/etc/pam.d/su", "session required pam_limits.so\n")
     machine.file("/etc/pam.d/login", "session required pam_limits.so\n")
     machine.file("/etc/pam.d/own", "session required pam_unix.so\n")
@@ -354,15 +312,13 @@ def test_the_login_of_an_owner_that_no_policy_lists():
     assert (finding.status, finding.persisted) == ("fail", "soft not set, hard not set")
 
 
-@pytest.mark.parametrize(
-    ("unit", "service", "pages"),
-    [
-        ("db@A", "Environment=ORACLE_SID=%i\nExecStart=/bin/x", 36),
-        ("db", f"Environment=ORACLE_SID=A\nExecStart={HOME}/up", 36),
-        ("db", "ExecStart=/bin/sh -c 'ORACLE_SID=A sqlplus / @up; ORACLE_SID=B sqlplus / @up'", 36),
-        # Which of them it starts is not known: the largest counts.
-        ("db", f"ExecStart={HOME}/up", 28),
-    ],
+@cases(
+    "unit service pages",
+    ("db@A", "Environment=ORACLE_SID=%i\nExecStart=/bin/x", 36),
+    ("db", f"Environment=ORACLE_SID=A\nExecStart={HOME}/up", 36),
+    ("db", "ExecStart=/bin/sh -c 'ORACLE_SID=A sqlplus / @up; ORACLE_SID=B sqlplus / @up'", 36),
+    # Which of them it starts is not known: the largest counts.
+    ("db", f"ExecStart={HOME}/up", 28),
 )
 def test_databases_that_units_name_start_together(unit, service, pages):
     machine = kernel_packs.stock().folder("/run/systemd/system")
@@ -377,29 +333,23 @@ def test_databases_that_units_name_start_together(unit, service, pages):
         assert judged(machine, "kernel_parameters")[key].status == status
 
 
-@pytest.mark.parametrize(
-    ("body", "flags", "enough"),
-    [
-        # The argument of a script, and loops over oratab, name no database.
-        ("ORACLE_SID=$1; export ORACLE_SID\nsqlplus / as sysdba @up", "NN", "error"),
-        ("export ORACLE_SID=${1}\nsqlplus -s / as sysdba @up", "NN", "error"),
-        (
-            "for SID in $(cut -d: -f1 /etc/oratab); do\nORACLE_SID=$SID sqlplus / @up\ndone",
-            "NN",
-            "error",
-        ),
-        ("for ORACLE_SID in `cat /etc/sids`; do\nsqlplus / @up\ndone", "NN", "error"),
-        (
-            "while IFS=: read ORACLE_SID home flag; do\nsqlplus / @up\ndone < /etc/oratab",
-            "NN",
-            "error",
-        ),
-        # All of them start anyway, or one of them is known not to be among those that are open.
-        ("ORACLE_SID=$1\nsqlplus / as sysdba @up", "YY", "pass"),
-        ("ORACLE_SID=$1\nsqlplus / as sysdba @up", "YN", "pass"),
-        ("dbstart $ORACLE_HOME\nsqlplus / as sysdba @pdbs", "NN", "pass"),
-        ("srvctl start database -d $1", "NN", "pass"),
-    ],
+@cases(
+    "body flags enough",
+    # The argument of a script, and loops over oratab, name no database.
+    ("ORACLE_SID=$1; export ORACLE_SID\nsqlplus / as sysdba @up", "NN", "error"),
+    ("export ORACLE_SID=${1}\nsqlplus -s / as sysdba @up", "NN", "error"),
+    (
+        "for SID in $(cut -d: -f1 /etc/oratab); do\nORACLE_SID=$SID sqlplus / @up\ndone",
+        "NN",
+        "error",
+    ),
+    ("for ORACLE_SID in `cat /etc/sids`; do\nsqlplus / @up\ndone", "NN", "error"),
+    ("while IFS=: read ORACLE_SID home flag; do\nsqlplus / @up\ndone < /etc/oratab", "NN", "error"),
+    # All of them start anyway, or one of them is known not to be among those that are open.
+    ("ORACLE_SID=$1\nsqlplus / as sysdba @up", "YY", "pass"),
+    ("ORACLE_SID=$1\nsqlplus / as sysdba @up", "YN", "pass"),
+    ("dbstart $ORACLE_HOME\nsqlplus / as sysdba @pdbs", "NN", "pass"),
+    ("srvctl start database -d $1", "NN", "pass"),
 )
 def test_databases_that_a_script_does_not_name(body, flags, enough):
     machine = kernel_packs.stock().folder("/run/systemd/system")
@@ -416,17 +366,15 @@ def test_databases_that_a_script_does_not_name(body, flags, enough):
         assert finding.status == status, finding.why
 
 
-@pytest.mark.parametrize(
-    ("flags", "processes", "limit", "status"),
-    [
-        ("YY", "5000", 5000 * 2 * 128, "pass"),
-        ("YY", "5000", 5000 * 2 * 128 - 1, "fail"),
-        # A person starts one of them.
-        ("NN", "5000", 1048576, "pass"),
-        ("NN", "9000", 1048576, "fail"),
-        ("YYY", "300", 1048576, "pass"),
-        ("YYY", "300", 1048575, "fail"),
-    ],
+@cases(
+    "flags processes limit status",
+    ("YY", "5000", 5000 * 2 * 128, "pass"),
+    ("YY", "5000", 5000 * 2 * 128 - 1, "fail"),
+    # A person starts one of them.
+    ("NN", "5000", 1048576, "pass"),
+    ("NN", "9000", 1048576, "fail"),
+    ("YYY", "300", 1048576, "pass"),
+    ("YYY", "300", 1048575, "fail"),
 )
 def test_requests_of_databases_that_are_down(flags, processes, limit, status):
     machine = kernel_packs.stock()
@@ -451,7 +399,7 @@ def test_the_advice_for_a_limit_that_is_used_up_says_the_value():
     assert "list fs.aio-max-nr with 2097152 in kernel_parameters_values" in finding.fix
 
 
-@pytest.mark.parametrize(("processes", "status"), [("8192", "pass"), ("8193", "fail")])
+@cases("processes status", ("8192", "pass"), ("8193", "fail"))
 def test_the_requests_of_all_processes_of_a_database(processes, status):
     machine = io_packs.story()
     down(machine, "TEST", flag="Y", sga_target="1G", processes=processes)
@@ -460,21 +408,16 @@ def test_the_requests_of_all_processes_of_a_database(processes, status):
     assert finding.status == status, finding.why
 
 
-@pytest.mark.parametrize(
-    ("parameters", "status"),
-    [
-        ({"filesystemio_options": "none"}, "warn"),
-        ({"filesystemio_options": "none", "control_files": "/u02/c1.ctl"}, "fail"),
-        (
-            {"filesystemio_options": "asynch", "control_files": "('/u02/c1.ctl','/u03/c2.ctl')"},
-            "fail",
-        ),
-        ({"filesystemio_options": "SETALL", "control_files": "/u02/c1.ctl"}, "pass"),
-        ({"filesystemio_options": "none", "control_files": "+DATA/T/c1.ctl"}, "skip"),
-        ({"control_files": "/u02/c1.ctl"}, "skip"),
-    ],
+@cases(
+    "parameters status",
+    ({"filesystemio_options": "none"}, "warn"),
+    ({"filesystemio_options": "none", "control_files": "/u02/c1.ctl"}, "fail"),
+    ({"filesystemio_options": "asynch", "control_files": "('/u02/c1.ctl','/u03/c2.ctl')"}, "fail"),
+    ({"filesystemio_options": "SETALL", "control_files": "/u02/c1.ctl"}, "pass"),
+    ({"filesystemio_options": "none", "control_files": "+DATA/T/c1.ctl"}, "skip"),
+    ({"control_files": "/u02/c1.ctl"}, "skip"),
 )
-@pytest.mark.parametrize("spfile", [True, False])
+@cases("spfile", True, False)
 def test_the_mode_of_a_database_that_is_down(spfile, parameters, status):
     machine = down(io_packs.story(), "TEST", spfile=spfile, **parameters)
     finding = judged(machine, "async_io")["TEST async_io.filesystemio_options"]
@@ -483,15 +426,13 @@ def test_the_mode_of_a_database_that_is_down(spfile, parameters, status):
         assert "restart" not in finding.fix
 
 
-@pytest.mark.parametrize(
-    ("line", "status", "limit"),
-    [
-        ("CRS_LIMIT_MEMLOCK=unlimited", "pass", "unlimited (Clusterware)"),
-        ("CRS_LIMIT_MEMLOCK=4194304", "pass", "4294967296 bytes (Clusterware)"),
-        ("CRS_LIMIT_MEMLOCK=64", "fail", "65536 bytes (Clusterware)"),
-        ("CRS_LIMIT_STACK=2048", "pass", None),
-        (None, "pass", None),
-    ],
+@cases(
+    "line status limit",
+    ("CRS_LIMIT_MEMLOCK=unlimited", "pass", "unlimited (Clusterware)"),
+    ("CRS_LIMIT_MEMLOCK=4194304", "pass", "4294967296 bytes (Clusterware)"),
+    ("CRS_LIMIT_MEMLOCK=64", "fail", "65536 bytes (Clusterware)"),
+    ("CRS_LIMIT_STACK=2048", "pass", None),
+    (None, "pass", None),
 )
 def test_the_memlock_that_clusterware_gives(line, status, limit):
     machine = packs.linux()
@@ -501,12 +442,10 @@ def test_the_memlock_that_clusterware_gives(line, status, limit):
     if line is not None:
         path = "/u01/app/19/grid/crs/install/s_crsconfig_db01_env.txt"
         machine.file(path, f"TZ=UTC\n{line}\n")
-    findings = judged(machine, "hugepages")
-    finding = findings["ORCL hugepages.memlock_in_force"]
+    finding = judged(machine, "hugepages")["ORCL hugepages.memlock_in_force"]
     if limit is None:
         assert finding.persisted is None
     else:
-        assert finding.persisted == limit
-        assert finding.status == status
+        assert finding.persisted == limit and finding.status == status
     if status == "fail":
         assert "CRS_LIMIT_MEMLOCK=4194304" in finding.fix

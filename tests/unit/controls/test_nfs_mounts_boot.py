@@ -14,6 +14,7 @@ from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options
 from ansible.module_utils.hostproof.probes.nfs import storage_advice
+from cases import cases
 from nfs_packs import FSTAB, MOUNTINFO, OPTIONS, NfsMachine, listed, nfs_host, ready_host, shown
 
 HOME = "/u01/app/oracle/product/19"
@@ -330,8 +331,7 @@ def test_programs_run(name):
 
 def test_the_command_takes_any_path():
     path = "/u0 1/$(touch x);'"
-    machine = nfs_host()
-    machine.file("/etc/oratab", f"ORCL:{path}:N\n").folder(path)
+    machine = nfs_host().file("/etc/oratab", f"ORCL:{path}:N\n").folder(path)
     also(machine, path.replace(" ", "\\040"), "rw,nosuid")
     (finding, *_) = findings(machine, "exec_and_suid")
     assert finding.status == FAIL
@@ -347,8 +347,8 @@ def test_homes_that_nobody_can_name():
     assert {finding.status for finding in findings(machine, "exec_and_suid")} == {ERROR}
 
 
-@pytest.mark.parametrize("use", ["single", "rac", "failover"])
-@pytest.mark.parametrize("file_class", ["datafiles", "redo", "backup", "adr", "crs_voting"])
+@cases("use", "single", "rac", "failover")
+@cases("file_class", "datafiles", "redo", "backup", "adr", "crs_voting")
 def test_data_needs_neither(file_class, use):
     machine = nfs_host().fstab("/u02", "filer1:/vol/u02", OPTIONS + ",nosuid,noexec,nodev")
     machine.mount("/u02", "filer1:/vol/u02", shown())
@@ -360,11 +360,10 @@ def test_data_needs_neither(file_class, use):
         assert "nosuid" not in finding.why and "noexec" not in finding.why
 
 
-@pytest.mark.parametrize("flag", ["nosuid", "noexec"])
-@pytest.mark.parametrize("path", [HOME, GRID])
+@cases("flag", "nosuid", "noexec")
+@cases("path", HOME, GRID)
 def test_a_home_on_nfs(path, flag):
-    machine = on_nfs(flag, OPTIONS + "," + flag)
-    machine.file("/etc/oratab", f"ORCL:{path}:N\n")
+    machine = on_nfs(flag, OPTIONS + "," + flag).file("/etc/oratab", f"ORCL:{path}:N\n")
     for check in ("options_in_force", "options_persisted"):
         (finding,) = findings(machine, check)
         assert finding.status == FAIL and flag in finding.why
@@ -385,17 +384,15 @@ def test_nodev_is_fine_for_a_home_on_nfs():
 # -- sizes, as both controls judge them -----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("size", "status", "requests"),
-    [
-        (8192, FAIL, ""),
-        (16384, FAIL, ""),
-        (32768, WARN, "32 requests in place of 4"),
-        (65536, WARN, "16 requests in place of 4"),
-        (131072, WARN, "8 requests in place of 4"),
-        (262144, PASS, ""),
-        (1048576, PASS, ""),
-    ],
+@cases(
+    "size status requests",
+    (8192, FAIL, ""),
+    (16384, FAIL, ""),
+    (32768, WARN, "32 requests in place of 4"),
+    (65536, WARN, "16 requests in place of 4"),
+    (131072, WARN, "8 requests in place of 4"),
+    (262144, PASS, ""),
+    (1048576, PASS, ""),
 )
 def test_both_controls_agree_on_transfer_sizes(size, status, requests):
     """NetApp, NFS transfer sizes: 64 KiB is ONTAP's default; Oracle: ORA-27054 below 32 KiB."""
@@ -408,8 +405,7 @@ def test_both_controls_agree_on_transfer_sizes(size, status, requests):
     assert (verdict.refused, bool(verdict.why)) == (status == FAIL, status != PASS)
     assert requests in finding.why and requests in verdict.why
     if status == WARN:
-        assert "SVM-wide" in finding.fix and "SVM-wide" in verdict.fix
-        assert finding.commands == ()
+        assert "SVM-wide" in finding.fix and "SVM-wide" in verdict.fix and finding.commands == ()
 
 
 def test_a_small_size_in_fstab_is_a_warning_too():
@@ -438,19 +434,17 @@ def nested(
     return machine.database("/u01/oradata/ORCL/system01.dbf", f"{path}/ORCL/x.dbf")
 
 
-@pytest.mark.parametrize(
-    ("machine", "policy", "needed", "source"),
-    [
-        (nested, {}, True, "NetApp, Oracle Database on Linux, Linux Direct NFS: all three"),
-        (lambda: nested(inner="filer1:/vol/u01"), {}, True, "the same export twice"),
-        (lambda: nested(linked=False), {}, False, "Direct NFS is off"),
-        (lambda: nested(linked=False), {"direct_nfs": "required"}, True, "the policy turns it on"),
-        (lambda: nested(), {"direct_nfs": "unmanaged"}, False, "nobody manages Direct NFS"),
-        (lambda: nested(path="/u02"), {}, False, "mounted twice, not nested"),
-        (lambda: nested(inner="filer1:/vol/other"), {}, False, "another volume"),
-        (lambda: nested(inner="filer2:/vol/u01/oradata"), {}, False, "another server"),
-        (lambda: nested(inner="filer1:/vol/u01x"), {}, False, "a name that begins alike"),
-    ],
+@cases(
+    "machine policy needed source",
+    (nested, {}, True, "NetApp, Oracle Database on Linux, Linux Direct NFS: all three"),
+    (lambda: nested(inner="filer1:/vol/u01"), {}, True, "the same export twice"),
+    (lambda: nested(linked=False), {}, False, "Direct NFS is off"),
+    (lambda: nested(linked=False), {"direct_nfs": "required"}, True, "the policy turns it on"),
+    (lambda: nested(), {"direct_nfs": "unmanaged"}, False, "nobody manages Direct NFS"),
+    (lambda: nested(path="/u02"), {}, False, "mounted twice, not nested"),
+    (lambda: nested(inner="filer1:/vol/other"), {}, False, "another volume"),
+    (lambda: nested(inner="filer2:/vol/u01/oradata"), {}, False, "another server"),
+    (lambda: nested(inner="filer1:/vol/u01x"), {}, False, "a name that begins alike"),
 )
 def test_nosharecache_where_direct_nfs_needs_it(machine, policy, needed, source):
     for check in ("options_in_force", "options_persisted"):
@@ -463,8 +457,7 @@ def test_nosharecache_where_direct_nfs_needs_it(machine, policy, needed, source)
 
 def test_nosharecache_that_is_there():
     machine = nested()
-    text = machine.files[MOUNTINFO].replace(",hard,", ",hard,nosharecache,")
-    machine.file(MOUNTINFO, text)
+    machine.file(MOUNTINFO, machine.files[MOUNTINFO].replace(",hard,", ",hard,nosharecache,"))
     machine.file(FSTAB, machine.files[FSTAB].replace(",nointr", ",nointr,nosharecache"))
     for check in ("options_in_force", "options_persisted"):
         assert {finding.status for finding in findings(machine, check)} == {PASS}

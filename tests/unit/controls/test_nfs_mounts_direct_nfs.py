@@ -4,12 +4,12 @@ from typing import Any
 
 import nfs_packs
 import packs
-import pytest
 from ansible.module_utils.hostproof.collect.host import Output
 from ansible.module_utils.hostproof.controls.nfs_mounts import rules_oranfstab
 from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from ansible.module_utils.hostproof.probes.nfs import direct_nfs_processes
+from cases import cases
 from nfs_packs import NfsMachine
 
 HOME = "/u01/app/oracle/product/19.0.0/dbhome_1"
@@ -70,17 +70,15 @@ class TestLibrary:
         (finding,) = judge(machine, "direct_nfs_library", direct_nfs=mode)
         return finding
 
-    @pytest.mark.parametrize(
-        ("linked", "mode", "status"),
-        [
-            (True, "required", "pass"),
-            (False, "required", "fail"),
-            (True, "forbidden", "fail"),
-            (False, "forbidden", "pass"),
-            (True, "auto", "pass"),
-            (False, "auto", "skip"),
-            (True, "unmanaged", "skip"),
-        ],
+    @cases(
+        "linked mode status",
+        (True, "required", "pass"),
+        (False, "required", "fail"),
+        (True, "forbidden", "fail"),
+        (False, "forbidden", "pass"),
+        (True, "auto", "pass"),
+        (False, "auto", "skip"),
+        (True, "unmanaged", "skip"),
     )
     def test_policy(self, linked, mode, status):
         assert self.only(host(linked), mode).status == status
@@ -95,30 +93,27 @@ class TestLibrary:
         assert finding.commands == ()
         assert f"as its owner, with this ORACLE_HOME: make -C {HOME}/rdbms/lib -f" in finding.fix
 
-    @pytest.mark.parametrize(
-        ("check", "linked", "holds", "mode", "fix"),
-        [
-            # The library is wrong: it is linked the other way, also for the instance.
-            ("direct_nfs_library", False, (PLAIN,), "required", "dnfs_on, then start"),
-            ("direct_nfs_library", True, (PLAIN, ODM), "forbidden", "dnfs_off, then start"),
-            ("direct_nfs_library", True, (PLAIN,), "forbidden", "dnfs_off, then start"),
-            ("direct_nfs_in_use", True, (PLAIN, ODM, CHANNEL), "forbidden", "dnfs_off, then start"),
-            ("direct_nfs_in_use", False, (PLAIN, DATAFILE), "required", "dnfs_on, then start"),
-            # Only the instance is older than the library.
-            ("direct_nfs_library", True, (PLAIN,), "required", "restart ORCL"),
-            ("direct_nfs_library", False, (PLAIN, ODM), "forbidden", "restart ORCL"),
-            ("direct_nfs_in_use", True, (PLAIN, DATAFILE), "required", "restart ORCL"),
-            ("direct_nfs_in_use", False, (PLAIN, ODM, CHANNEL), "forbidden", "restart ORCL"),
-        ],
+    @cases(
+        "check linked holds mode fix",
+        # The library is wrong: it is linked the other way, also for the instance.
+        ("direct_nfs_library", False, (PLAIN,), "required", "dnfs_on, then start"),
+        ("direct_nfs_library", True, (PLAIN, ODM), "forbidden", "dnfs_off, then start"),
+        ("direct_nfs_library", True, (PLAIN,), "forbidden", "dnfs_off, then start"),
+        ("direct_nfs_in_use", True, (PLAIN, ODM, CHANNEL), "forbidden", "dnfs_off, then start"),
+        ("direct_nfs_in_use", False, (PLAIN, DATAFILE), "required", "dnfs_on, then start"),
+        # Only the instance is older than the library.
+        ("direct_nfs_library", True, (PLAIN,), "required", "restart ORCL"),
+        ("direct_nfs_library", False, (PLAIN, ODM), "forbidden", "restart ORCL"),
+        ("direct_nfs_in_use", True, (PLAIN, DATAFILE), "required", "restart ORCL"),
+        ("direct_nfs_in_use", False, (PLAIN, ODM, CHANNEL), "forbidden", "restart ORCL"),
     )
     def test_the_fix_is_of_the_layer_that_is_wrong(self, check, linked, holds, mode, fix):
         (finding,) = judge(host(linked, *holds), check, direct_nfs=mode)
-        assert finding.status == "fail"
-        assert fix in finding.fix
+        assert finding.status == "fail" and fix in finding.fix
         assert finding.fix == fix or not fix.startswith("restart")
         assert finding.commands == ()
 
-    @pytest.mark.parametrize("how", ["link", "copy"])
+    @cases("how", "link", "copy")
     def test_11_2_has_it_in_place_of_libodm(self, how):
         machine = home(nfs_packs.nfs_host(), False)
         lib = f"{HOME}/lib"
@@ -135,18 +130,15 @@ class TestLibrary:
         assert f"{lib}/libodm11.so" in finding.persisted
 
     def test_a_library_of_the_same_size_is_another_one(self):
-        machine = host(False).file(PLAIN, "DIRECT")
-        assert self.only(machine, "required").status == "fail"
+        assert self.only(host(False).file(PLAIN, "DIRECT"), "required").status == "fail"
 
     def test_23ai_has_no_number_in_the_name(self):
-        machine = home(nfs_packs.nfs_host(), False)
-        machine.file(f"{HOME}/lib/libnfsodm.so", "direct")
+        machine = home(nfs_packs.nfs_host(), False).file(f"{HOME}/lib/libnfsodm.so", "direct")
         machine.file(f"{HOME}/rdbms/lib/odm/libnfsodm.so", "direct")
         assert self.only(machine, "required").status == "pass"
 
     def test_linked_after_the_instance_started(self):
-        machine = host(True, PLAIN)
-        assert self.only(machine).status == "warn"
+        assert self.only(host(True, PLAIN)).status == "warn"
         finding = self.only(host(True, PLAIN), "required")
         assert (finding.status, finding.fix) == ("fail", "restart ORCL")
         text = "ORCL started before the library was changed and runs without Direct NFS."
@@ -184,18 +176,15 @@ class TestLibrary:
 
     def test_oranfstab_without_the_library(self):
         finding = self.only(host(False, tab=GOOD))
-        assert finding.status == "warn"
-        assert TAB in finding.why
+        assert finding.status == "warn" and TAB in finding.why
 
     def test_processes_that_may_not_be_looked_at(self):
-        machine = host(True).deny("open_files:direct_nfs")
-        assert self.only(machine, "required").status == "error"
+        assert self.only(host(True).deny("open_files:direct_nfs"), "required").status == "error"
         assert self.only(host(False).deny("open_files:direct_nfs"), "required").status == "fail"
 
     def test_a_home_that_may_not_be_read(self):
         finding = self.only(host(True).deny(f"{HOME}/lib"), "required")
-        assert finding.status == "error"
-        assert "rerun with --become" in finding.fix
+        assert finding.status == "error" and "rerun with --become" in finding.fix
 
     def test_a_server_that_does_not_answer(self):
         """The home lies on NFS: its commands run into their limit, and that is no verdict."""
@@ -209,11 +198,10 @@ class TestLibrary:
         }
         assert self.only(machine, "required").status == "error"
 
-    @pytest.mark.parametrize(("mode", "status"), [("required", "error"), ("auto", "skip")])
+    @cases("mode status", ("required", "error"), ("auto", "skip"))
     def test_no_home(self, mode, status):
         finding = self.only(nfs_packs.ready_host(), mode)
-        assert finding.status == status
-        assert "nfs_mounts_oracle_homes" in finding.why
+        assert finding.status == status and "nfs_mounts_oracle_homes" in finding.why
 
     def test_homes_of_clusterware_and_clients_are_not_judged(self):
         machine = host(True).file("/etc/oraInst.loc", "inventory_loc=/inv\n")
@@ -226,8 +214,7 @@ class TestLibrary:
         assert self.only(machine, "required").title.startswith(HOME)
 
     def test_homes_that_are_not_known(self):
-        machine = host(True).deny("/etc/oratab")
-        assert self.only(machine, "required").status == "error"
+        assert self.only(host(True).deny("/etc/oratab"), "required").status == "error"
 
 
 class TestOranfstab:
@@ -238,7 +225,7 @@ class TestOranfstab:
         (finding,) = self.all(GOOD)
         assert (finding.status, finding.persisted) == ("pass", "filer1 for /u02")
 
-    @pytest.mark.parametrize("mode", ["forbidden", "unmanaged"])
+    @cases("mode", "forbidden", "unmanaged")
     def test_not_judged(self, mode):
         assert statuses(self.all("rubbish", direct_nfs=mode)) == ["skip"]
 
@@ -285,25 +272,23 @@ class TestOranfstab:
         assert finding.status == "warn"
         assert "nothing shows that 10.9.9.9 is the same server" in finding.why
 
-    @pytest.mark.parametrize("path", ["filer1", "10.0.0.5", "nas"])
+    @cases("path", "filer1", "10.0.0.5", "nas")
     def test_server_that_is_the_same(self, path):
         machine = host().command("getent ahostsv4 nas", "10.0.0.5 STREAM nas\n10.0.0.5 DGRAM\n")
         machine.command("getent ahostsv4 filer1", "10.0.0.5 STREAM filer1\n")
         tab = f"server: x\npath: {path}\nexport: /vol/u02 mount: /u02\n"
         assert statuses(self.all(tab, machine)) == ["pass"]
 
-    @pytest.mark.parametrize(
-        ("direct", "kernel", "status"),
-        [
-            (None, "3", "pass"),
-            ("nfsv3", "3", "pass"),
-            ("nfsv4.1", "4.1", "pass"),
-            ("pnfs", "4.2", "pass"),
-            ("nfsv4", "4.0", "pass"),
-            ("nfsv4", "4.1", "warn"),
-            ("nfsv4.1", "3", "warn"),
-            (None, "4.1", "warn"),
-        ],
+    @cases(
+        "direct kernel status",
+        (None, "3", "pass"),
+        ("nfsv3", "3", "pass"),
+        ("nfsv4.1", "4.1", "pass"),
+        ("pnfs", "4.2", "pass"),
+        ("nfsv4", "4.0", "pass"),
+        ("nfsv4", "4.1", "warn"),
+        ("nfsv4.1", "3", "warn"),
+        (None, "4.1", "warn"),
     )
     def test_version_of_the_kernels_mount(self, direct, kernel, status):
         machine = host().mount("/u02", "filer1:/vol/u02", nfs_packs.shown(kernel))
@@ -331,8 +316,7 @@ class TestOranfstab:
     def test_five_paths(self):
         tab = "server: filer1\n" + "".join(f"path: 10.0.{net}.5\n" for net in range(5))
         (finding,) = self.all(tab + "export: /vol/u02 mount: /u02\n")
-        assert finding.status == "fail"
-        assert "5 path: lines, at most 4" in finding.why
+        assert finding.status == "fail" and "5 path: lines, at most 4" in finding.why
 
     def test_two_locals_in_one_network(self):
         tab = (
@@ -347,15 +331,13 @@ class TestOranfstab:
         tab = "server: filer1\npath: 192.0.2.5\npath: 192.0.2.6\nexport: /vol/u02 mount: /u02\n"
         assert "192.0.2.6 is in the network 192.0.2.0/24" in self.all(tab)[0].why
 
-    @pytest.mark.parametrize(
-        ("answer", "expected"),
-        [
-            ("192.0.2.6 STREAM nas\n192.0.2.6 DGRAM\n", ["warn"]),
-            ("10.0.0.5 STREAM nas\n", ["pass"]),
-            # Several addresses, and none: the check of names says it.
-            ("192.0.2.6 STREAM nas\n192.0.2.7 STREAM\n", ["fail"]),
-            (None, ["fail"]),
-        ],
+    @cases(
+        "answer expected",
+        ("192.0.2.6 STREAM nas\n192.0.2.6 DGRAM\n", ["warn"]),
+        ("10.0.0.5 STREAM nas\n", ["pass"]),
+        # Several addresses, and none: the check of names says it.
+        ("192.0.2.6 STREAM nas\n192.0.2.7 STREAM\n", ["fail"]),
+        (None, ["fail"]),
     )
     def test_a_path_by_its_name(self, answer, expected):
         machine = host()
@@ -367,9 +349,7 @@ class TestOranfstab:
         if expected == ["warn"]:
             assert "nas is in the network 192.0.2.0/24" in findings[0].why
 
-    @pytest.mark.parametrize(
-        ("address", "expected"), [("192.0.2.10", ["pass"]), ("192.0.2.99", ["fail"])]
-    )
+    @cases("address expected", ("192.0.2.10", ["pass"]), ("192.0.2.99", ["fail"]))
     def test_a_local_by_its_name(self, address, expected):
         machine = host().command("getent ahostsv4 us", f"{address} STREAM us\n")
         tab = "server: filer1\nlocal: us\npath: 10.0.0.5\nexport: /vol/u02 mount: /u02\n"
@@ -385,10 +365,8 @@ class TestOranfstab:
     def test_local_that_is_not_here(self):
         tab = "server: filer1\nlocal: 192.0.2.99\npath: 10.0.0.5\nexport: /vol/u02 mount: /u02\n"
         (finding,) = self.all(tab)
-        assert (finding.status, finding.why) == (
-            "fail",
-            "local 192.0.2.99 is not an address of this host.",
-        )
+        assert finding.status == "fail"
+        assert finding.why == "local 192.0.2.99 is not an address of this host."
 
     def test_networks_that_are_not_known(self):
         machine = host()
@@ -414,8 +392,7 @@ class TestOranfstab:
         assert statuses(judge(host(), "oranfstab")) == ["skip"]
         machine = host().mount("/u02", "filer1:/vol/u02", nfs_packs.shown("4.1"))
         (finding,) = judge(machine, "oranfstab")
-        assert finding.status == "warn"
-        assert "speaks NFSv3 to /u02" in finding.why
+        assert finding.status == "warn" and "speaks NFSv3 to /u02" in finding.why
 
 
 class TestOrder:
@@ -478,13 +455,10 @@ class TestInUse:
         (finding,) = judge(machine, "direct_nfs_in_use", direct_nfs=mode)
         return finding
 
-    @pytest.mark.parametrize(
-        ("mode", "status"), [("auto", "pass"), ("required", "pass"), ("forbidden", "fail")]
-    )
+    @cases("mode status", ("auto", "pass"), ("required", "pass"), ("forbidden", "fail"))
     def test_channels(self, mode, status):
         finding = self.only(host(True, PLAIN, ODM, CHANNEL, "socket:[5]"), mode)
-        assert finding.status == status
-        assert finding.in_use == "1 connections to 192.0.2.20"
+        assert finding.status == status and finding.in_use == "1 connections to 192.0.2.20"
 
     def test_channels_of_an_instance_whose_home_nobody_knows(self):
         machine = nfs_packs.ready_host().file("/proc/net/tcp", TCP)
@@ -496,30 +470,24 @@ class TestInUse:
 
     def test_a_listener_or_a_kernel_mount_is_no_channel(self):
         """The kernel's own connections belong to no process; inode 80852 listens."""
-        finding = self.only(host(True, PLAIN, ODM, DATAFILE, "socket:[80852]"))
-        assert finding.status == "error"
+        assert self.only(host(True, PLAIN, ODM, DATAFILE, "socket:[80852]")).status == "error"
 
-    @pytest.mark.parametrize("mode", ["auto", "required", "forbidden"])
+    @cases("mode", "auto", "required", "forbidden")
     def test_only_the_database_can_tell(self, mode):
         finding = self.only(host(True, PLAIN, ODM, DATAFILE), mode)
-        assert finding.status == "error"
-        assert "v$dnfs_servers" in finding.fix
+        assert finding.status == "error" and "v$dnfs_servers" in finding.fix
         assert "v$dnfs_channels" in finding.fix
 
-    @pytest.mark.parametrize(
-        ("mode", "status"), [("auto", "skip"), ("required", "fail"), ("forbidden", "pass")]
-    )
+    @cases("mode status", ("auto", "skip"), ("required", "fail"), ("forbidden", "pass"))
     def test_the_kernels_nfs_without_the_library(self, mode, status):
         finding = self.only(host(False, PLAIN, DATAFILE), mode)
-        assert finding.status == status
-        assert finding.in_use == "the kernel's NFS for /u02"
+        assert finding.status == status and finding.in_use == "the kernel's NFS for /u02"
 
     def test_what_is_mapped_counts_more_than_the_file(self):
-        finding = self.only(host(True, PLAIN, DATAFILE), "required")
-        assert finding.status == "fail"
+        assert self.only(host(True, PLAIN, DATAFILE), "required").status == "fail"
         assert self.only(host(False, f"{PLAIN} (deleted)", DATAFILE)).status == "error"
 
-    @pytest.mark.parametrize(("mode", "status"), [("auto", "skip"), ("required", "error")])
+    @cases("mode status", ("auto", "skip"), ("required", "error"))
     def test_home_that_is_not_known(self, mode, status):
         assert self.only(nfs_packs.ready_host().file("/proc/net/tcp", TCP), mode).status == status
 
@@ -538,8 +506,7 @@ class TestInUse:
 
     def test_unknowns(self):
         for denied in ("open_files:direct_nfs", "/proc/net/tcp"):
-            finding = self.only(host(True, PLAIN, ODM, CHANNEL).deny(denied))
-            assert finding.status == "error"
+            assert self.only(host(True, PLAIN, ODM, CHANNEL).deny(denied)).status == "error"
 
     def test_sockets_over_ipv6(self):
         tcp6 = (packs.FIXTURES / "proc_net_tcp/linux-6.18-tcp6.txt").read_text()
@@ -553,13 +520,11 @@ def test_other_systems_are_not_judged():
     machine = packs.Machine().command("uname -s", "AIX\n").command("mount", mounts)
     for check in ("direct_nfs_library", "oranfstab", "oranfstab_order", "direct_nfs_in_use"):
         (finding,) = judge(machine, check, direct_nfs="required")
-        assert finding.status == "skip"
-        assert "Linux only" in finding.why
+        assert finding.status == "skip" and "Linux only" in finding.why
 
 
 def test_database_processes_with_connections_of_their_own():
-    machine = host(True, PLAIN, ODM, CHANNEL)
-    ((process, address),) = direct_nfs_processes.read_users(machine)
+    ((process, address),) = direct_nfs_processes.read_users(host(True, PLAIN, ODM, CHANNEL))
     assert (process.sid, process.pid, address) == ("ORCL", 2102, "192.0.2.20")
     assert direct_nfs_processes.read_users(host(True, PLAIN, ODM)) == []
     assert direct_nfs_processes.read_users(nfs_packs.nfs_host()) == []

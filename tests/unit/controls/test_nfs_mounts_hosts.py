@@ -7,6 +7,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.evaluate.finding import Finding
+from cases import cases
 from hostproof_controller.report.verdict import actual_layer
 from nfs_packs import OPTIONS, Did, NfsMachine, Op, listed, nfs_host, ready_host, shown
 
@@ -40,8 +41,7 @@ def database_on(options: str | None = None, fstab: str = OPTIONS) -> NfsMachine:
 
 
 def test_oracle_restart_is_no_cluster(judge):
-    machine = ready_host()
-    machine.process("/u01/app/grid/bin/ohasd.bin", pid=90, uid=0)
+    machine = ready_host().process("/u01/app/grid/bin/ohasd.bin", pid=90, uid=0)
     machine.process("/u01/app/grid/bin/ocssd.bin", pid=99)
     assert frightening(judge(machine)) == {}
 
@@ -59,13 +59,11 @@ class TestAutomounters:
 
     def test_the_map_has_it(self, judge):
         (finding,) = judge(self.indirect("u02"), **listed(path="/nfs/u02"))["mounted"]
-        assert finding.status == "skip"
-        assert "/etc/auto.nfs:1 mounts it on access" in finding.why
+        assert finding.status == "skip" and "/etc/auto.nfs:1 mounts it on access" in finding.why
 
     def test_the_map_has_not(self, judge):
         (finding,) = judge(self.indirect("u03"), **listed(path="/nfs/u02"))["mounted"]
-        assert finding.status == "fail"
-        assert finding.why.startswith("Not mounted")
+        assert finding.status == "fail" and finding.why.startswith("Not mounted")
 
     def test_the_map_is_nowhere_to_be_read(self, judge):
         machine = self.indirect("u03").file("/etc/auto.master", "/nfs ldap:ou=auto.nfs\n")
@@ -100,12 +98,10 @@ class TestMountThatTheBootLost:
         return machine.unmount("/u02")
 
     def test_a_database_writes_into_the_folder(self, judge):
-        machine = self.lost().database(DATABASE_FILE)
-        (finding,) = judge(machine)["mounted"]
+        (finding,) = judge(self.lost().database(DATABASE_FILE))["mounted"]
         assert finding.status == "fail"
         assert "a database writes into the file system beneath" in finding.why
-        assert finding.running == "not mounted"
-        assert "datafiles" in finding.why
+        assert finding.running == "not mounted" and "datafiles" in finding.why
 
     def test_beside_listed_ones(self, judge):
         machine = self.lost().persisted_mount("/u03", "filer1:/vol/u03").database(DATABASE_FILE)
@@ -128,7 +124,7 @@ class TestMountThatTheBootLost:
         assert (finding.status, finding.title) == ("warn", "/u02: The expected export is mounted")
         assert finding.persisted == "/etc/fstab:2: filer1:/vol/u02"
 
-    @pytest.mark.parametrize("options", ["noauto", "noauto,x-systemd.automount"])
+    @cases("options", "noauto", "noauto,x-systemd.automount")
     def test_what_no_boot_mounts_is_not_missing(self, judge, options):
         machine = nfs_host().fstab("/u02", "filer1:/vol/u02", f"{OPTIONS},{options}")
         (finding,) = judge(machine)["mounted"]
@@ -151,8 +147,7 @@ class TestMountsThatNobodyLists:
         }
 
     def test_an_empty_list_claims_nothing_of_the_others(self, judge):
-        machine = database_on(shown(recovery="soft"))
-        (finding,) = judge(machine, mounts=[])["safe_transport"]
+        (finding,) = judge(database_on(shown(recovery="soft")), mounts=[])["safe_transport"]
         assert (finding.status, finding.title) == ("fail", "/u02: Mount is hard and uses TCP")
 
     def test_voting_files(self, judge):
@@ -171,21 +166,18 @@ class TestMountsThatNobodyLists:
         options = {
             finding.title.split(":")[0]: finding for finding in judge(machine)["options_in_force"]
         }
-        assert "noac" in options["/crs"].why
-        assert "noac" not in options["/u01"].desired
+        assert "noac" in options["/crs"].why and "noac" not in options["/u01"].desired
 
-    @pytest.mark.parametrize(
-        ("program", "path", "status"),
-        [
-            ("oracleORCL", "/backup/ORCL/0a1b_1_1", "fail"),
-            ("oracleORCL1", "/backup/ORCL/0a1b_1_1", "fail"),
-            ("oracleORCL (LOCAL=NO)", "/backup/ORCL/0a1b_1_1", "fail"),
-            ("ora_dm00_ORCL", "/backup/exp01.dmp", "fail"),
-            ("ora_dw01_ORCL", "/backup/exp01.dmp", "fail"),
-            # A trace file, and what no process of Oracle has open.
-            ("oracleORCL", "/backup/diag/rdbms/orcl/ORCL/trace/a.trc", None),
-            ("/usr/bin/rsync", "/backup/ORCL/0a1b_1_1", None),
-        ],
+    @cases(
+        "program path status",
+        ("oracleORCL", "/backup/ORCL/0a1b_1_1", "fail"),
+        ("oracleORCL1", "/backup/ORCL/0a1b_1_1", "fail"),
+        ("oracleORCL (LOCAL=NO)", "/backup/ORCL/0a1b_1_1", "fail"),
+        ("ora_dm00_ORCL", "/backup/exp01.dmp", "fail"),
+        ("ora_dw01_ORCL", "/backup/exp01.dmp", "fail"),
+        # A trace file, and what no process of Oracle has open.
+        ("oracleORCL", "/backup/diag/rdbms/orcl/ORCL/trace/a.trc", None),
+        ("/usr/bin/rsync", "/backup/ORCL/0a1b_1_1", None),
     )
     def test_rman_and_data_pump_on_a_soft_mount(self, judge, program, path, status):
         machine = nfs_host().mount("/backup", "filer1:/vol/backup", shown(recovery="soft"))
@@ -194,7 +186,7 @@ class TestMountsThatNobodyLists:
         assert [finding.status for finding in findings] == [status or "skip"]
         assert status is None or "backup" in findings[0].why or "soft" in findings[0].why
 
-    @pytest.mark.parametrize("words", ["vers=2", "nfsvers=2", "v2"])
+    @cases("words", "vers=2", "nfsvers=2", "v2")
     def test_version_2(self, judge, words):
         """A file of NFSv2 ends at 2 GiB, so no datafile grows beyond."""
         options = OPTIONS.replace("vers=3", words)
@@ -219,8 +211,7 @@ class TestMountsThatNobodyLists:
         table = machine.files["/proc/net/tcp"] + f"   {line} 4711 1 0 20 4 30 10 -1\n"
         machine.file("/proc/net/tcp", table)
         (finding,) = judge(machine)["mounted"]
-        assert finding.status == "error"
-        assert "its own connections to 10.0.0.5" in finding.why
+        assert finding.status == "error" and "its own connections to 10.0.0.5" in finding.why
         assert "which of /u02" in finding.why
         (finding,) = judge(machine, **listed())["mounted"]
         assert finding.status == "pass"
@@ -243,15 +234,13 @@ class TestWhatAReaderSees:
         layer = actual_layer(finding.as_dict())
         return layer, getattr(finding, layer) if layer else None
 
-    @pytest.mark.parametrize(
-        ("check", "extra", "policy"),
-        [
-            ("server_locks", "nolock,actimeo=0", {"sharing": "rac"}),
-            ("caching", "actimeo=0", {"class": "backup"}),
-            ("options_persisted", "timeo=50", {}),
-            ("options_persisted", "noauto", {}),
-            ("safe_transport", "soft", {}),
-        ],
+    @cases(
+        "check extra policy",
+        ("server_locks", "nolock,actimeo=0", {"sharing": "rac"}),
+        ("caching", "actimeo=0", {"class": "backup"}),
+        ("options_persisted", "timeo=50", {}),
+        ("options_persisted", "noauto", {}),
+        ("safe_transport", "soft", {}),
     )
     def test_only_the_next_boot_goes_wrong(self, judge, check, extra, policy):
         cache = nfs_packs.NO_CACHE if policy.get("sharing") == "rac" else ""
@@ -282,8 +271,7 @@ class TestFixes:
 
     def test_local_locks_that_the_policy_asks_for(self, judge):
         machine = database_on(shown(flags="nolock", cache=nfs_packs.NO_CACHE))
-        policy = listed(sharing="rac", options="nolock")
-        findings = judge(machine, **policy)
+        findings = judge(machine, **listed(sharing="rac", options="nolock"))
         for check in ("server_locks", "options_persisted", "mounted_as_persisted"):
             (finding,) = findings[check]
             assert finding.fix.startswith("take nolock out of options of /u02 in nfs_mounts_mounts")
@@ -295,14 +283,12 @@ class TestFixes:
             in finding.fix
         )
 
-    @pytest.mark.parametrize(
-        ("options", "fix"),
-        [
-            (
-                f"{OPTIONS},noauto",
-                "take noauto out of /etc/fstab:2, unless a cluster manager mounts it",
-            )
-        ],
+    @cases(
+        "options fix",
+        (
+            f"{OPTIONS},noauto",
+            "take noauto out of /etc/fstab:2, unless a cluster manager mounts it",
+        ),
     )
     def test_not_at_boot(self, judge, options, fix):
         (finding,) = judge(database_on(fstab=options), **listed())["options_persisted"]
@@ -429,8 +415,7 @@ FOLLOWED = {
 
 
 def exported(source: str) -> NfsMachine:
-    machine = nfs_host().mount("/u02", "filer1:/vol/u02").fstab("/u02", source)
-    return machine.database(DATABASE_FILE)
+    return nfs_host().mount("/u02", "filer1:/vol/u02").fstab("/u02", source).database(DATABASE_FILE)
 
 
 @pytest.mark.parametrize("name", FOLLOWED)
@@ -439,8 +424,7 @@ def test_a_fix_can_be_followed_literally(findings_of, name):
     (finding, *_) = findings_of("nfs_mounts", host(), nfs_packs.nfs_policy(**listed()))[check]
     places = [finding.fix.find(text) for text in said]
     assert places == sorted(places) and places[0] >= 0, finding.fix
-    assert [text for text in never if text in finding.fix] == []
-    assert finding.commands == commands
+    assert [text for text in never if text in finding.fix] == [] and finding.commands == commands
 
 
 def test_rdma_is_as_safe_as_tcp(judge):
@@ -460,24 +444,20 @@ class TestNamesOfOneServer:
             check: some[0].status
             for check, some in findings.items()
             if check in frightening(findings)
-        } == {
-            "mounted": "warn",
-            "options_persisted": "warn",
-        }
+        } == {"mounted": "warn", "options_persisted": "warn"}
 
     def test_only_fstab_names_another(self, judge):
         machine = nfs_host().fstab("/u02", "filer9:/vol/u02").mount("/u02", "filer1:/vol/u02")
         (finding,) = judge(machine, **listed())["options_persisted"]
         assert finding.status == "fail"
 
-    @pytest.mark.parametrize("server", ["[2001:db8::5]", "[2001:DB8:0:0::5]"])
+    @cases("server", "[2001:db8::5]", "[2001:DB8:0:0::5]")
     def test_ipv6(self, judge, server):
         machine = nfs_host().persisted_mount(
             "/u02", "[2001:db8::5]:/vol/u02", OPTIONS, shown(address="2001:db8::5", proto="tcp6")
         )
         machine.database(DATABASE_FILE)
-        findings = judge(machine, **listed(source=f"{server}:/vol/u02"))
-        assert frightening(findings) == {}
+        assert frightening(judge(machine, **listed(source=f"{server}:/vol/u02"))) == {}
 
     def test_an_export_with_a_colon(self, judge):
         machine = nfs_host().persisted_mount("/u02", "filer1:/vol:/u02").database(DATABASE_FILE)
@@ -512,7 +492,7 @@ class TestServerThatHangs:
         assert (finding.status, "tries to connect to 10.0.0.5" in finding.why) == ("fail", True)
 
 
-@pytest.mark.parametrize(("root", "line"), [("/sub", ""), ("/", "/u02 /u03 none bind 0 0\n")])
+@cases("root line", ("/sub", ""), ("/", "/u02 /u03 none bind 0 0\n"))
 def test_bind_mount_does_not_decide_for_its_origin(judge, root, line):
     """It shares the superblock, and asks for nothing."""
     machine = database_on(shown(retrans=5), fstab=f"{OPTIONS},retrans=2")

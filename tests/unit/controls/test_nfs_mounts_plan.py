@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.parsers.mounts import fstab
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options
+from cases import cases
 from nfs_packs import (
     DATAFILES,
     FSTAB,
@@ -145,8 +146,7 @@ class TestFstab:
         )
         machine.file(FSTAB, before)
         text = files(plan(machine, **listed()))[FSTAB]
-        options = "bg,hard,noatime,rsize=262144"
-        assert text == before.replace("bg,soft,noatime,rsize=32768", options)
+        assert text == before.replace("bg,soft,noatime,rsize=32768", "bg,hard,noatime,rsize=262144")
 
     def test_entry_that_is_missing_comes_last(self):
         machine = nfs_packs.nfs_host().mount("/u02", SOURCE)
@@ -172,9 +172,12 @@ class TestFstab:
             }
             machine.evidence.clear()
 
-    @pytest.mark.parametrize(
-        ("options", "is_refused"),
-        [("defaults", True), ("defaults,nofail", False), ("_netdev", False), ("noauto", False)],
+    @cases(
+        "options is_refused",
+        ("defaults", True),
+        ("defaults,nofail", False),
+        ("_netdev", False),
+        ("noauto", False),
     )
     def test_local_file_system_beneath_a_new_entry(self, options, is_refused):
         """systemd would wait for the server before it starts the network."""
@@ -196,8 +199,7 @@ class TestFstab:
     def test_no_fstab_at_all(self):
         machine = nfs_packs.nfs_host().mount("/u02", SOURCE).remove(FSTAB)
         (change_of_file,) = plan(machine, **listed()).changes
-        assert isinstance(change_of_file, FileChange)
-        assert change_of_file.before is None
+        assert isinstance(change_of_file, FileChange) and change_of_file.before is None
         assert len(fstab.parse(change_of_file.content or "")) == 1
 
     def test_several_mounts_are_one_change(self):
@@ -206,8 +208,7 @@ class TestFstab:
         decided = plan(machine, mounts=[DATAFILES, REDO])
         assert list(files(decided)) == [FSTAB]
         entries = {entry.path: entry.options for entry in fstab.parse(files(decided)[FSTAB] or "")}
-        assert entries["/u02"] == "hard,bg"
-        assert entries["/u03"] == "hard,bg"
+        assert entries["/u02"] == "hard,bg" and entries["/u03"] == "hard,bg"
 
     def test_override_of_the_policy(self):
         decided = plan(drifted(), **listed(options="nconnect=4,timeo=300"))
@@ -216,21 +217,17 @@ class TestFstab:
         ]
         assert entry.options == OPTIONS.replace("timeo=600", "timeo=300") + ",nconnect=4"
 
-    @pytest.mark.parametrize(
-        ("text", "told"),
-        [
-            (f"{SOURCE} /u02 nfs {OPTIONS} 0 0\n{SOURCE} /u02 nfs soft 0 0\n", "has 2 entries"),
-            ("/dev/sdb1 /u02 xfs defaults 0 0\n", "mounts no NFS on /u02, but xfs"),
-            (f"{SOURCE} /u02 nfs rw,bg, hard 0 0\n", "is malformed"),
-        ],
+    @cases(
+        "text told",
+        (f"{SOURCE} /u02 nfs {OPTIONS} 0 0\n{SOURCE} /u02 nfs soft 0 0\n", "has 2 entries"),
+        ("/dev/sdb1 /u02 xfs defaults 0 0\n", "mounts no NFS on /u02, but xfs"),
+        (f"{SOURCE} /u02 nfs rw,bg, hard 0 0\n", "is malformed"),
     )
     def test_line_that_cannot_be_edited(self, text, told):
-        machine = nfs_packs.nfs_host().mount("/u02", SOURCE).file(FSTAB, text)
-        decided = plan(machine, **listed())
-        assert told in reasons(decided)[None]
-        assert FSTAB not in files(decided)
+        decided = plan(nfs_packs.nfs_host().mount("/u02", SOURCE).file(FSTAB, text), **listed())
+        assert told in reasons(decided)[None] and FSTAB not in files(decided)
 
-    @pytest.mark.parametrize("in_fstab", [True, False])
+    @cases("in_fstab", True, False)
     def test_what_nfsmount_conf_says_after_it(self, in_fstab):
         machine = nfs_packs.nfs_host().mount("/u02", SOURCE)
         if in_fstab:
@@ -290,8 +287,7 @@ class TestOtherOwners:
 
     def test_unit_that_is_right_is_mounted_anew(self):
         decided = plan(self.unit("hard"), **listed(), allow_remount=True)
-        assert decided.refusals == []
-        assert steps(decided) == ["umount /u02", "mount /u02"]
+        assert decided.refusals == [] and steps(decided) == ["umount /u02", "mount /u02"]
         assert mount_of(decided, "/u02").after == change.MountState(SOURCE, "nfs", "hard")
 
     def test_what_starts_a_unit_is_told(self):
@@ -365,7 +361,7 @@ class TestPending:
         (pending,) = plan(machine, **listed()).pending
         assert pending.endswith(f"mount -t nfs -o {HAND_MADE} -- {SOURCE}/b /u02/b.")
 
-    @pytest.mark.parametrize("is_mounted", [True, False])
+    @cases("is_mounted", True, False)
     def test_what_no_boot_mounts(self, is_mounted):
         """A cluster's manager mounts it: to find it on two hosts, it would stop both."""
         options = OPTIONS + ",noauto"
@@ -405,8 +401,7 @@ class TestPending:
 
 class TestMounts:
     def test_drifted_mount_is_unmounted_and_mounted(self):
-        decided = plan(drifted(), **listed(), allow_remount=True)
-        first, second = decided.changes
+        first, second = plan(drifted(), **listed(), allow_remount=True).changes
         assert isinstance(first, MountChange)
         assert first.before == change.MountState(
             SOURCE,
@@ -435,16 +430,12 @@ class TestMounts:
             "/u02", SOURCE, OPTIONS + ",mountproto=udp", shown(rsize=65536)
         )
         first = plan(machine, **listed(), allow_remount=True).changes[0]
-        assert isinstance(first, MountChange)
-        assert first.before is not None
-        assert "mountproto=udp" in first.before.options
-        assert "mountport" not in first.before.options
+        assert isinstance(first, MountChange) and first.before is not None
+        assert "mountproto=udp" in first.before.options and "mountport" not in first.before.options
 
     def test_missing_mount_is_mounted_without_asking(self):
-        machine = nfs_packs.nfs_host().fstab("/u02", SOURCE).folder("/u02")
-        decided = plan(machine, **listed())
-        assert steps(decided) == ["mount /u02"]
-        assert decided.refusals == []
+        decided = plan(nfs_packs.nfs_host().fstab("/u02", SOURCE).folder("/u02"), **listed())
+        assert steps(decided) == ["mount /u02"] and decided.refusals == []
         assert "vers" not in mount_of(decided, "/u02").must
 
     def test_missing_mount_point_is_made(self):
@@ -552,8 +543,7 @@ class TestMounts:
         assert "(pid 14, /u02/notes), 3 more: stop" in reasons(decided)[None]
 
     def test_unknown_holders_are_holders(self):
-        machine = drifted().deny("open_files:all")
-        decided = plan(machine, **listed(), allow_remount=True)
+        decided = plan(drifted().deny("open_files:all"), **listed(), allow_remount=True)
         assert reasons(decided)[None].startswith("who uses /u02 is not known: ")
 
     def test_unknown_mounts_stop_it(self):
@@ -584,8 +574,7 @@ class TestGuards:
         allowed = plan(
             machine, **listed(version="4.1"), allow_version_change=True, allow_remount=True
         )
-        assert allowed.refusals == []
-        assert mount_of(allowed, "/u02").must["vers"] == "4.1"
+        assert allowed.refusals == [] and mount_of(allowed, "/u02").must["vers"] == "4.1"
         assert "vers=4.1" in (files(allowed)[FSTAB] or "")
 
     def test_version_that_fstab_asks_and_a_remount_would_bring(self):
@@ -603,15 +592,13 @@ class TestGuards:
             "/u02", SOURCE, options, shown("4.2", rsize=65536)
         )
         decided = plan(machine, **listed(), allow_remount=True)
-        assert decided.refusals == []
-        assert mount_of(decided, "/u02").must["vers"] == "4.2"
+        assert decided.refusals == [] and mount_of(decided, "/u02").must["vers"] == "4.2"
 
     def test_version_that_nothing_asks_for_must_stay(self):
         machine = nfs_packs.nfs_host().persisted_mount(
             "/u02", SOURCE, OPTIONS.replace("vers=3,", ""), shown(rsize=65536)
         )
-        decided = plan(machine, **listed(), allow_remount=True)
-        assert mount_of(decided, "/u02").must["vers"] == "3"
+        assert mount_of(plan(machine, **listed(), allow_remount=True), "/u02").must["vers"] == "3"
 
     def test_source(self):
         machine = host()
@@ -635,8 +622,8 @@ class TestGuards:
         machine = nfs_packs.nfs_host().persisted_mount("/u02", f"{nfs_packs.ADDRESS}:/vol/u02/")
         assert plan(machine, **listed(source=f"{nfs_packs.ADDRESS}:/vol/u02")).changes == []
 
-    @pytest.mark.parametrize("options", ["nolock", "nocto", "local_lock=flock"])
-    @pytest.mark.parametrize("use", ["rac", "failover"])
+    @cases("options", "nolock", "nocto", "local_lock=flock")
+    @cases("use", "rac", "failover")
     def test_local_locks_on_shared_files(self, options, use):
         machine = host()
         refused = plan(machine, **listed(options=options, sharing=use))
@@ -644,9 +631,7 @@ class TestGuards:
         assert f"/u02 holds files that several hosts may open ({use})" in message
         machine.evidence.clear()
         allowed = plan(
-            machine,
-            **listed(options=options, sharing=use),
-            allow_local_locks_on_shared_files=True,
+            machine, **listed(options=options, sharing=use), allow_local_locks_on_shared_files=True
         )
         assert allowed.refusals == []
 
@@ -659,8 +644,7 @@ class TestGuards:
         )
         refused = plan(machine, **listed(), allow_remount=True)
         message = reasons(refused)["allow_lowered_transfer_size"]
-        assert "a new mount of /u02 would get less than it has" in message
-        assert "/u09" in message
+        assert "a new mount of /u02 would get less than it has" in message and "/u09" in message
 
     def test_files_that_a_mount_would_hide(self):
         machine = nfs_packs.nfs_host().fstab("/u02", SOURCE).file("/u02/users01.dbf", "x")
@@ -688,9 +672,7 @@ class TestGuards:
         assert "/u02 is in use by ora_dbw0_ORCL" in reasons(refused)[None]
 
     def test_other_system(self):
-        machine = Machine()
-        machine.command("uname -s", "AIX\n")
-        decided = plan(machine, **listed())
+        decided = plan(Machine().command("uname -s", "AIX\n"), **listed())
         assert decided.changes == []
         assert reasons(decided)[None].startswith("apply changes the NFS mounts of Linux hosts only")
 
@@ -723,12 +705,10 @@ class TestSlots:
         machine.file("/etc/sysctl.d/50-nfs.conf", "sunrpc.tcp_max_slot_table_entries = 65536\n")
         assert plan(machine, **listed()).refusals == []
 
-    @pytest.mark.parametrize(
-        ("path", "text"),
-        [
-            ("/etc/modprobe.d/zzz.conf", "options sunrpc tcp_max_slot_table_entries=64\n"),
-            ("/etc/sysctl.d/zzz.conf", "sunrpc.tcp_max_slot_table_entries = 64\n"),
-        ],
+    @cases(
+        "path text",
+        ("/etc/modprobe.d/zzz.conf", "options sunrpc tcp_max_slot_table_entries=64\n"),
+        ("/etc/sysctl.d/zzz.conf", "sunrpc.tcp_max_slot_table_entries = 64\n"),
     )
     def test_later_place_that_would_win(self, path, text):
         machine = host().slots(128, None).file(path, text)
@@ -753,13 +733,11 @@ class TestSlots:
         )
         assert plan(machine, **listed()).changes == []
 
-    @pytest.mark.parametrize(
-        ("path", "text", "told"),
-        [
-            (MODPROBE_FILE, "options sunrpc pool_mode=pernode\n", "options sunrpc pool_mode="),
-            (MODPROBE_FILE, "# mine\nblacklist floppy\n", "blacklist floppy"),
-            (SYSCTL_FILE, "vm.swappiness = 1\n", "vm.swappiness = 1"),
-        ],
+    @cases(
+        "path text told",
+        (MODPROBE_FILE, "options sunrpc pool_mode=pernode\n", "options sunrpc pool_mode="),
+        (MODPROBE_FILE, "# mine\nblacklist floppy\n", "blacklist floppy"),
+        (SYSCTL_FILE, "vm.swappiness = 1\n", "vm.swappiness = 1"),
     )
     def test_drop_in_that_holds_other_settings(self, path, text, told):
         machine = host().slots(128, None).file(RULE, APPLIES_SYSCTL).file(path, text)
@@ -771,8 +749,7 @@ class TestSlots:
 
     def test_module_that_is_not_loaded_has_no_values(self):
         decided = plan(host().slots(None, None), **listed())
-        assert values(decided) == {}
-        assert MODPROBE_FILE in files(decided)
+        assert values(decided) == {} and MODPROBE_FILE in files(decided)
 
     def test_values_that_may_not_be_read(self):
         with pytest.raises(HostproofError):
@@ -793,28 +770,29 @@ class TestSlots:
 
 
 class TestTwice:
-    @pytest.mark.parametrize(
+    @cases(
         "policy",
-        [
-            {},
-            {"version": "4.1"},
-            {"single_actimeo_zero": True},
-            {"transfer_size": "1M"},
-            {"slot_table_entries": 64},
-            listed(options="noac"),
-            listed(options="nconnect=4,nolock,nosharecache"),
-            listed(sharing="rac"),
-            listed(sharing="failover"),
-            {"mounts": [{**DATAFILES, "class": "crs_voting"}]},
-            {"mounts": [{**DATAFILES, "class": "backup"}]},
-            {"mounts": [{**DATAFILES, "class": "adr", "sharing": "rac"}]},
-            {"mounts": [{**DATAFILES, "class": "oracle_home", "sharing": "rac"}]},
-            {"mounts": [DATAFILES, REDO]},
-        ],
+        {},
+        {"version": "4.1"},
+        {"single_actimeo_zero": True},
+        {"transfer_size": "1M"},
+        {"slot_table_entries": 64},
+        listed(options="noac"),
+        listed(options="nconnect=4,nolock,nosharecache"),
+        listed(sharing="rac"),
+        listed(sharing="failover"),
+        {"mounts": [{**DATAFILES, "class": "crs_voting"}]},
+        {"mounts": [{**DATAFILES, "class": "backup"}]},
+        {"mounts": [{**DATAFILES, "class": "adr", "sharing": "rac"}]},
+        {"mounts": [{**DATAFILES, "class": "oracle_home", "sharing": "rac"}]},
+        {"mounts": [DATAFILES, REDO]},
     )
-    @pytest.mark.parametrize(
+    @cases(
         "before",
-        [None, "soft,udp,vers=3,noac,rsize=32768", "nolock,nocto,actimeo=0,sync", "defaults"],
+        None,
+        "soft,udp,vers=3,noac,rsize=32768",
+        "nolock,nocto,actimeo=0,sync",
+        "defaults",
     )
     def test_second_apply_changes_nothing(self, policy, before):
         machine = nfs_packs.nfs_host().slots(2, None)
@@ -823,8 +801,6 @@ class TestTwice:
             machine.persisted_mount("/u02", SOURCE, before, shows)
         settings = {**listed(), **policy, "allow_remount": True, "allow_version_change": True}
         first = plan(machine, **settings)
-        assert first.changes
-        assert first.refusals == []
-        second = plan(after(machine, first), **settings)
-        assert second == Plan([], [], [], [])
+        assert first.changes and first.refusals == []
+        assert plan(after(machine, first), **settings) == Plan([], [], [], [])
         assert contradictions(machine, **settings) == {}

@@ -9,6 +9,7 @@ from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL a
 from ansible.module_utils.hostproof.controls.nfs_mounts.options_table import NOT, Requirement
 from ansible.module_utils.hostproof.controls.nfs_mounts.policy import CLASSES, USES, WantedMount
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options
+from cases import cases
 
 LINUX, AIX, SOLARIS, HPUX = "Linux", "AIX", "SunOS", "HP-UX"
 SYSTEMS = (LINUX, AIX, SOLARIS, HPUX)
@@ -83,8 +84,7 @@ NEVER_CACHED = {"noac", "sync", "actimeo=0"}
 
 
 def mount(file_class: str, use: str = "single", **changes: object) -> WantedMount:
-    base = WantedMount("/u02", "filer1:/vol/u02", file_class, use, None, {})
-    return base._replace(**changes)
+    return WantedMount("/u02", "filer1:/vol/u02", file_class, use, None, {})._replace(**changes)
 
 
 def requirements(system: str, wanted: WantedMount, **policy: object) -> list[Requirement]:
@@ -142,12 +142,11 @@ def test_adr_under_rac_is_a_switch(system):
     assert asked_for(single) == asked_for(requirements(system, mount("adr", "single")))
 
 
-@pytest.mark.parametrize("file_class", ["datafiles", "redo"])
-@pytest.mark.parametrize("use", ["single", "failover"])
+@cases("file_class", "datafiles", "redo")
+@cases("use", "single", "failover")
 def test_single_instance_actimeo_zero_is_a_switch(file_class, use):
     demands = requirements(LINUX, mount(file_class, use), single_actimeo_zero=True)
-    assert "actimeo=0" in asked_for(demands)
-    assert not forbidden(demands) & NEVER_CACHED
+    assert "actimeo=0" in asked_for(demands) and not forbidden(demands) & NEVER_CACHED
     assert any(
         "MOS 359515.1" in requirement.source
         for requirement in demands
@@ -155,14 +154,14 @@ def test_single_instance_actimeo_zero_is_a_switch(file_class, use):
     )
 
 
-@pytest.mark.parametrize("file_class", ["oracle_home", "adr", "backup"])
+@cases("file_class", "oracle_home", "adr", "backup")
 def test_the_switch_of_single_instances_is_for_database_files_only(file_class):
     demands = requirements(LINUX, mount(file_class), single_actimeo_zero=True)
     assert demands == requirements(LINUX, mount(file_class))
 
 
 class TestLocks:
-    @pytest.mark.parametrize("use", ["rac", "failover"])
+    @cases("use", "rac", "failover")
     def test_shared_files_need_locks_at_the_server(self, use):
         demands = options_table.lock_requirements(LINUX, mount("datafiles", use))
         granted = nfs_options.effective(nfs_options.parse("hard"), LINUX)
@@ -173,7 +172,7 @@ class TestLocks:
                 options_table.is_fulfilled(requirement, local) for requirement in demands
             ), words
 
-    @pytest.mark.parametrize("system", [AIX, SOLARIS, HPUX])
+    @cases("system", AIX, SOLARIS, HPUX)
     def test_llock(self, system):
         demands = options_table.lock_requirements(system, mount("redo", "failover"))
         plain, local = (
@@ -222,7 +221,7 @@ class TestOverrides:
         )
         assert "actimeo=3" in asked_for(demands)
 
-    @pytest.mark.parametrize("words", ["nolock", "local_lock=all"])
+    @cases("words", "nolock", "local_lock=all")
     def test_local_locks_by_name(self, words):
         demands = requirements(LINUX, mount("datafiles", "rac", overrides=nfs_options.parse(words)))
         assert words in asked_for(demands)
@@ -259,19 +258,17 @@ class TestFulfilled:
 
 
 class TestCorrections:
-    @pytest.mark.parametrize(
-        ("file_class", "use", "before", "after"),
-        [
-            ("datafiles", "single", "rw,bg,hard", "rw,bg,hard"),
-            ("datafiles", "single", "fg,soft,udp", "bg,hard,proto=tcp"),
-            ("datafiles", "single", "bg,timeo=14,rsize=8192", "bg,timeo=600,rsize=262144"),
-            ("datafiles", "single", "bg,rsize=1048576", "bg,rsize=1048576"),
-            ("datafiles", "rac", "bg,nolock,_netdev", "bg,lock,_netdev,actimeo=0"),
-            ("datafiles", "rac", "bg,noac,nocto", "bg,noac,cto"),
-            ("backup", "single", "bg,noac", "bg,ac"),
-            ("backup", "single", "bg,sync", "bg,async"),
-            ("crs_voting", "rac", "bg", "bg,actimeo=0,noac"),
-        ],
+    @cases(
+        "file_class use before after",
+        ("datafiles", "single", "rw,bg,hard", "rw,bg,hard"),
+        ("datafiles", "single", "fg,soft,udp", "bg,hard,proto=tcp"),
+        ("datafiles", "single", "bg,timeo=14,rsize=8192", "bg,timeo=600,rsize=262144"),
+        ("datafiles", "single", "bg,rsize=1048576", "bg,rsize=1048576"),
+        ("datafiles", "rac", "bg,nolock,_netdev", "bg,lock,_netdev,actimeo=0"),
+        ("datafiles", "rac", "bg,noac,nocto", "bg,noac,cto"),
+        ("backup", "single", "bg,noac", "bg,ac"),
+        ("backup", "single", "bg,sync", "bg,async"),
+        ("crs_voting", "rac", "bg", "bg,actimeo=0,noac"),
     )
     def test_no_more_is_changed_than_is_wrong(self, file_class, use, before, after):
         demands = requirements(LINUX, mount(file_class, use))
@@ -280,14 +277,12 @@ class TestCorrections:
 
     @pytest.mark.parametrize("file_class", CLASSES)
     @pytest.mark.parametrize("use", USES)
-    @pytest.mark.parametrize(
+    @cases(
         "before",
-        [
-            "defaults",
-            "soft,udp,timeo=7,retrans=3,rsize=8192,wsize=8192,ro",
-            "noac,actimeo=0,sync,nolock,nocto",
-            "actimeo=0,local_lock=all,vers=4.1",
-        ],
+        "defaults",
+        "soft,udp,timeo=7,retrans=3,rsize=8192,wsize=8192,ro",
+        "noac,actimeo=0,sync,nolock,nocto",
+        "actimeo=0,local_lock=all,vers=4.1",
     )
     def test_what_is_corrected_is_right(self, file_class, use, before):
         demands = requirements(LINUX, mount(file_class, use))

@@ -14,6 +14,7 @@ from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL a
 from ansible.module_utils.hostproof.errors import Unanswered
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ansible.module_utils.hostproof.probes.nfs import nfs_mounted, nfs_traffic
+from cases import cases
 from nfs_packs import Did, Op, listed, nfs_host, nfs_policy, ready_host, shown
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -119,7 +120,7 @@ def recorded(name: str, path: str = "/u01/oradata", without: tuple[str, ...] = (
 
 
 class TestRecorded:
-    @pytest.mark.parametrize("path", ["/u01/oradata", "/u03/redo", "/u05/home"])
+    @cases("path", "/u01/oradata", "/u03/redo", "/u05/home")
     def test_an_undisturbed_mount(self, path):
         assert recorded("6.1-load", path).statuses() == {
             "latency": PASS,
@@ -128,7 +129,7 @@ class TestRecorded:
             "nconnect": SKIP,
         }
 
-    @pytest.mark.parametrize("path", ["/u01/oradata", "/u03/redo"])
+    @cases("path", "/u01/oradata", "/u03/redo")
     def test_segments_to_the_server_are_lost(self, path):
         finding = recorded("6.1-loss", path).judge("retransmissions")
         assert finding.status == FAIL
@@ -136,7 +137,7 @@ class TestRecorded:
         assert "lost on the way (network)" in finding.why and "slow" not in finding.why
         assert "ethtool" in finding.fix
 
-    @pytest.mark.parametrize("path", ["/u01/oradata", "/u03/redo"])
+    @cases("path", "/u01/oradata", "/u03/redo")
     def test_segments_from_the_server_are_lost(self, path):
         finding = recorded("6.1-replies-lost", path).judge("retransmissions")
         assert finding.status == FAIL
@@ -144,11 +145,10 @@ class TestRecorded:
 
     def test_a_slow_answer_where_segments_are_lost_is_the_networks(self):
         finding = recorded("6.1-replies-lost").judge("latency")
-        assert finding.status == WARN
-        assert "WRITE of /u01/oradata takes 23.9 ms" in finding.why
+        assert finding.status == WARN and "WRITE of /u01/oradata takes 23.9 ms" in finding.why
         assert "network" in finding.why and "server is slow" not in finding.why
 
-    @pytest.mark.parametrize("path", ["/u01/oradata", "/u03/redo"])
+    @cases("path", "/u01/oradata", "/u03/redo")
     def test_a_slow_server_over_tcp(self, path):
         story = recorded("6.1-slow", path)
         finding = story.judge("latency")
@@ -160,16 +160,14 @@ class TestRecorded:
         assert story.judge("client_queue").status == PASS
 
     def test_frames_are_lost_over_udp(self):
-        story = recorded("6.1-udp-loss")
-        finding = story.judge("retransmissions")
+        finding = recorded("6.1-udp-loss").judge("retransmissions")
         assert finding.status == FAIL
         assert "0 answers came twice (bad xids) for 44 retransmissions" in finding.why
         assert "frames are lost on the way" in finding.why and "slow" not in finding.why
 
     def test_the_wait_for_a_timeout_is_no_lack_of_slots(self):
         finding = recorded("6.1-udp-loss").judge("client_queue")
-        assert finding.status == SKIP
-        assert "wait for a timeout and not for a slot" in finding.why
+        assert finding.status == SKIP and "wait for a timeout and not for a slot" in finding.why
 
     def test_a_slow_server_over_udp(self):
         story = recorded("6.1-udp-slow")
@@ -200,8 +198,7 @@ class TestRecorded:
             "6.1-load", without=("command:ss -tine dport = :2049", "file:/proc/net/snmp")
         )
         finding = story.judge("retransmissions")
-        assert finding.status == ERROR
-        assert "whether TCP segments are lost is unknown" in finding.why
+        assert finding.status == ERROR and "whether TCP segments are lost is unknown" in finding.why
         assert "install ss" in finding.fix
 
     def test_an_old_ss_and_replies_that_are_lost(self):
@@ -225,9 +222,7 @@ class TestLatency:
     def test_errors_are_told(self):
         assert Story().op("READ", errors=3).judge("latency").in_use.count("3 errors") == 1
 
-    @pytest.mark.parametrize(
-        ("rtt", "status"), [(19.9, PASS), (20.0, WARN), (29.9, WARN), (30.0, FAIL)]
-    )
+    @cases("rtt status", (19.9, PASS), (20.0, WARN), (29.9, WARN), (30.0, FAIL))
     def test_thresholds(self, rtt, status):
         assert Story().op("WRITE", rtt_ms=rtt).judge("latency").status == status
 
@@ -266,10 +261,8 @@ class TestLatency:
         assert "the round trip of UDP is not measured" in story.judge("latency").why
 
     def test_requests_without_any_answer(self):
-        story = Story().mount(ops={}, all_ops=0, sends=12, receives=0)
-        finding = story.judge("latency")
-        assert finding.status == FAIL
-        assert "12 requests went out to 10.0.0.5" in finding.why
+        finding = Story().mount(ops={}, all_ops=0, sends=12, receives=0).judge("latency")
+        assert finding.status == FAIL and "12 requests went out to 10.0.0.5" in finding.why
         assert "no answer came back" in finding.why
 
     def test_one_request_under_way_is_no_outage(self):
@@ -277,7 +270,7 @@ class TestLatency:
 
 
 class TestNoVerdict:
-    @pytest.mark.parametrize("name", ["latency", "client_queue", "retransmissions"])
+    @cases("name", "latency", "client_queue", "retransmissions")
     def test_no_traffic(self, name):
         did = Did(read=Op(ops=20), write=Op(ops=29))
         finding = Story(ready_host().did("/u02", did)).judge(name)
@@ -285,8 +278,8 @@ class TestNoVerdict:
         assert "No traffic, no verdict: 49 reads and writes in 10 s, fewer than 50" in finding.why
         assert "Direct NFS" in finding.why
 
-    @pytest.mark.parametrize("name", ["latency", "client_queue", "retransmissions"])
-    @pytest.mark.parametrize("did", [Did(age=86400, older=-86395), Did(age=2, older=2)])
+    @cases("name", "latency", "client_queue", "retransmissions")
+    @cases("did", Did(age=86400, older=-86395), Did(age=2, older=2))
     def test_remounted(self, name, did):
         finding = Story(ready_host().did("/u02", did)).judge(name)
         assert finding.status == SKIP and "replaced" in finding.why
@@ -304,19 +297,19 @@ class TestNoVerdict:
         did = Did(read=Op(ops=10, rtt=300.0), write=Op(ops=10, rtt=300.0))
         assert Story(ready_host().did("/u02", did)).judge("latency").status == SKIP
 
-    @pytest.mark.parametrize("name", ["latency", "client_queue", "retransmissions"])
+    @cases("name", "latency", "client_queue", "retransmissions")
     def test_a_window_of_0(self, name):
         finding = Story(window_seconds=0).judge(name)
         assert finding.status == SKIP and "hostproof_window_seconds is 0" in finding.why
 
-    @pytest.mark.parametrize("name", ["latency", "client_queue", "retransmissions"])
+    @cases("name", "latency", "client_queue", "retransmissions")
     def test_unreadable(self, name):
         story = Story()
         story.facts = story.facts._replace(traffic=Unanswered("sample:nfs_traffic", "no sample"))
         finding = story.judge(name)
         assert finding.status == ERROR and "no sample" in finding.why
 
-    @pytest.mark.parametrize("name", ["latency", "client_queue", "retransmissions"])
+    @cases("name", "latency", "client_queue", "retransmissions")
     def test_no_counters(self, name):
         assert Story().traffic(mounts={}).judge(name).status == ERROR
 
@@ -327,16 +320,14 @@ class TestNoVerdict:
 
 
 class TestClientQueue:
-    @pytest.mark.parametrize(
-        ("queue", "rtt", "status"),
-        [(4.9, 1.0, PASS), (5.0, 2.5, WARN), (5.0, 2.6, PASS), (90.0, 40.0, WARN)],
+    @cases(
+        "queue rtt status", (4.9, 1.0, PASS), (5.0, 2.5, WARN), (5.0, 2.6, PASS), (90.0, 40.0, WARN)
     )
     def test_thresholds(self, queue, rtt, status):
         assert Story().op(queue_ms=queue, rtt_ms=rtt).judge("client_queue").status == status
 
     def test_rpc_slots(self):
-        story = Story().op(queue_ms=12.0, rtt_ms=3.0).mount(backlog=7.4)
-        finding = story.judge("client_queue")
+        finding = Story().op(queue_ms=12.0, rtt_ms=3.0).mount(backlog=7.4).judge("client_queue")
         assert (
             "READ of /u02 waits 12.0 ms in the client for an answer that takes 3.0" in finding.why
         )
@@ -344,8 +335,7 @@ class TestClientQueue:
         assert "nfs_mounts_slot_table_entries" in finding.fix
 
     def test_slots_of_a_session(self):
-        story = Story().op(queue_ms=12.0, rtt_ms=3.0).mount(version="4.1")
-        finding = story.judge("client_queue")
+        finding = Story().op(queue_ms=12.0, rtt_ms=3.0).mount(version="4.1").judge("client_queue")
         assert "slot of the NFSv4.1 session" in finding.why and "max_session_slots" in finding.fix
 
     def test_no_slot_is_missing(self):
@@ -370,9 +360,7 @@ def over_udp(again: int, bad_xids: int, ops: int = 2000) -> Story:
 
 
 class TestRetransmissionsOverUdp:
-    @pytest.mark.parametrize(
-        ("again", "status"), [(0, PASS), (9, PASS), (10, WARN), (39, WARN), (40, FAIL)]
-    )
+    @cases("again status", (0, PASS), (9, PASS), (10, WARN), (39, WARN), (40, FAIL))
     def test_thresholds(self, again, status):
         assert over_udp(again, 0).judge("retransmissions").status == status
 
@@ -422,9 +410,7 @@ class TestRetransmissionsOverUdp:
 
 
 class TestRetransmissionsOverTcp:
-    @pytest.mark.parametrize(
-        ("lost", "status"), [(0, PASS), (19, PASS), (20, WARN), (199, WARN), (200, FAIL)]
-    )
+    @cases("lost status", (0, PASS), (19, PASS), (20, WARN), (199, WARN), (200, FAIL))
     def test_segments(self, lost, status):
         story = Story(ready_host().wire(sent=20000, retransmitted=lost))
         assert story.judge("retransmissions").status == status
@@ -433,7 +419,7 @@ class TestRetransmissionsOverTcp:
         story = Story(ready_host().wire(sent=60, retransmitted=2))
         assert story.judge("retransmissions").status == PASS
 
-    @pytest.mark.parametrize(("late", "status"), [(99, PASS), (100, WARN), (1000, FAIL)])
+    @cases("late status", (99, PASS), (100, WARN), (1000, FAIL))
     def test_segments_out_of_order(self, late, status):
         story = Story(ready_host().wire(received=20000, out_of_order=late))
         assert story.judge("retransmissions").status == status
@@ -446,8 +432,7 @@ class TestRetransmissionsOverTcp:
         assert "the server did not answer the requests in time" in finding.why
 
     def test_reconnects(self):
-        story = Story().mount(all_retransmissions=64, reconnects=2)
-        finding = story.judge("retransmissions")
+        finding = Story().mount(all_retransmissions=64, reconnects=2).judge("retransmissions")
         assert finding.status == FAIL
         assert "the connection to 10.0.0.5 was replaced 2 times in 10 s" in finding.why
         assert "slow" not in finding.why and "did not answer" not in finding.why
@@ -468,8 +453,7 @@ class TestRetransmissionsOverTcp:
         story = Story().mount(all_retransmissions=4)
         story.traffic(connections=Unanswered("x", "no ss"), tcp=Unanswered("x", "no snmp"))
         finding = story.judge("retransmissions")
-        assert finding.status == WARN
-        assert "4 of 2000 requests" in finding.why
+        assert finding.status == WARN and "4 of 2000 requests" in finding.why
         assert "whether TCP segments are lost is unknown (no ss; no snmp)" in finding.why
 
     def test_host_wide_losses_too_few_to_matter(self):
@@ -512,8 +496,7 @@ class TestHardlyAnyTraffic:
 
     def test_requests_that_have_no_answer_yet(self):
         story = self.quiet(sends=9, receives=2)
-        calls = nfs_traffic.RpcCalls(9, 7)
-        finding = story.traffic(calls=calls).judge("retransmissions")
+        finding = story.traffic(calls=nfs_traffic.RpcCalls(9, 7)).judge("retransmissions")
         assert finding.status == WARN
         assert "7 requests of this host were sent again and have no answer yet" in finding.why
 
@@ -541,8 +524,7 @@ class TestNconnect:
         finding = nconnect(",nconnect=4", 4, 4).judge("nconnect")
         assert finding.status == PASS
         assert (finding.running, finding.in_use) == ("nconnect=4", "4 connections")
-        assert finding.values == {"wanted": 4, "running": 4}
-        assert "nconnect=4" in finding.persisted
+        assert finding.values == {"wanted": 4, "running": 4} and "nconnect=4" in finding.persisted
 
     def test_the_first_mount_decided(self):
         finding = nconnect(",nconnect=4", 1, 1).judge("nconnect")

@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.collect.host import Output
 from ansible.module_utils.hostproof.controls.packages import package_table
 from ansible.module_utils.hostproof.errors import ParseError, PolicyError
 from ansible.module_utils.hostproof.parsers.unix import package_list
+from cases import cases
 from default_policies import changed_policy
 from hostproof_controller import commands
 from package_packs import DPKG_COMMAND, FOLDER, RPM_COMMAND, host, lines_of, recorded, rpm_lines
@@ -49,7 +50,7 @@ class TestRecordedHosts:
         findings = judge(recorded("rhel-9.4"))
         assert findings["listed"].status == "pass"
         assert missing(findings["installer"]) == [
-            *("compat-openssl11", "fontconfig", "glibc-devel", "libaio", "libnsl", "make"),
+            *("compat-openssl11", "fontconfig", "glibc-devel", "libaio", "libnsl", "make")
         ]
         assert missing(findings["required"]) == [
             *("bc", "ksh", "libX11", "libXau", "libXi", "libXrender", "libXtst", "libasan"),
@@ -64,8 +65,7 @@ class TestRecordedHosts:
 
     def test_26ai_on_rhel_9_takes_the_rows_of_oracle_linux(self, judge):
         findings = judge(recorded("rhel-9.4"), profile="oracle_26ai_single")
-        assert findings["listed"].status == "warn"
-        assert "checked as OL 9" in findings["listed"].why
+        assert findings["listed"].status == "warn" and "checked as OL 9" in findings["listed"].why
         assert "compat-openssl11" in missing(findings["installer"])
         assert "Cluster Verification Utility 23.26.1" in findings["installer"].reference
         # glibc 2.34-100.el9_4 and policycoreutils 3.6 are new enough for CVU.
@@ -76,20 +76,16 @@ class TestRecordedHosts:
         assert findings["listed"].status == "warn"
         assert findings["installer"].commands[0].startswith("yum install -y ")
         assert "ORAchk 18.4" in findings["installer"].reference
-        assert "ksh" in missing(findings["required"])
-        assert findings["required"].status == "fail"
+        assert "ksh" in missing(findings["required"]) and findings["required"].status == "fail"
 
     def test_rhel_8_has_only_lists_of_roles(self, judge):
         findings = judge(recorded("rhel-8.2"))
-        assert findings["required"].status == "warn"
-        assert findings["installer"].status == "fail"
+        assert findings["required"].status == "warn" and findings["installer"].status == "fail"
         assert "libnsl" in missing(findings["installer"])
 
     def test_image_mode_is_named(self, judge):
-        machine = recorded("rhel-9.4-image-mode").file("/run/ostree-booted", "")
-        findings = judge(machine)
-        assert findings["installer"].status == "fail"
-        assert "image mode" in findings["installer"].fix
+        findings = judge(recorded("rhel-9.4-image-mode").file("/run/ostree-booted", ""))
+        assert findings["installer"].status == "fail" and "image mode" in findings["installer"].fix
         assert findings["installer"].commands == ()
 
     def test_debian(self, judge):
@@ -107,12 +103,10 @@ def test_a_distribution_without_rows(judge):
     machine = recorded("debian-12")
     text = platform_packs.os_release("debian-12").replace("ID=debian", "ID=gentoo")
     findings = judge(machine.file("/etc/os-release", text))
-    assert findings["listed"].status == "warn"
-    assert "0 packages" in findings["listed"].why
+    assert findings["listed"].status == "warn" and "0 packages" in findings["listed"].why
     assert findings["installer"].status == findings["required"].status == "skip"
     findings = judge(machine, additional=["unzip"])
-    assert findings["required"].status == "skip"
-    assert findings["site"].status == "fail"
+    assert findings["required"].status == "skip" and findings["site"].status == "fail"
     assert missing(findings["site"]) == ["unzip"]
 
 
@@ -136,8 +130,7 @@ class TestRequired:
         lines = lines_of(*[package for package in BOOK9 if package != "libaio"])
         lines += lines_of("libaio", architecture="i686")
         finding = judge(host("rhel-9.4", lines))["installer"]
-        assert finding.status == "fail"
-        assert "libaio (only i686)" in finding.why
+        assert finding.status == "fail" and "libaio (only i686)" in finding.why
 
     def test_noarch_counts(self, judge):
         lines = lines_of(
@@ -149,10 +142,8 @@ class TestRequired:
     def test_packages_of_the_site(self, judge):
         machine = host("rhel-9.4", lines_of(*BOOK9))
         finding = judge(machine, additional=["glibc.i686", "python3.11"])["site"]
-        assert missing(finding) == ["glibc", "python3.11"]
-        assert "glibc (only x86_64)" in finding.why
-        assert "glibc.i686" in finding.commands[0]
-        assert "packages_additional" in finding.reference
+        assert missing(finding) == ["glibc", "python3.11"] and "glibc (only x86_64)" in finding.why
+        assert "glibc.i686" in finding.commands[0] and "packages_additional" in finding.reference
 
     def test_an_excluded_package(self, judge):
         lines = lines_of(*[package for package in BOOK9 if package != "smartmontools"])
@@ -167,17 +158,14 @@ class TestRequired:
     def test_what_dpkg_has_removed_is_missing(self, judge):
         lines = [*package_packs.dpkg_lines(), "libaio1\t0.3.113-4\tamd64\tconfig-files"]
         findings = judge(host("debian-12", lines))
-        assert "libaio1" in missing(findings["installer"])
-        assert findings["database"].status == "pass"
+        assert "libaio1" in missing(findings["installer"]) and findings["database"].status == "pass"
 
-    @pytest.mark.parametrize(
-        ("states", "status"),
-        [
-            (["triggers-pending"], "warn"),
-            (["triggers-awaited", "triggers-pending"], "warn"),
-            (["triggers-pending", "unpacked"], "fail"),
-            (["config-files"], "pass"),
-        ],
+    @cases(
+        "states status",
+        (["triggers-pending"], "warn"),
+        (["triggers-awaited", "triggers-pending"], "warn"),
+        (["triggers-pending", "unpacked"], "fail"),
+        (["config-files"], "pass"),
     )
     def test_pending_triggers_are_no_damage(self, judge, states, status):
         lines = package_packs.dpkg_lines()
@@ -186,7 +174,7 @@ class TestRequired:
         assert finding.status == status
         assert finding.commands == (("dpkg --audit",) if status != "pass" else ())
 
-    @pytest.mark.parametrize("state", ["triggers-pending", "triggers-awaited"])
+    @cases("state", "triggers-pending", "triggers-awaited")
     def test_a_package_whose_triggers_have_not_run_is_installed(self, judge, state):
         lines = [*package_packs.dpkg_lines(), f"libaio1\t0.3.113-4\tamd64\t{state}"]
         assert "libaio1" not in missing(judge(host("debian-12", lines))["installer"])
@@ -199,8 +187,7 @@ class TestVersions:
         assert finding.status == "pass"
         old = lines_of("make", version="4.2.1-11.el8") + new[1:]
         finding = judge(host("rhel-9.4", old), release="26ai")["version"]
-        assert finding.status == "fail"
-        assert "make 4.2.1-11.el8, required 4.3" in finding.why
+        assert finding.status == "fail" and "make 4.2.1-11.el8, required 4.3" in finding.why
         assert "23.26.1" in finding.reference
 
     def test_no_minimum(self, judge):
@@ -209,8 +196,7 @@ class TestVersions:
     def test_two_versions(self, judge):
         lines = lines_of(*BOOK9) + lines_of("glibc", version="998-1")
         finding = judge(host("rhel-9.4", lines))["one_version"]
-        assert finding.status == "warn"
-        assert "glibc 999-1, 998-1" in finding.why
+        assert finding.status == "warn" and "glibc 999-1, 998-1" in finding.why
 
     def test_an_epoch_is_read_and_compared(self, judge):
         lines = lines_of("cvuqdisk", version="(none):1.0.10-1")
@@ -225,8 +211,7 @@ class TestWhereItCounts:
         assert "packages_release" in findings["required"].why
 
     def test_the_release_of_a_home_counts_without_a_profile(self, judge):
-        machine = kernel_packs.with_home(recorded("rhel-9.4"))
-        findings = judge(machine, profile="none")
+        findings = judge(kernel_packs.with_home(recorded("rhel-9.4")), profile="none")
         assert findings["required"].title.startswith("19c (19")
         assert findings["installer"].status in ("pass", "fail")
 
@@ -234,7 +219,7 @@ class TestWhereItCounts:
         findings = judge(recorded("rhel-9.4").remove("/proc/sys/kernel/osrelease"))
         assert {finding.status for finding in findings.values()} == {"skip"}
 
-    @pytest.mark.parametrize("name", ["-y", "a b", "", "x" * 101, "a;b", "../a"])
+    @cases("name", "-y", "a b", "", "x" * 101, "a;b", "../a")
     def test_a_name_that_no_package_has(self, name):
         from ansible.module_utils.hostproof.controls.packages.policy import policy_from
 
@@ -246,16 +231,14 @@ class TestDatabase:
     def test_a_damaged_database(self, judge):
         text = (FOLDER / "rpm-damaged-database.txt").read_text()
         findings = judge(host("rhel-9.4", [], text, rc=1), release="26ai")
-        assert findings["database"].status == "fail"
-        assert "BDB1507" in findings["database"].why
+        assert findings["database"].status == "fail" and "BDB1507" in findings["database"].why
         for check in ("installer", "required", "version", "one_version", "preinstall"):
             assert findings[check].status == "error"
 
     def test_a_package_that_rpm_skips(self, judge):
         complaint = (FOLDER / "rpm-damaged-package.txt").read_text().splitlines()[0]
         findings = judge(host("rhel-9.4", lines_of(*BOOK9), complaint + "\n"))
-        assert findings["database"].status == "fail"
-        assert findings["required"].status == "error"
+        assert findings["database"].status == "fail" and findings["required"].status == "error"
 
     def test_a_remark_is_no_damage(self, judge):
         remark = "warning: Found bdb Packages database while attempting sqlite backend\n"
@@ -284,7 +267,7 @@ class TestDatabase:
         machine.commands[RPM_COMMAND] = Output(0, "", "")
         assert "libaio1" in missing(judge(machine)["installer"])
 
-    @pytest.mark.parametrize("text", ["glibc\n", "a\tb\tc\n", "a\tb\tc\td\te\n"])
+    @cases("text", "glibc\n", "a\tb\tc\n", "a\tb\tc\td\te\n")
     def test_no_list(self, text):
         with pytest.raises(ParseError, match="line 1"):
             package_list.parse(text)
@@ -305,17 +288,18 @@ class TestCvuqdisk:
 
     def test_an_old_package(self, judge):
         findings = judge(self.node(version="1.0.9-1"), profile=RAC)
-        assert findings["cvuqdisk"].status == "fail"
-        assert findings["cvuqdisk_group"].status == "pass"
+        assert findings["cvuqdisk"].status == "fail" and findings["cvuqdisk_group"].status == "pass"
 
-    @pytest.mark.parametrize(
+    @cases(
         "changes",
-        [{"gid": 54322, "group": "dba"}, {"mode": 0o755}, {"mode": 0o4757}, {"mode": 0o4744}],
+        {"gid": 54322, "group": "dba"},
+        {"mode": 0o755},
+        {"mode": 0o4757},
+        {"mode": 0o4744},
     )
     def test_owner_and_mode(self, judge, changes):
         findings = judge(self.node(**changes), profile=RAC)
-        assert findings["cvuqdisk"].status == "pass"
-        assert findings["cvuqdisk_group"].status == "fail"
+        assert findings["cvuqdisk"].status == "pass" and findings["cvuqdisk_group"].status == "fail"
 
     def test_without_an_inventory_it_is_oinstall(self, judge):
         assert judge(self.node().remove("/etc/oraInst.loc"), profile=RAC)[
@@ -344,16 +328,13 @@ class TestPreinstall:
         return host("rhel-9.4", lines_of(*BOOK9, self.NAME))
 
     def test_passed(self, judge):
-        finding = judge(self.machine().file(self.LOG, self.PASSED))["preinstall"]
-        assert finding.status == "pass"
+        assert judge(self.machine().file(self.LOG, self.PASSED))["preinstall"].status == "pass"
 
-    @pytest.mark.parametrize(
+    @cases(
         "line",
-        [
-            "sysctl: permission denied on key 'kernel.sem'",
-            'sysctl: setting key "kernel.shmall": Invalid argument',
-            'error: "net.core.rmem_max" is an unknown key',
-        ],
+        "sysctl: permission denied on key 'kernel.sem'",
+        'sysctl: setting key "kernel.shmall": Invalid argument',
+        'error: "net.core.rmem_max" is an unknown key',
     )
     def test_messages_of_sysctl(self, judge, line):
         machine = self.machine().file(self.LOG, self.PASSED + line + "\n")
@@ -368,7 +349,7 @@ class TestPreinstall:
     def test_no_log(self, judge):
         assert judge(self.machine())["preinstall"].status == "warn"
 
-    @pytest.mark.parametrize("text", ["", "\n \n"])
+    @cases("text", "", "\n \n")
     def test_an_empty_log(self, judge, text):
         finding = judge(self.machine().file(self.LOG, text))["preinstall"]
         assert (finding.status, "has no log" in finding.why) == ("warn", True)
@@ -387,15 +368,13 @@ class TestTable:
         year = platform_packs.NOW + 366 * 86400
         machine = host("rhel-9.4", lines_of(*BOOK9))
         finding = judge(machine.command("date +%s %z", f"{year} +0000\n"))["table_age"]
-        assert finding.status == "warn"
-        assert "2026-11-25" in finding.why
+        assert finding.status == "warn" and "2026-11-25" in finding.why
 
     def test_rows(self):
         keys = [row[:5] for row in package_table.ROWS]
         assert len(keys) == len(set(keys))
         for row in package_table.ROWS:
-            assert row.need in ("installer", "book", "grid", "list")
-            assert row.source
+            assert row.need in ("installer", "book", "grid", "list") and row.source
             assert date.fromisoformat(row.seen)
 
     def test_a_host_of_a_cvu_log_that_passed(self, judge):
@@ -419,18 +398,16 @@ def test_rpm_lines_of_a_recorded_host():
 
 
 class TestBash:
-    @pytest.mark.parametrize(
-        ("release", "version", "status"),
-        [
-            # EL 7, RHSA-2014:1306: the first correction (CVE-2014-6271) was not complete.
-            ("centos-7", "4.2.45-5.el7", "fail"),
-            ("centos-7", "4.2.45-5.el7_0.2", "fail"),
-            ("centos-7", "4.2.45-5.el7_0.4", "pass"),
-            ("centos-7", "4.2.46-35.el7_9", "pass"),
-            ("rhel-9.4", "5.1.8-9.el9", "pass"),
-            ("rhel-9.4", "4.3-1", "error"),
-            ("debian-12", "5.2.15-2+b7", "pass"),
-        ],
+    @cases(
+        "release version status",
+        # EL 7, RHSA-2014:1306: the first correction (CVE-2014-6271) was not complete.
+        ("centos-7", "4.2.45-5.el7", "fail"),
+        ("centos-7", "4.2.45-5.el7_0.2", "fail"),
+        ("centos-7", "4.2.45-5.el7_0.4", "pass"),
+        ("centos-7", "4.2.46-35.el7_9", "pass"),
+        ("rhel-9.4", "5.1.8-9.el9", "pass"),
+        ("rhel-9.4", "4.3-1", "error"),
+        ("debian-12", "5.2.15-2+b7", "pass"),
     )
     def test_version(self, validate_finding, release, version, status):
         machine = package_packs.host(release, package_packs.lines_of("bash", version=version))
@@ -438,15 +415,13 @@ class TestBash:
         validate_finding(finding.as_dict())
         assert finding.status == status
 
-    @pytest.mark.parametrize(
-        ("system", "version", "status"),
-        [
-            ("rhel 6.5", "4.1.2-15.el6_5.1", "fail"),
-            ("rhel 6.5", "4.1.2-15.el6_5.2", "pass"),
-            ("sles 12.5", "4.2-83.3.1", "pass"),
-            ("sles 12.5", "4.1-1", "fail"),
-            ("sles 11.4", "3.2-147.35.1", "error"),
-        ],
+    @cases(
+        "system version status",
+        ("rhel 6.5", "4.1.2-15.el6_5.1", "fail"),
+        ("rhel 6.5", "4.1.2-15.el6_5.2", "pass"),
+        ("sles 12.5", "4.2-83.3.1", "pass"),
+        ("sles 12.5", "4.1-1", "fail"),
+        ("sles 11.4", "3.2-147.35.1", "error"),
     )
     def test_version_of_other_systems(self, system, version, status):
         name, _, number = system.partition(" ")

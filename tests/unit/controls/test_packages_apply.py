@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.controls.packages import plan as plan_module
 from ansible.module_utils.hostproof.controls.packages.parsers import transaction
 from ansible.module_utils.hostproof.controls.packages.parsers.transaction import Transaction
 from ansible.module_utils.hostproof.errors import HostproofError, ParseError
+from cases import cases
 from package_packs import FOLDER, host, lines_of, plan_of, recorded
 
 APT = "apt-get --simulate --no-install-recommends install "
@@ -54,15 +55,13 @@ class TestParsers:
 
     def test_apt_upgrades(self):
         result = transaction.parse_apt(fixture("apt-get-upgrade"))
-        assert result.installed == ()
-        assert "libssl3:amd64" in result.upgraded
+        assert result.installed == () and "libssl3:amd64" in result.upgraded
 
     def test_apt_removes(self):
         result = transaction.parse_apt(fixture("apt-get-remove"))
-        assert "libaio1" in result.removed
-        assert result.installed == result.upgraded == ()
+        assert "libaio1" in result.removed and result.installed == result.upgraded == ()
 
-    @pytest.mark.parametrize("line", ["Inst x", "Inst x (1.0)", "Inst  (1 [amd64])"])
+    @cases("line", "Inst x", "Inst x (1.0)", "Inst  (1 [amd64])")
     def test_apt_odd(self, line):
         with pytest.raises(ParseError, match="line 1"):
             transaction.parse_apt(line + "\n")
@@ -90,14 +89,12 @@ class TestParsers:
         assert result.installed == ("a-package-with-a-long-name.x86_64", "ksh.x86_64")
         assert result.upgraded == ("glibc.x86_64",)
 
-    @pytest.mark.parametrize(
-        ("old", "new"),
-        [
-            ("Installing:", "Conjuring:"),
-            ("local          5.5 k", "local"),
-            (" Package ", " Paket "),
-            ("local          5.5 k", "local 5.5 k more"),
-        ],
+    @cases(
+        "old new",
+        ("Installing:", "Conjuring:"),
+        ("local          5.5 k", "local"),
+        (" Package ", " Paket "),
+        ("local          5.5 k", "local 5.5 k more"),
     )
     def test_dnf_odd(self, old, new):
         text = fixture("dnf-upgrade").replace(old, new)
@@ -115,12 +112,12 @@ class TestParsers:
             ("crypto-policies.noarch",),
         )
 
-    @pytest.mark.parametrize("old", ['name="glibc"', 'arch="noarch"', "<install-summary"])
+    @cases("old", 'name="glibc"', 'arch="noarch"', "<install-summary")
     def test_zypper_odd(self, old):
         with pytest.raises(ParseError):
             transaction.parse_zypper(fixture("zypper-install").replace(old, ""))
 
-    @pytest.mark.parametrize("line", ["Remv ", "Purg "])
+    @cases("line", "Remv ", "Purg ")
     def test_apt_without_a_name(self, line):
         assert transaction.parse_apt(line).removed == ("",)
 
@@ -135,11 +132,8 @@ class TestPlan:
         plan = plan_of(debian("unzip", simulated=text), additional=["unzip"])
         (change,) = plan.changes
         assert plan.refusals == []
-        assert change.name == "packages libaio1:amd64 unzip:amd64"
-        assert (change.before, change.after) == (
-            "",
-            "installed libaio1:amd64\ninstalled unzip:amd64\n",
-        )
+        assert change.name == "packages libaio1:amd64 unzip:amd64" and change.before == ""
+        assert change.after == "installed libaio1:amd64\ninstalled unzip:amd64\n"
         assert change.make[1].argv == (
             *("apt-get", "-y", "--no-install-recommends", "install", "unzip"),
         )
@@ -166,8 +160,7 @@ class TestPlan:
         """Revert would remove a package that was installed after the plan was made."""
         (change,) = plan_of(debian("unzip"), additional=["unzip"]).changes
         check = change.make[0].argv
-        assert check[:2] == ("sh", "-c") and check[-1] == "unzip:amd64"
-        assert "dpkg-query" in check[2]
+        assert check[:2] == ("sh", "-c") and check[-1] == "unzip:amd64" and "dpkg-query" in check[2]
 
 
 class TestRefusals:
@@ -181,15 +174,12 @@ class TestRefusals:
         assert "unzip:amd64" in refusal.reason and "configuration files" in refusal.reason
 
     def refusal(self, machine, **changes):
-        plan = plan_of(machine, **{"additional": ["unzip"], **changes})
-        (refusal,) = plan.refusals
+        (refusal,) = plan_of(machine, **{"additional": ["unzip"], **changes}).refusals
         return refusal
 
     def test_image_mode(self):
-        machine = recorded("rhel-9.4-image-mode").file("/run/ostree-booted", "")
-        refusal = self.refusal(machine)
-        assert refusal.override is None
-        assert "belong to an image" in refusal.reason
+        refusal = self.refusal(recorded("rhel-9.4-image-mode").file("/run/ostree-booted", ""))
+        assert refusal.override is None and "belong to an image" in refusal.reason
 
     def test_no_repository_has_it(self):
         problem = "E: Unable to locate package unzip\n"
@@ -205,8 +195,7 @@ class TestRefusals:
         text = INST.format("unzip", "1") + "Inst libc6 [2.35] (2.36 Debian:12 [amd64])\n"
         machine = debian("unzip", simulated=text)
         refusal = self.refusal(machine)
-        assert refusal.override == "upgrades"
-        assert "libc6:amd64" in refusal.reason
+        assert refusal.override == "upgrades" and "libc6:amd64" in refusal.reason
         plan = plan_of(machine, additional=["unzip"], upgrades=True)
         assert plan.refusals == []
         # Revert leaves what was there before.
@@ -215,8 +204,7 @@ class TestRefusals:
     def test_a_removal(self):
         text = INST.format("unzip", "1") + "Remv libssl3 [3.0]\n"
         refusal = self.refusal(debian("unzip", simulated=text))
-        assert refusal.override is None
-        assert "libssl3" in refusal.reason
+        assert refusal.override is None and "libssl3" in refusal.reason
 
     def test_a_damaged_database(self):
         machine = host("rhel-9.4", [], fixture("rpm-damaged-database"), rc=1)
@@ -229,8 +217,7 @@ class TestRpm:
         machine = host("rhel-9.4", lines_of("glibc"))
         text = fixture("dnf-install")
         machine.commands[DNF + "glibc-devel libxcrypt-compat"] = Output(1, text, "")
-        plan = plan_of(machine, additional=["glibc-devel", "libxcrypt-compat"])
-        (change,) = plan.changes
+        (change,) = plan_of(machine, additional=["glibc-devel", "libxcrypt-compat"]).changes
         assert change.make[1].argv[:2] == ("dnf", "-y")
         assert change.before.startswith("package compat-openssl11.x86_64 is not installed\n")
         assert change.after.startswith("compat-openssl11.x86_64\n")
@@ -254,7 +241,7 @@ class TestRpm:
             subprocess.run(argv, env=environment, check=True, timeout=60)
         assert log.read_text() == "-e a.x86_64 b.noarch\n"
 
-    @pytest.mark.parametrize(("release", "program"), [("rhel-9.4", "dnf"), ("centos-7", "yum")])
+    @cases("release program", ("rhel-9.4", "dnf"), ("centos-7", "yum"))
     def test_a_package_manager_that_fails(self, release, program):
         machine = host(release, lines_of("glibc"))
         command = f"{program} --assumeno install unzip"
@@ -282,7 +269,6 @@ def test_the_advice_is_apply_where_apply_would_install():
     assert package_packs.judged(debian("unzip"), **policy)["site"].commands == line
     refused = debian("unzip", simulated=INST.format("other", "1"))
     finding = package_packs.judged(refused, **policy)["site"]
-    assert finding.commands == ()
-    assert "No repository has unzip" in finding.fix
+    assert finding.commands == () and "No repository has unzip" in finding.fix
     finding = package_packs.judged(debian("unzip"), additional=["unzip"])["site"]
     assert finding.commands == ("apt-get install -y unzip",)

@@ -9,6 +9,7 @@ from ansible.module_utils.hostproof.controls.platform import supported_systems
 from ansible.module_utils.hostproof.controls.platform.subjects import line_of
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.parsers.unix.distribution import Distribution, numbers
+from cases import cases
 from default_policies import changed_policy
 from platform_packs import NOW, host, ol
 
@@ -39,25 +40,23 @@ IMAGE_MODE = ("rhel-9.4-image-mode", "5.14.0-427.4.1.el9_4.x86_64")
 DEBIAN = ("debian-12", "6.1.0-56-amd64")
 
 
-@pytest.mark.parametrize(
-    ("machine", "release", "distribution", "kernel"),
-    [
-        (CENTOS7, "19c", "warn", "pass"),
-        (CENTOS7, "23ai", "fail", "warn"),
-        (CENTOS7, "26ai", "fail", "warn"),
-        (RHEL810, "19c", "pass", "pass"),
-        (SLES, "19c", "pass", "pass"),
-        (RHEL85, "19c", "pass", "pass"),
-        (RHEL85, "21c", "pass", "pass"),
-        (RHEL85, "23ai", "fail", "fail"),
-        (RHEL85, "26ai", "warn", "warn"),
-        (RHEL94, "19c", "pass", "pass"),
-        (RHEL94, "23ai", "pass", "pass"),
-        (RHEL94, "26ai", "warn", "warn"),
-        (IMAGE_MODE, "19c", "pass", "pass"),
-        (DEBIAN, "19c", "warn", "warn"),
-        (DEBIAN, "26ai", "warn", "warn"),
-    ],
+@cases(
+    "machine release distribution kernel",
+    (CENTOS7, "19c", "warn", "pass"),
+    (CENTOS7, "23ai", "fail", "warn"),
+    (CENTOS7, "26ai", "fail", "warn"),
+    (RHEL810, "19c", "pass", "pass"),
+    (SLES, "19c", "pass", "pass"),
+    (RHEL85, "19c", "pass", "pass"),
+    (RHEL85, "21c", "pass", "pass"),
+    (RHEL85, "23ai", "fail", "fail"),
+    (RHEL85, "26ai", "warn", "warn"),
+    (RHEL94, "19c", "pass", "pass"),
+    (RHEL94, "23ai", "pass", "pass"),
+    (RHEL94, "26ai", "warn", "warn"),
+    (IMAGE_MODE, "19c", "pass", "pass"),
+    (DEBIAN, "19c", "warn", "warn"),
+    (DEBIAN, "26ai", "warn", "warn"),
 )
 def test_recorded_hosts_against_the_books(judge, machine, release, distribution, kernel):
     findings = judge(host(*machine), release)
@@ -68,30 +67,28 @@ def test_recorded_hosts_against_the_books(judge, machine, release, distribution,
         assert "read 2026-11-2" in findings["distribution"].reference
 
 
-@pytest.mark.parametrize(
-    ("version", "kernel", "release", "status"),
-    [
-        # Hosts of public CVU logs: CVU passed each of them.
-        ("9.6", "6.12.0-105.51.5.el9uek.x86_64", "26ai", "pass"),
-        ("8.10", "5.4.17-2136.335.4.el8uek.x86_64", "19c", "pass"),
-        ("9.5", "5.14.0-503.11.1.el9_5.x86_64", "19c", "pass"),
-        ("7.9", "5.4.17-2102.201.3.el7uek.x86_64", "19c", "pass"),
-        # CVU asks for 5.15.0 here, the book for a build.
-        ("9.2", "5.15.0-201.135.5.el9uek.x86_64", "23ai", "fail"),
-        ("9.2", "5.15.0-201.135.6.el9uek.x86_64", "23ai", "pass"),
-        ("9.2", "5.15.0-201.135.10.el9uek.x86_64", "23ai", "pass"),
-        # The book lists UEK7 since 8.8 and UEK6 since 8.1.
-        ("8.4", "5.15.0-206.153.7.1.el8uek.x86_64", "19c", "warn"),
-        ("8.4", "5.4.17-2136.335.4.el8uek.x86_64", "19c", "pass"),
-        # Kernels of ELRepo and for real time are of no listed line.
-        ("9.4", "6.9.7-1.el9.elrepo.x86_64", "19c", "warn"),
-        ("8.10", "5.4.278-1.el8.elrepo.x86_64", "19c", "warn"),
-        ("9.2", "5.14.0-284.30.1.rt14.315.el9_2.x86_64", "19c", "warn"),
-        ("9.4", "5.14.0-427.13.1.el9_4.x86_64+rt", "19c", "warn"),
-        ("9.4", "5.14.0-427.13.1.el9_4.x86_64+debug", "19c", "pass"),
-        ("9.6", "5.14.0-570.12.1.0.1.el9_6.x86_64", "26ai", "pass"),
-        ("10.0", "6.12.0-55.9.1.0.1.el10_0.x86_64", "26ai", "fail"),
-    ],
+@cases(
+    "version kernel release status",
+    # Hosts of public CVU logs: CVU passed each of them.
+    ("9.6", "6.12.0-105.51.5.el9uek.x86_64", "26ai", "pass"),
+    ("8.10", "5.4.17-2136.335.4.el8uek.x86_64", "19c", "pass"),
+    ("9.5", "5.14.0-503.11.1.el9_5.x86_64", "19c", "pass"),
+    ("7.9", "5.4.17-2102.201.3.el7uek.x86_64", "19c", "pass"),
+    # CVU asks for 5.15.0 here, the book for a build.
+    ("9.2", "5.15.0-201.135.5.el9uek.x86_64", "23ai", "fail"),
+    ("9.2", "5.15.0-201.135.6.el9uek.x86_64", "23ai", "pass"),
+    ("9.2", "5.15.0-201.135.10.el9uek.x86_64", "23ai", "pass"),
+    # The book lists UEK7 since 8.8 and UEK6 since 8.1.
+    ("8.4", "5.15.0-206.153.7.1.el8uek.x86_64", "19c", "warn"),
+    ("8.4", "5.4.17-2136.335.4.el8uek.x86_64", "19c", "pass"),
+    # Kernels of ELRepo and for real time are of no listed line.
+    ("9.4", "6.9.7-1.el9.elrepo.x86_64", "19c", "warn"),
+    ("8.10", "5.4.278-1.el8.elrepo.x86_64", "19c", "warn"),
+    ("9.2", "5.14.0-284.30.1.rt14.315.el9_2.x86_64", "19c", "warn"),
+    ("9.4", "5.14.0-427.13.1.el9_4.x86_64+rt", "19c", "warn"),
+    ("9.4", "5.14.0-427.13.1.el9_4.x86_64+debug", "19c", "pass"),
+    ("9.6", "5.14.0-570.12.1.0.1.el9_6.x86_64", "26ai", "pass"),
+    ("10.0", "6.12.0-55.9.1.0.1.el10_0.x86_64", "26ai", "fail"),
 )
 def test_kernel_builds_of_oracle_linux(judge, version, kernel, release, status):
     assert judge(oracle_linux(version, kernel), release)["kernel"].status == status
@@ -111,19 +108,17 @@ class TestWhereItCounts:
         findings = judge(host(*RHEL94).remove("/proc/sys/kernel/osrelease"))
         assert {finding.status for finding in findings.values()} == {"skip"}
 
-    @pytest.mark.parametrize(
-        ("profile", "home", "label"),
-        [
-            ("oracle_19c_single", None, "19c"),
-            ("rac_asm", None, "19c"),
-            ("oracle_23ai_rac", None, "23ai"),
-            ("oracle_26ai_restart", None, "26ai"),
-            ("oracle_26ai_single", "19.22.0.0.0", "26ai"),
-            ("rac_asm", "23.26.1.0.0", "26ai (23.26.1.0.0)"),
-            ("rac_asm", "23.5.0.0.0", "23ai (23.5.0.0.0)"),
-            ("oracle_19c_single", "19.22.0.0.0", "19c (19.22.0.0.0)"),
-            ("oracle_19c_single", "21.3.0.0.0", "19c"),
-        ],
+    @cases(
+        "profile home label",
+        ("oracle_19c_single", None, "19c"),
+        ("rac_asm", None, "19c"),
+        ("oracle_23ai_rac", None, "23ai"),
+        ("oracle_26ai_restart", None, "26ai"),
+        ("oracle_26ai_single", "19.22.0.0.0", "26ai"),
+        ("rac_asm", "23.26.1.0.0", "26ai (23.26.1.0.0)"),
+        ("rac_asm", "23.5.0.0.0", "23ai (23.5.0.0.0)"),
+        ("oracle_19c_single", "19.22.0.0.0", "19c (19.22.0.0.0)"),
+        ("oracle_19c_single", "21.3.0.0.0", "19c"),
     )
     def test_release_of_the_profile(self, judge, profile, home, label):
         machine = host(*RHEL94)
@@ -147,31 +142,27 @@ class TestWhereItCounts:
 
 
 class TestContradictions:
-    @pytest.mark.parametrize(
-        ("name", "kernel"),
-        [
-            ("rhel-8.2", "5.14.18-100.fc33.x86_64"),
-            ("rhel-9.4-image-mode", "4.18.0-240.el8.x86_64"),
-            ("debian-12", "5.14.0-503.11.1.el9_5.x86_64"),
-            ("rhel-9.4", "6.1.102-108.177.amzn2023.x86_64"),
-        ],
+    @cases(
+        "name kernel",
+        ("rhel-8.2", "5.14.18-100.fc33.x86_64"),
+        ("rhel-9.4-image-mode", "4.18.0-240.el8.x86_64"),
+        ("debian-12", "5.14.0-503.11.1.el9_5.x86_64"),
+        ("rhel-9.4", "6.1.102-108.177.amzn2023.x86_64"),
     )
     def test_a_kernel_of_another_distribution_is_an_error(self, judge, name, kernel):
         findings = judge(host(name, kernel))
         for check in ("consistency", "distribution", "kernel"):
             assert findings[check].status == "error"
-        assert kernel in findings["consistency"].why
-        assert "container" in findings["consistency"].why
+        assert kernel in findings["consistency"].why and "container" in findings["consistency"].why
         assert "platform.consistency" in findings["kernel"].because_of
 
     def test_a_kernel_without_a_tag_contradicts_nothing(self, judge):
         findings = judge(host("rhel-9.4", "6.9.1-custom"))
         assert (findings["consistency"].status, findings["kernel"].status) == ("pass", "warn")
 
-    @pytest.mark.parametrize("text", ["", "VERSION_ID=9\n", "ID=rhel\n", 'ID="rhel\n'])
+    @cases("text", "", "VERSION_ID=9\n", "ID=rhel\n", 'ID="rhel\n')
     def test_os_release_that_says_too_little(self, judge, text):
-        machine = host(*RHEL94).file("/etc/os-release", text)
-        assert judge(machine)["distribution"].status == "error"
+        assert judge(host(*RHEL94).file("/etc/os-release", text))["distribution"].status == "error"
 
     def test_os_release_that_is_not_there_or_not_readable(self, judge):
         assert judge(host(*RHEL94).remove("/etc/os-release"))["distribution"].status == "error"
@@ -192,7 +183,7 @@ class TestKernel:
             machine = host(*RHEL94).command("grubby --default-kernel", answer, rc=rc)
             assert judge(machine)["kernel"].status == "error"
 
-    @pytest.mark.parametrize("tag", ["el10", "el8", "fc33"])
+    @cases("tag", "el10", "el8", "fc33")
     def test_a_default_kernel_of_another_distribution_is_of_no_listed_line(self, judge, tag):
         other = f"6.12.0-55.7.1.{tag}.x86_64"
         finding = judge(host("rhel-9.4", RHEL94[1], other))["kernel"]
@@ -217,15 +208,12 @@ class TestKernel:
 
 
 class TestReleaseUpdate:
-    @pytest.mark.parametrize(
-        ("home", "status"),
-        [("19.18.0.0.0", "fail"), ("19.19.0.0.0", "pass"), ("19.27.0.0.0", "pass")],
-    )
+    @cases("home status", ("19.18.0.0.0", "fail"), ("19.19.0.0.0", "pass"), ("19.27.0.0.0", "pass"))
     def test_19c_on_el9(self, judge, home, status):
         finding = judge(kernel_packs.with_home(host(*RHEL94), home))["release_update"]
         assert (finding.status, finding.desired) == (status, "at least 19.19")
 
-    @pytest.mark.parametrize(("home", "status"), [("23.26.0.0.0", "fail"), ("23.26.1.0.0", "pass")])
+    @cases("home status", ("23.26.0.0.0", "fail"), ("23.26.1.0.0", "pass"))
     def test_26ai_on_ol9(self, judge, home, status):
         machine = oracle_linux("9.6", "6.12.0-105.51.5.el9uek.x86_64")
         assert (
@@ -243,27 +231,25 @@ class TestHost:
         assert (finding.status, "65536 bytes" in finding.running) == ("warn", True)
         assert judge(host(*RHEL94))["page_size"].status == "pass"
 
-    @pytest.mark.parametrize(
-        ("enforce", "config", "cmdline", "status", "layers"),
-        [
-            ("1", "enforcing", "ro", "pass", ("enforcing", "enforcing")),
-            ("0", "enforcing", "ro", "warn", ("enforcing", "permissive")),
-            ("0", "enforcing", "ro enforcing=0", "pass", ("permissive", "permissive")),
-            ("0", "permissive", "ro", "pass", ("permissive", "permissive")),
-            (None, "disabled", "ro", "pass", ("disabled", "disabled")),
-            (None, "enforcing", "ro selinux=0", "pass", ("disabled", "disabled")),
-            (None, "enforcing", "ro", "warn", ("enforcing", "disabled")),
-            ("1", "enforcing # as the site requires", "ro", "pass", ("enforcing", "enforcing")),
-            ("1", " Enforcing\r", "ro", "pass", ("enforcing", "enforcing")),
-            # libselinux takes the first line that has a mode.
-            ("1", "disabled\nSELINUX=enforcing", "ro", "warn", ("disabled", "enforcing")),
-            ("1", "strict\nSELINUX=enforcing", "ro", "pass", ("enforcing", "enforcing")),
-            ("1", "\n SELINUX=enforcing", "ro", "error", (None, None)),
-            ("1", "enforcig", "ro", "error", (None, None)),
-            ("1", "", "ro", "error", (None, None)),
-            ("2", "enforcing", "ro", "error", (None, None)),
-            ("2", "enforcig", "ro", "error", (None, None)),
-        ],
+    @cases(
+        "enforce config cmdline status layers",
+        ("1", "enforcing", "ro", "pass", ("enforcing", "enforcing")),
+        ("0", "enforcing", "ro", "warn", ("enforcing", "permissive")),
+        ("0", "enforcing", "ro enforcing=0", "pass", ("permissive", "permissive")),
+        ("0", "permissive", "ro", "pass", ("permissive", "permissive")),
+        (None, "disabled", "ro", "pass", ("disabled", "disabled")),
+        (None, "enforcing", "ro selinux=0", "pass", ("disabled", "disabled")),
+        (None, "enforcing", "ro", "warn", ("enforcing", "disabled")),
+        ("1", "enforcing # as the site requires", "ro", "pass", ("enforcing", "enforcing")),
+        ("1", " Enforcing\r", "ro", "pass", ("enforcing", "enforcing")),
+        # libselinux takes the first line that has a mode.
+        ("1", "disabled\nSELINUX=enforcing", "ro", "warn", ("disabled", "enforcing")),
+        ("1", "strict\nSELINUX=enforcing", "ro", "pass", ("enforcing", "enforcing")),
+        ("1", "\n SELINUX=enforcing", "ro", "error", (None, None)),
+        ("1", "enforcig", "ro", "error", (None, None)),
+        ("1", "", "ro", "error", (None, None)),
+        ("2", "enforcing", "ro", "error", (None, None)),
+        ("2", "enforcig", "ro", "error", (None, None)),
     )
     def test_selinux(self, judge, enforce, config, cmdline, status, layers):
         machine = host(*RHEL94).file("/proc/cmdline", cmdline + "\n")
@@ -280,38 +266,33 @@ class TestHost:
         assert judge(machine)["selinux"].status == "skip"
         assert judge(host(*RHEL94).deny("/etc/selinux/config"))["selinux"].status == "error"
 
-    @pytest.mark.parametrize(
-        ("wanted", "enforce", "config", "status", "layer"),
-        [
-            ("enforcing", "1", "enforcing", "pass", None),
-            ("permissive", "0", "permissive", "pass", None),
-            ("permissive", "1", "enforcing", "warn", "running"),
-            ("permissive", "0", "enforcing", "warn", "persisted"),
-            ("disabled", "0", "disabled", "warn", "running"),
-        ],
+    @cases(
+        "wanted enforce config status layer",
+        ("enforcing", "1", "enforcing", "pass", None),
+        ("permissive", "0", "permissive", "pass", None),
+        ("permissive", "1", "enforcing", "warn", "running"),
+        ("permissive", "0", "enforcing", "warn", "persisted"),
+        ("disabled", "0", "disabled", "warn", "running"),
     )
     def test_selinux_that_the_policy_requires(self, judge, wanted, enforce, config, status, layer):
         machine = host(*RHEL94).file("/etc/selinux/config", f"SELINUX={config}\n")
         finding = judge(machine.file("/sys/fs/selinux/enforce", enforce), selinux=wanted)["selinux"]
         assert (finding.status, finding.desired) == (status, wanted)
         if layer:
-            assert finding.failing_layer == layer
-            assert f"must be {wanted}" in finding.why
+            assert finding.failing_layer == layer and f"must be {wanted}" in finding.why
 
-    @pytest.mark.parametrize(
-        ("state", "status"),
-        [
-            # Texts of spectre.rst, arch/x86/kernel/cpu/bugs.c and s390's nospec-sysfs.c.
-            (platform_packs.MITIGATED, "pass"),
-            ("Mitigation: Retpolines", "pass"),
-            ("Mitigation: etokens", "pass"),
-            ("Not affected", "pass"),
-            ("Vulnerable", "warn"),
-            ("Vulnerable: Minimal generic ASM retpoline", "warn"),
-            ("Vulnerable, IBPB: disabled, STIBP: disabled", "warn"),
-            ("", "error"),
-            ("Unknown: no mitigations", "error"),
-        ],
+    @cases(
+        "state status",
+        # Texts of spectre.rst, arch/x86/kernel/cpu/bugs.c and s390's nospec-sysfs.c.
+        (platform_packs.MITIGATED, "pass"),
+        ("Mitigation: Retpolines", "pass"),
+        ("Mitigation: etokens", "pass"),
+        ("Not affected", "pass"),
+        ("Vulnerable", "warn"),
+        ("Vulnerable: Minimal generic ASM retpoline", "warn"),
+        ("Vulnerable, IBPB: disabled, STIBP: disabled", "warn"),
+        ("", "error"),
+        ("Unknown: no mitigations", "error"),
     )
     def test_retpoline(self, judge, state, status):
         finding = judge(host(*RHEL94).file(platform_packs.SPECTRE, state + "\n"))["retpoline"]
@@ -350,7 +331,7 @@ class TestHost:
 
 
 class TestTable:
-    @pytest.mark.parametrize(("days", "status"), [(364, "pass"), (365, "warn")])
+    @cases("days status", (364, "pass"), (365, "warn"))
     def test_rows_older_than_a_year_are_noted(self, judge, days, status):
         machine = host(*RHEL94).command("date +%s %z", f"{NOW + days * 86400} +0000\n")
         assert judge(machine)["table_age"].status == status
@@ -358,11 +339,9 @@ class TestTable:
     def test_every_row_can_match_a_kernel_of_its_own(self):
         for row in supported_systems.ROWS:
             version = numbers(row.version)
-            assert row.architecture in ("x86_64", "s390x", "aarch64")
-            assert row.source
+            assert row.architecture in ("x86_64", "s390x", "aarch64") and row.source
             distribution = Distribution(row.distribution, version, "", False)
-            assert line_of(row.kernel, distribution) == row.line
-            assert len(numbers(row.kernel)) > 3
+            assert line_of(row.kernel, distribution) == row.line and len(numbers(row.kernel)) > 3
 
     def test_the_rows_of_each_checklist_are_those_of_the_page(self):
         """Transcribed per page (platform/checklists.tsv); architecture is that of the row."""
@@ -373,8 +352,7 @@ class TestTable:
             + (row.line, row.kernel)
             for row in supported_systems.ROWS
         }
-        assert ours <= pages
-        assert {row[1:] for row in pages} == {row[1:] for row in ours}
+        assert ours <= pages and {row[1:] for row in pages} == {row[1:] for row in ours}
 
     def test_what_packages_of_a_book_list_is_listed_here_too(self):
         listed = {
@@ -414,10 +392,8 @@ def test_whole_recorded_hosts(judge):
 
 
 class TestMetricsHistory:
-    @pytest.mark.parametrize(
-        ("age", "status"), [(3600, "pass"), (2 * 86400 - 1, "pass"), (2 * 86400, "warn")]
-    )
-    @pytest.mark.parametrize("folder", ["/var/log/sa", "/var/log/sysstat"])
+    @cases("age status", (3600, "pass"), (2 * 86400 - 1, "pass"), (2 * 86400, "warn"))
+    @cases("folder", "/var/log/sa", "/var/log/sysstat")
     def test_files_of_sar(self, judge, folder, age, status):
         machine = host(*RHEL94).command(platform_packs.RECORDERS, "", rc=1).folder(folder)
         machine.modes[folder] = 0o755
@@ -429,17 +405,15 @@ class TestMetricsHistory:
         finding = judge(host(*RHEL94).command(platform_packs.RECORDERS, answer))["metrics_history"]
         assert (finding.status, finding.running) == ("pass", "OSWatcher.sh, osysmond.bin")
 
-    @pytest.mark.parametrize(
-        ("names", "status"),
-        [
-            ("vim", "warn"),
-            ("tail -f OSWatcher", "warn"),
-            ("OSWatcher.sh.bak", "warn"),
-            ("pmlogger_check", "warn"),
-            ("ksh", "error"),
-            ("pmlogger", "pass"),
-            ("OSWatcher", "pass"),
-        ],
+    @cases(
+        "names status",
+        ("vim", "warn"),
+        ("tail -f OSWatcher", "warn"),
+        ("OSWatcher.sh.bak", "warn"),
+        ("pmlogger_check", "warn"),
+        ("ksh", "error"),
+        ("pmlogger", "pass"),
+        ("OSWatcher", "pass"),
     )
     def test_a_process_that_only_names_a_recorder(self, judge, names, status):
         machine = host(*RHEL94).command(platform_packs.RECORDERS, f"901 {names}\n")
@@ -450,15 +424,14 @@ class TestMetricsHistory:
         finding = judge(machine)["metrics_history"]
         assert (finding.status, finding.running) == ("warn", "none")
 
-    @pytest.mark.parametrize("denied", [True, False])
+    @cases("denied", True, False)
     def test_what_is_unknown_matters_only_if_nothing_is_found(self, judge, denied):
         def unknown(recorders, rc):
             machine = host(*RHEL94).command(platform_packs.RECORDERS, recorders, rc=rc)
             return machine.deny("/var/log/sa") if denied else machine
 
         assert judge(unknown("812 pmlogger\n", 0))["metrics_history"].status == "pass"
-        status = judge(unknown("", 1 if denied else 3))["metrics_history"].status
-        assert status == "error"
+        assert judge(unknown("", 1 if denied else 3))["metrics_history"].status == "error"
 
     def test_files_of_sar_where_processes_are_unknown(self, judge):
         machine = host(*RHEL94).command(platform_packs.RECORDERS, "", rc=3).folder("/var/log/sa")

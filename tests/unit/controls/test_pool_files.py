@@ -12,6 +12,7 @@ from ansible.module_utils.hostproof.controls.pool_validation.parsers import (
 )
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
+from cases import cases
 from default_policies import default_policy
 from packs import FIXTURES, Machine
 
@@ -37,7 +38,7 @@ def judge(text: str, file: str = "/opt/tomcat/conf/context.xml", **changes: Any)
     return findings
 
 
-@pytest.mark.parametrize("name", ["context.xml", "application.properties"])
+@cases("name", "context.xml", "application.properties")
 def test_the_name_of_a_file_decides_how_it_is_read(tmp_path, name):
     """Nothing stands in for the parser: the file is read as on a host."""
     fixtures = {"context.xml": "tomcat-context-made-up.xml"}
@@ -62,8 +63,7 @@ def resource(kind: str, /, **attributes: str) -> str:
 def one_of(
     check: str, kind: str, changes: dict[str, Any] | None = None, /, **given: str
 ) -> Finding:
-    findings = judge(resource(kind, **given), **(changes or {}))
-    return findings[check]["web jdbc/a"]
+    return judge(resource(kind, **given), **(changes or {}))[check]["web jdbc/a"]
 
 
 @pytest.mark.parametrize(
@@ -96,54 +96,50 @@ def test_a_pool_does_what_the_control_says(case: dict[str, Any]) -> None:
         assert (validated.status, ": nothing (" in persisted) == ("fail", True)
 
 
-@pytest.mark.parametrize(
-    ("given", "mode"),
-    [
-        ({}, "nothing ("),
-        ({"validateConnectionOnBorrow": "TRUE"}, "foreground (validateConnectionOnBorrow)"),
-        (
-            {"validateConnectionOnBorrow": "true", "secondsToTrustIdleConnection": "60"},
-            "foreground (validateConnectionOnBorrow, at most once in 60000 ms",
-        ),
-        ({"fastConnectionFailoverEnabled": "true"}, "background (events of FAN"),
-        ({"validateconnectiononborrow": "true"}, "nothing ("),
-    ],
+@cases(
+    "given mode",
+    ({}, "nothing ("),
+    ({"validateConnectionOnBorrow": "TRUE"}, "foreground (validateConnectionOnBorrow)"),
+    (
+        {"validateConnectionOnBorrow": "true", "secondsToTrustIdleConnection": "60"},
+        "foreground (validateConnectionOnBorrow, at most once in 60000 ms",
+    ),
+    ({"fastConnectionFailoverEnabled": "true"}, "background (events of FAN"),
+    ({"validateconnectiononborrow": "true"}, "nothing ("),
 )
 def test_ucp_by_oracle_s_documents(given, mode):
     assert f"ucp: {mode}" in str(one_of("validated", "ucp", **ORACLE, **given).persisted)
 
 
-@pytest.mark.parametrize(
-    ("kind", "given", "idle", "status", "said"),
-    [
-        ("tomcat_jdbc", {"testWhileIdle": "true"}, 30, "warn", "goes back into the pool"),
-        ("tomcat_jdbc", {"testWhileIdle": "true", "testOnReturn": "true"}, 30, "pass", None),
-        (
-            "tomcat_jdbc",
-            {
-                "testWhileIdle": "true",
-                "testOnReturn": "true",
-                "timeBetweenEvictionRunsMillis": "1800000",
-            },
-            30,
-            "warn",
-            "idle for up to 30.1 minutes",
-        ),
-        # Three of eight a round: the last one waits for the third.
-        (
-            "dbcp2",
-            {
-                "testOnBorrow": "false",
-                "testWhileIdle": "true",
-                "testOnReturn": "true",
-                "timeBetweenEvictionRunsMillis": "600000",
-            },
-            26,
-            "warn",
-            "idle for up to 26.7 minutes",
-        ),
-        ("ucp", {"fastConnectionFailoverEnabled": "true", **ORACLE}, 30, "warn", "a firewall cut"),
-    ],
+@cases(
+    "kind given idle status said",
+    ("tomcat_jdbc", {"testWhileIdle": "true"}, 30, "warn", "goes back into the pool"),
+    ("tomcat_jdbc", {"testWhileIdle": "true", "testOnReturn": "true"}, 30, "pass", None),
+    (
+        "tomcat_jdbc",
+        {
+            "testWhileIdle": "true",
+            "testOnReturn": "true",
+            "timeBetweenEvictionRunsMillis": "1800000",
+        },
+        30,
+        "warn",
+        "idle for up to 30.1 minutes",
+    ),
+    # Three of eight a round: the last one waits for the third.
+    (
+        "dbcp2",
+        {
+            "testOnBorrow": "false",
+            "testWhileIdle": "true",
+            "testOnReturn": "true",
+            "timeBetweenEvictionRunsMillis": "600000",
+        },
+        26,
+        "warn",
+        "idle for up to 26.7 minutes",
+    ),
+    ("ucp", {"fastConnectionFailoverEnabled": "true", **ORACLE}, 30, "warn", "a firewall cut"),
 )
 def test_what_the_background_lets_through(kind, given, idle, status, said):
     finding = one_of("background", kind, {"firewall_idle_minutes": idle}, **given)
@@ -151,56 +147,52 @@ def test_what_the_background_lets_through(kind, given, idle, status, said):
     assert said is None or said in str(finding.why)
 
 
-@pytest.mark.parametrize(("minutes", "status"), [(60, "pass"), (59, "warn"), (None, "pass")])
+@cases("minutes status", (60, "pass"), (59, "warn"), (None, "pass"))
 def test_what_is_trusted_for_longer_than_the_firewall_does(minutes, status):
     trusting = {"validateConnectionOnBorrow": "true", "secondsToTrustIdleConnection": "3600"}
     finding = one_of("foreground", "ucp", {"firewall_idle_minutes": minutes}, **ORACLE, **trusting)
     assert finding.status == status
 
 
-@pytest.mark.parametrize(
-    ("kind", "given", "status"),
-    [
-        ("hikaricp", {"connectionTestQuery": "select 1 from dual"}, "warn"),
-        ("hikaricp", {}, "pass"),
-        ("dbcp2", {"validationQuery": "select 1"}, "pass"),
-        ("dbcp2", {"validationQuery": "x", "driverClassName": "oracle.jdbc.OracleDriver"}, "warn"),
-        (
-            "tomcat_jdbc",
-            {
-                "testOnBorrow": "true",
-                "validationQuery": "x",
-                "validatorClassName": "a.B",
-                "driverClassName": "oracle.jdbc.OracleDriver",
-            },
-            "pass",
-        ),
-        (
-            "ucp",
-            {"validateConnectionOnBorrow": "true", "sqlForValidateConnection": "x", **ORACLE},
-            "warn",
-        ),
-        ("ucp", {"validateConnectionOnBorrow": "true", **ORACLE}, "pass"),
-        ("tomcat_jdbc", {}, "skip"),
-    ],
+@cases(
+    "kind given status",
+    ("hikaricp", {"connectionTestQuery": "select 1 from dual"}, "warn"),
+    ("hikaricp", {}, "pass"),
+    ("dbcp2", {"validationQuery": "select 1"}, "pass"),
+    ("dbcp2", {"validationQuery": "x", "driverClassName": "oracle.jdbc.OracleDriver"}, "warn"),
+    (
+        "tomcat_jdbc",
+        {
+            "testOnBorrow": "true",
+            "validationQuery": "x",
+            "validatorClassName": "a.B",
+            "driverClassName": "oracle.jdbc.OracleDriver",
+        },
+        "pass",
+    ),
+    (
+        "ucp",
+        {"validateConnectionOnBorrow": "true", "sqlForValidateConnection": "x", **ORACLE},
+        "warn",
+    ),
+    ("ucp", {"validateConnectionOnBorrow": "true", **ORACLE}, "pass"),
+    ("tomcat_jdbc", {}, "skip"),
 )
 def test_a_statement_where_the_driver_can_be_asked(kind, given, status):
     assert one_of("checker", kind, **given).status == status
 
 
-@pytest.mark.parametrize(
-    ("kind", "given", "sizes"),
-    [
-        ("tomcat_jdbc", {}, (10, 100, 30000)),
-        ("tomcat_jdbc", {"initialSize": "3", "maxActive": "-1"}, (3, 2147483647, 30000)),
-        ("tomcat_jdbc", {"minIdle": "4", "maxWait": "10"}, (4, 100, 10)),
-        # DBCP 2 has no maxActive, and waits for ever.
-        ("dbcp2", {"maxActive": "50"}, (0, 8, 2147483647)),
-        ("dbcp2", {"maxTotal": "50", "maxWaitMillis": "5000"}, (0, 50, 5000)),
-        ("hikaricp", {"maximumPoolSize": "15"}, (15, 15, 30000)),
-        ("hikaricp", {"minimumIdle": "2"}, (2, 10, 30000)),
-        ("ucp", {"maxPoolSize": "30", "connectionWaitTimeout": "4"}, (0, 30, 4000)),
-    ],
+@cases(
+    "kind given sizes",
+    ("tomcat_jdbc", {}, (10, 100, 30000)),
+    ("tomcat_jdbc", {"initialSize": "3", "maxActive": "-1"}, (3, 2147483647, 30000)),
+    ("tomcat_jdbc", {"minIdle": "4", "maxWait": "10"}, (4, 100, 10)),
+    # DBCP 2 has no maxActive, and waits for ever.
+    ("dbcp2", {"maxActive": "50"}, (0, 8, 2147483647)),
+    ("dbcp2", {"maxTotal": "50", "maxWaitMillis": "5000"}, (0, 50, 5000)),
+    ("hikaricp", {"maximumPoolSize": "15"}, (15, 15, 30000)),
+    ("hikaricp", {"minimumIdle": "2"}, (2, 10, 30000)),
+    ("ucp", {"maxPoolSize": "30", "connectionWaitTimeout": "4"}, (0, 30, 4000)),
 )
 def test_what_each_brings_to_the_database(kind, given, sizes):
     database = {"name": "SHOP", "hosts": ["db1"], "clients": ["app1"], "pools": ["web jdbc/a"]}
@@ -209,20 +201,17 @@ def test_what_each_brings_to_the_database(kind, given, sizes):
     assert tuple(values[name] for name in ("minimum", "maximum", "wait_ms")) == sizes
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (resource("dbcp2", testOnBorrow="${check}"), "is an expression"),
-        (
-            resource("tomcat_jdbc", testOnBorrow="true", validationInterval="3s"),
-            "validationInterval is a word of 2",
-        ),
-        (resource("dbcp2", factory="a.B"), "what a.B makes of it is not known"),
-    ],
+@cases(
+    "text said",
+    (resource("dbcp2", testOnBorrow="${check}"), "is an expression"),
+    (
+        resource("tomcat_jdbc", testOnBorrow="true", validationInterval="3s"),
+        "validationInterval is a word of 2",
+    ),
+    (resource("dbcp2", factory="a.B"), "what a.B makes of it is not known"),
 )
 def test_what_is_not_known_is_no_pass(text, said):
-    findings = judge(text)
-    finding = findings["foreground"]["web jdbc/a"]
+    finding = judge(text)["foreground"]["web jdbc/a"]
     assert finding.status == "error" and said in str(finding.why)
 
 
@@ -265,7 +254,7 @@ def test_the_made_up_files():
         (FOLDER / "application-made-up.properties").read_text(), "/srv/application.properties"
     )
     assert {name: finding.status for name, finding in spring["validated"].items()} == {
-        "web spring.datasource": "error",
+        "web spring.datasource": "error"
     }
 
 
@@ -280,20 +269,14 @@ WORDS = {
 
 
 @pytest.mark.parametrize("kind", FACTORIES)
-@pytest.mark.parametrize(
+@cases(
     "attributes",
-    [
-        {},
-        {
-            "testOnBorrow": "false",
-            "testWhileIdle": "true",
-            "timeBetweenEvictionRunsMillis": "900000",
-        },
-        {"testOnBorrow": "false"},
-        {"fastConnectionFailoverEnabled": "true"},
-        {"validateConnectionOnBorrow": "true", "secondsToTrustIdleConnection": "9000"},
-        {"testOnBorrow": "true", "validationInterval": "9000000"},
-    ],
+    {},
+    {"testOnBorrow": "false", "testWhileIdle": "true", "timeBetweenEvictionRunsMillis": "900000"},
+    {"testOnBorrow": "false"},
+    {"fastConnectionFailoverEnabled": "true"},
+    {"validateConnectionOnBorrow": "true", "secondsToTrustIdleConnection": "9000"},
+    {"testOnBorrow": "true", "validationInterval": "9000000"},
 )
 def test_each_fix_uses_the_words_of_its_own_pool(kind, attributes):
     own = ORACLE if kind == "ucp" else {"driverClassName": "oracle.jdbc.OracleDriver"}
@@ -308,24 +291,20 @@ def test_each_fix_uses_the_words_of_its_own_pool(kind, attributes):
 
 
 def test_the_file_of_a_real_report():
-    findings = judge((FOLDER / "dbcp2-context.xml").read_text())
-    (finding,) = findings["foreground"].values()
+    (finding,) = judge((FOLDER / "dbcp2-context.xml").read_text())["foreground"].values()
     assert "numTestsPerEvictionRun to -1" in str(finding.fix)
 
 
-@pytest.mark.parametrize(
-    ("sql", "status"),
-    [
-        ("SELECT 1", "fail"),
-        ("select 1 ", "fail"),
-        ("SELECT 1 FROM DUAL", "pass"),
-        ("select 1 from dual;", "fail"),
-        ("begin null; end;", "pass"),
-    ],
+@cases(
+    "sql status",
+    ("SELECT 1", "fail"),
+    ("select 1 ", "fail"),
+    ("SELECT 1 FROM DUAL", "pass"),
+    ("select 1 from dual;", "fail"),
+    ("begin null; end;", "pass"),
 )
-@pytest.mark.parametrize(
-    "more",
-    [{"driverClassName": "oracle.jdbc.OracleDriver"}, {"url": "jdbc:oracle:thin:@db:1521/x"}],
+@cases(
+    "more", {"driverClassName": "oracle.jdbc.OracleDriver"}, {"url": "jdbc:oracle:thin:@db:1521/x"}
 )
 def test_a_statement_that_oracle_rejects_validates_nothing(sql, status, more):
     for kind, name in (("dbcp2", "validationQuery"), ("hikaricp", "connectionTestQuery")):
@@ -340,8 +319,7 @@ def test_a_statement_that_oracle_rejects_validates_nothing(sql, status, more):
 def test_select_1_in_the_file_of_spring():
     text = (FOLDER / "select-1.properties").read_text()
     (finding,) = judge(text, "/opt/app/application.properties")["validated"].values()
-    assert finding.status == "fail"
-    assert "ORA-00923" in str(finding.why)
+    assert finding.status == "fail" and "ORA-00923" in str(finding.why)
     assert "remove connectionTestQuery" in str(finding.fix)
     assert "192.0.2.10" not in pools.kept(pool_properties.parse(text))
 
@@ -354,6 +332,5 @@ def test_a_statement_of_ucp_that_nothing_runs():
         sqlForValidateConnection="select 1 from dual",
     )
     (finding,) = judge(text)["validated"].values()
-    assert finding.status == "warn"
-    assert "nothing runs it" in str(finding.why)
+    assert finding.status == "warn" and "nothing runs it" in str(finding.why)
     assert "set validateConnectionOnBorrow to true" in str(finding.fix)

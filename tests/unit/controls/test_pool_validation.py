@@ -14,6 +14,7 @@ from ansible.module_utils.hostproof.controls.pool_validation.parsers import data
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
+from cases import cases
 from default_policies import default_policy
 from latency_packs import HANDSHAKE_NAME, network
 from packs import FIXTURES, Machine
@@ -155,8 +156,7 @@ class TestWhichWins:
 
     def test_what_is_in_one_of_both_alone(self, judge):
         text = fixture("standalone.xml").replace('pool-name="NONE"', 'pool-name="OTHER"')
-        host = standalone().file(FILE, datasources_xml.kept(text))
-        why = str(judge(host)["running"]["shop"].why)
+        why = str(judge(standalone().file(FILE, datasources_xml.kept(text)))["running"]["shop"].why)
         assert "OTHER is only in the file" in why and "NONE is in the server alone" in why
 
 
@@ -205,18 +205,12 @@ class TestModes:
         both = {"validate_on_match": False, "background_validation": False}
         assert self.pool(judge, "foreground", **both).status == "warn"
 
-    @pytest.mark.parametrize(
-        ("trip", "status", "said"),
-        [
-            (None, "warn", "the probe that pool_validation_round_trip_probe names"),
-            (
-                6,
-                "warn",
-                "6 ms more: one session with a statement a request does at most 83 a",
-            ),
-            (1, "pass", None),
-            (1.1, "warn", "1.1 ms more"),
-        ],
+    @cases(
+        "trip status said",
+        (None, "warn", "the probe that pool_validation_round_trip_probe names"),
+        (6, "warn", "6 ms more: one session with a statement a request does at most 83 a"),
+        (1, "pass", None),
+        (1.1, "warn", "1.1 ms more"),
     )
     def test_what_the_foreground_costs(self, judge, trip, status, said):
         finding = self.pool(judge, "foreground", Round_trip_ms=trip)
@@ -246,15 +240,13 @@ class TestModes:
         policy = {"round_trip_probe": "tcp db1:1521 handshake"}
         assert judge(standalone(), **policy)["foreground"]["shop UNSET"].status == "error"
 
-    @pytest.mark.parametrize(
-        ("changes", "status", "said"),
-        [
-            ({}, "pass", None),
-            ({"exception_sorter_class_name": None}, "fail", "no exception sorter"),
-            ({"flush_strategy": None}, "warn", "FailingConnectionOnly"),
-            ({"Firewall_idle_minutes": 30}, "pass", None),
-            ({"Firewall_idle_minutes": 29}, "warn", "for up to 30 minutes"),
-        ],
+    @cases(
+        "changes status said",
+        ({}, "pass", None),
+        ({"exception_sorter_class_name": None}, "fail", "no exception sorter"),
+        ({"flush_strategy": None}, "warn", "FailingConnectionOnly"),
+        ({"Firewall_idle_minutes": 30}, "pass", None),
+        ({"Firewall_idle_minutes": 29}, "warn", "for up to 30 minutes"),
     )
     def test_what_the_background_lets_through(self, judge, changes, status, said):
         good = {
@@ -267,22 +259,20 @@ class TestModes:
         assert finding.status == status
         assert said is None or said in str(finding.why)
 
-    @pytest.mark.parametrize(
-        ("check", "changes", "fix"),
-        [
-            ("background", {"exception_sorter_class_name": None}, "set exception-sorter-class-nam"),
-            ("background", {"flush_strategy": None}, "set flush-strategy to EntirePool; then"),
-            (
-                "background",
-                {"Firewall_idle_minutes": 29},
-                "set background-validation-millis to at most 1160000; then",
-            ),
-            (
-                "validated",
-                {"background_validation_millis": None},
-                "set background-validation-millis to an interval above 0; then",
-            ),
-        ],
+    @cases(
+        "check changes fix",
+        ("background", {"exception_sorter_class_name": None}, "set exception-sorter-class-nam"),
+        ("background", {"flush_strategy": None}, "set flush-strategy to EntirePool; then"),
+        (
+            "background",
+            {"Firewall_idle_minutes": 29},
+            "set background-validation-millis to at most 1160000; then",
+        ),
+        (
+            "validated",
+            {"background_validation_millis": None},
+            "set background-validation-millis to an interval above 0; then",
+        ),
     )
     def test_a_fix_names_only_what_is_missing(self, judge, check, changes, fix):
         good = {
@@ -296,17 +286,12 @@ class TestModes:
         assert finding.fix.count("; then set ") == 0
         assert "reload the server in a quiet hour" in finding.fix
 
-    @pytest.mark.parametrize(
-        ("changes", "status"),
-        [
-            ({}, "pass"),
-            ({"driver_name": "ojdbc8.jar"}, "warn"),
-            ({"driver_name": "oracle", "valid_connection_checker_class_name": "a.B"}, "pass"),
-            (
-                {"valid_connection_checker_class_name": "a.GoodForSecondsValidConnectionChecker"},
-                "warn",
-            ),
-        ],
+    @cases(
+        "changes status",
+        ({}, "pass"),
+        ({"driver_name": "ojdbc8.jar"}, "warn"),
+        ({"driver_name": "oracle", "valid_connection_checker_class_name": "a.B"}, "pass"),
+        ({"valid_connection_checker_class_name": "a.GoodForSecondsValidConnectionChecker"}, "warn"),
     )
     def test_the_checker(self, judge, changes, status):
         assert self.pool(judge, "checker", **changes).status == status
@@ -317,15 +302,13 @@ class TestModes:
         )
         assert finding.status == "error" and "is an expression" in str(finding.why)
 
-    @pytest.mark.parametrize(
-        ("product", "status"),
-        [
-            ('"product-name" : "EAP",\n "product-version" : "6.4.0.GA"', "fail"),
-            ('"product-name" : "JBoss EAP",\n "product-version" : "7.4.0.GA"', "pass"),
-            ('"product-name" : "JBoss EAP XP",\n "product-version" : "3.0.0.GA"', "pass"),
-            ('"product-name" : "WildFly Full",\n "product-version" : "10.1.0.Final"', "pass"),
-            ('"product-name" : null,\n "product-version" : null', "error"),
-        ],
+    @cases(
+        "product status",
+        ('"product-name" : "EAP",\n "product-version" : "6.4.0.GA"', "fail"),
+        ('"product-name" : "JBoss EAP",\n "product-version" : "7.4.0.GA"', "pass"),
+        ('"product-name" : "JBoss EAP XP",\n "product-version" : "3.0.0.GA"', "pass"),
+        ('"product-name" : "WildFly Full",\n "product-version" : "10.1.0.Final"', "pass"),
+        ('"product-name" : null,\n "product-version" : null', "error"),
     )
     def test_that_nothing_is_set_depends_on_the_release(self, judge, product, status):
         old = '"product-name" : "WildFly Full",\n        "product-version" : "26.1.3.Final"'
@@ -345,14 +328,12 @@ class TestUnknowns:
         }
         assert outcomes == {"skip"}
 
-    @pytest.mark.parametrize(
+    @cases(
         "answers",
-        [
-            "",
-            "Failed to connect to the controller",
-            '{\n"outcome" : "failed",\n"failure-description" : "WFLYCTL0201"\n}',
-            "[" * 100000,
-        ],
+        "",
+        "Failed to connect to the controller",
+        '{\n"outcome" : "failed",\n"failure-description" : "WFLYCTL0201"\n}',
+        "[" * 100000,
     )
     def test_an_answer_that_is_none_leaves_what_the_file_contradicts(self, judge, answers):
         for check, findings in judge(machine(answers)).items():
@@ -361,8 +342,7 @@ class TestUnknowns:
 
     def test_a_server_that_cannot_be_asked_says_why(self, judge):
         message = "Failed to connect to the controller: The controller is not available"
-        host = standalone().command(KEY, message, rc=1)
-        findings = judge(host)
+        findings = judge(standalone().command(KEY, message, rc=1))
         assert "fail" in statuses(findings["validated"]).values()
         for each in findings.values():
             assert "pass" not in {finding.status for finding in each.values()}
@@ -432,19 +412,16 @@ def test_a_password_reaches_no_evidence(tmp_path):
     findings = audit.judge_host(host, {"pool_validation": policy})
     text = json.dumps(host.evidence) + json.dumps([finding.as_dict() for finding in findings])
     assert f"file:{base}/deployments/one-ds.xml" in host.evidence
-    assert "java:/ONE" in text
-    assert "Geheim" not in text and "25432" not in text
+    assert "java:/ONE" in text and "Geheim" not in text and "25432" not in text
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"home": "opt"}, "home"),
-        ({"controller": "--commands=x"}, "controller must be an address and a port"),
-        ({"user": "a b"}, "user must be a name"),
-        ({"mode": "cluster"}, "mode"),
-        ({"password": "x"}, "password"),
-    ],
+@cases(
+    "changes said",
+    ({"home": "opt"}, "home"),
+    ({"controller": "--commands=x"}, "controller must be an address and a port"),
+    ({"user": "a b"}, "user must be a name"),
+    ({"mode": "cluster"}, "mode"),
+    ({"password": "x"}, "password"),
 )
 def test_a_mistake_in_a_server_names_it(changes, said):
     policy = default_policy("pool_validation") | {"servers": [{**SERVER, **changes}]}
@@ -452,14 +429,12 @@ def test_a_mistake_in_a_server_names_it(changes, said):
         pool_validation.policy_from(policy)
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/proc/kmsg", "/etc/shadow", "/opt/wildfly/standalone/../../../etc/x.xml", "x.xml", ""],
+@cases(
+    "path", "/proc/kmsg", "/etc/shadow", "/opt/wildfly/standalone/../../../etc/x.xml", "x.xml", ""
 )
 def test_the_server_does_not_choose_what_root_reads(judge, path):
     host = machine(
         fixture("answers.json").replace(FILE, path), file=path or "/", text="standalone.xml"
     )
-    finding = judge(host)["running"]["shop"]
-    assert finding.status == "error"
+    assert judge(host)["running"]["shop"].status == "error"
     assert not any(key == f"file:{path}" for key in host.evidence)

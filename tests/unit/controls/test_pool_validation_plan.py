@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.controls.pool_validation.control import (
 )
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import PolicyError, Unanswered
+from cases import cases
 from default_policies import default_policy
 from packs import FIXTURES, Machine
 
@@ -54,8 +55,7 @@ def told(command) -> str:
 def test_without_a_wish_nothing_is_changed(plan):
     planned = plan()
     assert (planned.changes, planned.refusals) == ([], [])
-    assert planned.pending == ["pool_validation_pools names no pool."]
-    assert planned.idle
+    assert planned.pending == ["pool_validation_pools names no pool."] and planned.idle
 
 
 def test_one_batch_of_what_differs_and_its_exact_undo(plan):
@@ -85,7 +85,7 @@ def test_as_wanted_already_nothing_is_told(plan):
     assert plan(pool).changes == [] and plan(pool).refusals == []
 
 
-@pytest.mark.parametrize("allow_reload", [True, False])
+@cases("allow_reload", True, False)
 def test_a_reload_only_where_it_is_allowed(plan, allow_reload):
     planned = plan(FRONT, allow_reload=allow_reload)
     (change,) = planned.changes
@@ -123,13 +123,11 @@ def test_the_background_needs_who_takes_the_risk(plan):
     assert plan(BEHIND, allow_stale_connections=True).refusals == []
 
 
-@pytest.mark.parametrize(
-    ("wanted", "said"),
-    [
-        ({**BEHIND, "sorter": None}, "has no exception sorter"),
-        ({**FRONT, "pool": "NONE"}, "neither checker nor statement"),
-        ({**FRONT, "pool": "gone"}, "no enabled data source"),
-    ],
+@cases(
+    "wanted said",
+    ({**BEHIND, "sorter": None}, "has no exception sorter"),
+    ({**FRONT, "pool": "NONE"}, "neither checker nor statement"),
+    ({**FRONT, "pool": "gone"}, "no enabled data source"),
 )
 def test_what_would_validate_nothing_is_refused(plan, wanted, said):
     planned = plan(wanted, allow_stale_connections=True)
@@ -153,19 +151,14 @@ def test_others_changes_are_not_brought_by_a_reload(plan):
     assert "a reload would bring others' changes too" in planned.refusals[0].reason
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [({"user": "root"}, "runs as root"), ({"mode": "domain"}, "is a domain")],
-)
+@cases("changes said", ({"user": "root"}, "runs as root"), ({"mode": "domain"}, "is a domain"))
 def test_servers_that_are_left_alone(plan, changes, said):
     answers = fixture("answers-domain.json") if "mode" in changes else None
     planned = plan(FRONT, server={**SERVER, **changes}, answers=answers)
     assert planned.changes == [] and said in planned.refusals[0].reason
 
 
-@pytest.mark.parametrize(
-    "value", ['{"EXPRESSION_VALUE" : "${x:true}"}', json.dumps("true),/:shutdown(")]
-)
+@cases("value", '{"EXPRESSION_VALUE" : "${x:true}"}', json.dumps("true),/:shutdown("))
 def test_what_could_not_be_put_back_is_not_touched(plan, value):
     answers = fixture("answers.json").replace(
         '"validate-on-match" : false', '"validate-on-match" : ' + value, 1
@@ -174,14 +167,12 @@ def test_what_could_not_be_put_back_is_not_touched(plan, value):
         plan(FRONT, answers=answers)
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"server": "other"}, "names other, which is none of the servers"),
-        ({"sorter": "a,b"}, "sorter must be the name of a class"),
-        ({"validation": "both"}, "validation"),
-        ({"millis": 0}, "millis"),
-    ],
+@cases(
+    "changes said",
+    ({"server": "other"}, "names other, which is none of the servers"),
+    ({"sorter": "a,b"}, "sorter must be the name of a class"),
+    ({"validation": "both"}, "validation"),
+    ({"millis": 0}, "millis"),
 )
 def test_a_mistake_in_a_wish_names_it(plan, changes, said):
     with pytest.raises(PolicyError, match=said):

@@ -10,6 +10,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.pre_page_sga.control import CONTROL as pre_page_sga
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import Unanswered
+from cases import cases
 from oracle_packs import down, story
 
 ONLY = ("*", "use_large_pages", "ONLY")
@@ -34,35 +35,30 @@ def entry(value, sid="*"):
     return (sid, "pre_page_sga", value)
 
 
-@pytest.mark.parametrize(
-    ("version", "update"),
-    [
-        ("19.0.0.0.0", "19.22.0.0.0"),
-        ("19.0.0.0.0", "19.28.0.0.0"),
-        ("23.0.0.0.0", "23.4.0.24.5"),
-        ("23.0.0.0.0", None),
-        ("23.0.0.0.0", "23.26.1.0.0"),
-    ],
+@cases(
+    "version update",
+    ("19.0.0.0.0", "19.22.0.0.0"),
+    ("19.0.0.0.0", "19.28.0.0.0"),
+    ("23.0.0.0.0", "23.4.0.24.5"),
+    ("23.0.0.0.0", None),
+    ("23.0.0.0.0", "23.26.1.0.0"),
 )
-@pytest.mark.parametrize("value", ["TRUE", "FALSE"])
+@cases("value", "TRUE", "FALSE")
 def test_whatever_is_set_is_advised_to_be_taken_out(version, update, value):
     machine = story(version, stored=(entry(value), entry(value, "ORCL"), ONLY), update=update)
     finding = setting(machine)
-    assert finding.status == "warn"
-    assert finding.desired == f"not set (release {update or version})"
+    assert finding.status == "warn" and finding.desired == f"not set (release {update or version})"
     assert "ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE SID='*'" in finding.fix
     assert "ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE SID='ORCL'" in finding.fix
-    assert "SYSTEM SET" not in finding.fix
-    assert finding.commands == ()
+    assert "SYSTEM SET" not in finding.fix and finding.commands == ()
 
 
-@pytest.mark.parametrize("wanted", ["TRUE", "FALSE"])
-@pytest.mark.parametrize("stored", [(), (entry("TRUE"),), (entry("FALSE"),)])
+@cases("wanted", "TRUE", "FALSE")
+@cases("stored", (), (entry("TRUE"),), (entry("FALSE"),))
 def test_apply_refuses_to_set_it(wanted, stored):
     machine = story(stored=(*stored, ONLY), update="19.22.0.0.0")
     finding = setting(machine, value=wanted)
-    assert finding.status == "warn"
-    assert "apply rejects" in finding.why
+    assert finding.status == "warn" and "apply rejects" in finding.why
     assert finding.fix.endswith("set pre_page_sga_value to auto")
     planned = plan(machine, value=wanted)
     assert planned.changes == []
@@ -73,20 +69,21 @@ def test_apply_refuses_to_set_it(wanted, stored):
     assert all("must not be set" in refusal.reason for refusal in planned.refusals)
 
 
-@pytest.mark.parametrize("update", ["19.22.0.0.0", "19.21.0.0.0", None])
+@cases("update", "19.22.0.0.0", "19.21.0.0.0", None)
 def test_what_is_not_set_needs_no_release_update(update):
     finding = setting(story(update=update))
     assert (finding.status, finding.fix) == ("pass", None)
 
 
-@pytest.mark.parametrize(
-    ("version", "update"),
-    [("19.0.0.0.0", "19.21.0.0.0"), ("21.0.0.0.0", "21.15.0.0.0"), ("18.0.0.0.0", "18.14.0.0.0")],
+@cases(
+    "version update",
+    ("19.0.0.0.0", "19.21.0.0.0"),
+    ("21.0.0.0.0", "21.15.0.0.0"),
+    ("18.0.0.0.0", "18.14.0.0.0"),
 )
 def test_before_it_the_old_rule_holds(version, update):
     finding = setting(story(version, stored=(entry("FALSE"), ONLY), update=update))
-    assert finding.status == "warn"
-    assert "Since 12.1 the default is TRUE" in finding.why
+    assert finding.status == "warn" and "Since 12.1 the default is TRUE" in finding.why
     # The default needs no entry: advice that a later release update makes wrong is none.
     assert "RESET" in finding.fix and " SET pre_page_sga=" not in finding.fix
 
@@ -94,8 +91,7 @@ def test_before_it_the_old_rule_holds(version, update):
 def test_an_update_that_nobody_tells_is_no_pass():
     machine = story(stored=(entry("TRUE"), ONLY), update=None)
     finding = setting(machine)
-    assert finding.status == "error"
-    assert "release update of 19.0.0.0.0 is not known" in finding.why
+    assert finding.status == "error" and "release update of 19.0.0.0.0 is not known" in finding.why
     with pytest.raises(Unanswered, match="release update of 19.0.0.0.0 is not known"):
         plan(machine, value="FALSE")
     listed = [{"sid": "ORCL", "version": "19.21"}]

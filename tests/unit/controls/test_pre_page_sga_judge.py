@@ -9,6 +9,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.pre_page_sga.control import CONTROL as pre_page_sga
 from ansible.module_utils.hostproof.parsers.oracle import pfile
 from ansible.module_utils.hostproof.probes.oracle import oracle_parameters
+from cases import cases
 from oracle_packs import (
     HOME,
     PFILE,
@@ -63,18 +64,16 @@ def test_of_two_instances_with_one_sid_none_is_dropped(judge):
 
 
 def test_asm_takes_no_part(judge):
-    machine = packs.linux().instance("+ASM", kind="asm")
-    assert set(statuses(judge(machine)).values()) == {"skip"}
+    assert set(statuses(judge(packs.linux().instance("+ASM", kind="asm"))).values()) == {"skip"}
 
 
 # -- the setting: by release and by pages
 
 
-@pytest.mark.parametrize("pages", ["small", "mixed"])
-@pytest.mark.parametrize("version", ["11.2.0.4.0", "11.2.0.2.0", "11.1.0.7.0", "10.2.0.5.0"])
+@cases("pages", "small", "mixed")
+@cases("version", "11.2.0.4.0", "11.2.0.2.0", "11.1.0.7.0", "10.2.0.5.0")
 def test_up_to_11_2_every_login_walks_the_sga(judge, version, pages):
-    machine = story(version, pages, stored=(("*", "pre_page_sga", "TRUE"),))
-    finding = judge(machine)["value"]
+    finding = judge(story(version, pages, stored=(("*", "pre_page_sga", "TRUE"),)))["value"]
     assert (finding.status, finding.severity) == ("fail", "critical")
     touched = {"small": 4194304, "mixed": 4096 + 2097152}[pages]
     assert f"Every login touches {touched} pages; with huge pages it would be 8192" in finding.why
@@ -88,8 +87,7 @@ def test_up_to_11_2_huge_pages_make_it_cheap(judge):
 def test_huge_pages_of_today_are_no_promise_for_the_next_start(judge):
     stored = (("*", "pre_page_sga", "TRUE"),)
     finding = judge(story("11.2.0.4.0", stored=stored))["value"]
-    assert finding.status == "warn"
-    assert "use_large_pages is not ONLY" in finding.why
+    assert finding.status == "warn" and "use_large_pages is not ONLY" in finding.why
     # The value that was measured as the best stays (M. Przepiorowski, 2012).
     # ONLY fails without memlock and without the pool: they come first.
     words = ("keep pre_page_sga=TRUE; then", "memlock", "size the pool", "use_large_pages=ONLY")
@@ -98,7 +96,7 @@ def test_huge_pages_of_today_are_no_promise_for_the_next_start(judge):
     assert "pre_page_sga=FALSE" not in finding.fix
 
 
-@pytest.mark.parametrize("version", ["10.2.0.5.0", "11.1.0.7.0", "11.2.0.1.0"])
+@cases("version", "10.2.0.5.0", "11.1.0.7.0", "11.2.0.1.0")
 def test_a_release_without_use_large_pages_keeps_its_pool(judge, version):
     finding = judge(story(version, stored=(("*", "pre_page_sga", "TRUE"),)))["value"]
     assert (finding.status, "use_large_pages=" in finding.fix) == ("warn", False)
@@ -116,7 +114,7 @@ def test_memory_target_of_the_next_start_is_reset_before_only(judge):
     assert fix.index("ORA-27138") < fix.index("SET use_large_pages=ONLY SCOPE=SPFILE SID='*'")
 
 
-@pytest.mark.parametrize("update", ["19.21.0.0.0", "19.22.0.0.0"])
+@cases("update", "19.21.0.0.0", "19.22.0.0.0")
 def test_a_text_file_is_edited(judge, update):
     """ALTER SYSTEM would end with ORA-32001."""
     machine = story(stored=(), spfile=None, update=update, pre_page_sga="FALSE").remove(SPFILE)
@@ -127,22 +125,20 @@ def test_a_text_file_is_edited(judge, update):
     assert finding.fix.startswith(expected)
 
 
-@pytest.mark.parametrize("pages", ["small", "huge"])
+@cases("pages", "small", "huge")
 def test_up_to_11_2_the_default_is_false_and_fine(judge, pages):
     finding = judge(story("11.2.0.4.0", pages, stored=()))["value"]
-    assert finding.status == "pass"
-    assert finding.persisted == "FALSE (default, nothing sets it)"
+    assert finding.status == "pass" and finding.persisted == "FALSE (default, nothing sets it)"
 
 
-@pytest.mark.parametrize("version", ["12.1.0.2.0", "12.2.0.1.0", "18.0.0.0.0", "23.0.0.0.0"])
+@cases("version", "12.1.0.2.0", "12.2.0.1.0", "18.0.0.0.0", "23.0.0.0.0")
 def test_since_12_1_true_is_the_default_also_in_small_pages(judge, version):
     assert judge(story(version, "small"))["value"].status == "pass"
 
 
 def test_since_12_1_false_only_moves_the_cost(judge):
     finding = judge(story(stored=(("*", "pre_page_sga", "FALSE"), ONLY)))["value"]
-    assert finding.status == "warn"
-    assert "The instance runs with FALSE" in finding.why
+    assert finding.status == "warn" and "The instance runs with FALSE" in finding.why
     assert finding.fix.startswith("as SYSDBA: ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE")
     assert finding.commands == ()
 
@@ -154,15 +150,13 @@ def test_a_next_start_that_would_hurt_is_found_now(judge):
     assert finding.why.startswith("Every login will touch 4194304 pages")
 
 
-@pytest.mark.parametrize(
-    ("wanted", "stored", "status"),
-    [
-        ("TRUE", "TRUE", "pass"),
-        ("FALSE", "FALSE", "pass"),
-        ("TRUE", "FALSE", "fail"),
-        ("FALSE", "TRUE", "fail"),
-        (True, "TRUE", "pass"),
-    ],
+@cases(
+    "wanted stored status",
+    ("TRUE", "TRUE", "pass"),
+    ("FALSE", "FALSE", "pass"),
+    ("TRUE", "FALSE", "fail"),
+    ("FALSE", "TRUE", "fail"),
+    (True, "TRUE", "pass"),
 )
 def test_a_policy_that_says_what_it_wants(judge, wanted, stored, status):
     machine = story(stored=(("*", "pre_page_sga", stored), ONLY))
@@ -188,22 +182,20 @@ def test_what_is_not_managed_is_not_judged(judge):
 # -- what decides with it
 
 
-@pytest.mark.parametrize(
-    ("version", "value", "pages", "status"),
-    [
-        ("19.0.0.0.0", "ONLY", "huge", "pass"),
-        ("19.0.0.0.0", "TRUE", "huge", "pass"),
-        ("19.0.0.0.0", "TRUE", "small", "warn"),
-        ("19.0.0.0.0", "TRUE", "mixed", "warn"),
-        ("19.0.0.0.0", "FALSE", "small", "fail"),
-        ("19.0.0.0.0", "AUTO", "huge", "warn"),
-        ("19.0.0.0.0", "AUTO_ONLY", "huge", "warn"),
-        ("12.2.0.1.0", "AUTO_ONLY", "huge", "fail"),
-        ("11.2.0.3.0", "AUTO", "huge", "warn"),
-        ("11.2.0.1.0", "TRUE", "huge", "skip"),
-        ("10.2.0.5.0", "TRUE", "small", "skip"),
-        ("19.0.0.0.0", "PERHAPS", "huge", "error"),
-    ],
+@cases(
+    "version value pages status",
+    ("19.0.0.0.0", "ONLY", "huge", "pass"),
+    ("19.0.0.0.0", "TRUE", "huge", "pass"),
+    ("19.0.0.0.0", "TRUE", "small", "warn"),
+    ("19.0.0.0.0", "TRUE", "mixed", "warn"),
+    ("19.0.0.0.0", "FALSE", "small", "fail"),
+    ("19.0.0.0.0", "AUTO", "huge", "warn"),
+    ("19.0.0.0.0", "AUTO_ONLY", "huge", "warn"),
+    ("12.2.0.1.0", "AUTO_ONLY", "huge", "fail"),
+    ("11.2.0.3.0", "AUTO", "huge", "warn"),
+    ("11.2.0.1.0", "TRUE", "huge", "skip"),
+    ("10.2.0.5.0", "TRUE", "small", "skip"),
+    ("19.0.0.0.0", "PERHAPS", "huge", "error"),
 )
 def test_use_large_pages(judge, version, value, pages, status):
     machine = story(version, pages, stored=(("*", "use_large_pages", value),))
@@ -219,8 +211,7 @@ def test_use_large_pages_as_the_policy_says(judge):
 def test_memory_target_keeps_the_sga_out_of_huge_pages(judge):
     machine = story(pages="amm", stored=(("*", "memory_target", "8G"), ONLY), memory_target="0")
     finding = judge(machine)["memory_target"]
-    assert finding.status == "fail"
-    assert "ORA-27138" in finding.why
+    assert finding.status == "fail" and "ORA-27138" in finding.why
     assert finding.persisted == "memory_target 8.0 GiB, memory_max_target 0"
 
 
@@ -228,42 +219,37 @@ def test_memory_target_is_unknown_before_11(judge):
     assert judge(story("10.2.0.5.0"))["memory_target"].status == "skip"
 
 
-@pytest.mark.parametrize(
-    ("pages", "memlock", "stored", "status", "said"),
-    [
-        ("huge", None, (("*", "lock_sga", "FALSE"),), "pass", ""),
-        ("huge", None, (("*", "lock_sga", "TRUE"),), "warn", "never paged out"),
-        ("small", None, (("*", "lock_sga", "TRUE"),), "pass", ""),
-        ("small", 1 << 20, (("*", "lock_sga", "TRUE"),), "fail", "memlock is 1.0 MiB"),
-        (
-            "small",
-            None,
-            (("*", "lock_sga", "TRUE"), ("*", "memory_target", "8589934592")),
-            "fail",
-            "ORA-00847",
-        ),
-    ],
+@cases(
+    "pages memlock stored status said",
+    ("huge", None, (("*", "lock_sga", "FALSE"),), "pass", ""),
+    ("huge", None, (("*", "lock_sga", "TRUE"),), "warn", "never paged out"),
+    ("small", None, (("*", "lock_sga", "TRUE"),), "pass", ""),
+    ("small", 1 << 20, (("*", "lock_sga", "TRUE"),), "fail", "memlock is 1.0 MiB"),
+    (
+        "small",
+        None,
+        (("*", "lock_sga", "TRUE"), ("*", "memory_target", "8589934592")),
+        "fail",
+        "ORA-00847",
+    ),
 )
 def test_lock_sga(judge, pages, memlock, stored, status, said):
     finding = judge(story(pages=pages, stored=stored, memlock=memlock))["lock_sga"]
-    assert finding.status == status
-    assert said in finding.why
+    assert finding.status == status and said in finding.why
 
 
 # -- the last start
 
 
-@pytest.mark.parametrize(
-    ("log", "version", "status", "said"),
-    [
-        ("11.2.0.3-short", "11.2.0.3.0", "fail", "512 of 601 pages of 2.0 MiB"),
-        ("11.2.0.4-only", "11.2.0.4.0", "pass", ""),
-        ("11.2.0.4-one-page-short", "11.2.0.4.0", "fail", "20480 of 20481 pages"),
-        ("11.2.0.2-refused", "11.2.0.2.0", "fail", "0 of 601 pages"),
-        ("12.1-short", "12.1.0.2.0", "fail", "228357 pages of 4 KiB (892.0 MiB) were used"),
-        ("12.2-only", "12.2.0.1.0", "pass", ""),
-        ("23ai-none", "23.0.0.0.0", "fail", "0 of 766 pages of 2.0 MiB"),
-    ],
+@cases(
+    "log version status said",
+    ("11.2.0.3-short", "11.2.0.3.0", "fail", "512 of 601 pages of 2.0 MiB"),
+    ("11.2.0.4-only", "11.2.0.4.0", "pass", ""),
+    ("11.2.0.4-one-page-short", "11.2.0.4.0", "fail", "20480 of 20481 pages"),
+    ("11.2.0.2-refused", "11.2.0.2.0", "fail", "0 of 601 pages"),
+    ("12.1-short", "12.1.0.2.0", "fail", "228357 pages of 4 KiB (892.0 MiB) were used"),
+    ("12.2-only", "12.2.0.1.0", "pass", ""),
+    ("23ai-none", "23.0.0.0.0", "fail", "0 of 766 pages of 2.0 MiB"),
 )
 def test_the_last_start_in_every_form(judge, log, version, status, said):
     finding = judge(story(version, alert_log=log))["granted_at_start"]
@@ -276,8 +262,7 @@ def test_an_alert_log_that_says_nothing_is_no_pass(judge):
     assert judge(machine)["granted_at_start"].status == "error"
     add_alert_log(machine := story(alert_log=None), "Starting ORACLE instance (normal)\nmore\n")
     finding = judge(machine)["granted_at_start"]
-    assert finding.status == "error"
-    assert "no lines about large pages" in finding.why
+    assert finding.status == "error" and "no lines about large pages" in finding.why
     add_alert_log(machine := story(pages="small", alert_log=None), "no start in here\n")
     assert judge(machine)["granted_at_start"].status == "error"
 
@@ -285,8 +270,7 @@ def test_an_alert_log_that_says_nothing_is_no_pass(judge):
 def test_a_rotated_alert_log_is_skipped_where_pmon_proves_the_pages(judge):
     add_alert_log(machine := story(alert_log=None), "no start in here\n")
     finding = judge(machine)["granted_at_start"]
-    assert finding.status == "skip"
-    assert "The pages of pmon are checked" in finding.why
+    assert finding.status == "skip" and "The pages of pmon are checked" in finding.why
     assert "file:/proc/2101/maps" in finding.evidence
     grep = f"grep -a -n -e ^Starting ORACLE instance {oracle_packs.ALERT_LOG}"
     machine = story(alert_log=None).command(grep, "", 2)
@@ -311,17 +295,18 @@ def test_what_waits_for_a_restart_is_told(judge):
     assert (finding.running, finding.persisted) == ("pre_page_sga TRUE", "pre_page_sga FALSE")
 
 
-@pytest.mark.parametrize(
-    ("coming", "says"),
-    [("8G", None), ("16G", " Its SGA grows from 8.0 GiB to 16.0 GiB: see"), ("4G", None)],
+@cases(
+    "coming says",
+    ("8G", None),
+    ("16G", " Its SGA grows from 8.0 GiB to 16.0 GiB: see"),
+    ("4G", None),
 )
 def test_an_sga_that_grows_at_the_restart_is_told(judge, coming, says):
     sizes = {"sga_target": "8589934592", "sga_max_size": "8589934592"}
     stored = (("*", "sga_target", coming), ("*", "sga_max_size", coming), ONLY)
     finding = judge(story(stored=stored, **sizes))["pending_restart"]
     assert finding.status == ("pass" if coming == "8G" else "warn")
-    assert ("Its SGA grows" in finding.why) is bool(says)
-    assert (says or "") in finding.why
+    assert ("Its SGA grows" in finding.why) is bool(says) and (says or "") in finding.why
 
 
 def test_what_the_instance_derived_does_not_wait(judge):
@@ -344,8 +329,7 @@ def test_an_entry_for_the_sid_beats_the_one_for_all(judge):
 def test_instances_of_a_database_that_start_differently(judge):
     stored = (("*", "pre_page_sga", "TRUE"), ("ORCL2", "pre_page_sga", "FALSE"), ONLY)
     finding = judge(story(stored=stored))["one_value"]
-    assert finding.status == "warn"
-    assert "start with different values" in finding.why
+    assert finding.status == "warn" and "start with different values" in finding.why
 
 
 def test_the_last_of_two_lines_counts(judge):
@@ -372,8 +356,7 @@ def test_a_file_that_is_not_reached_is_named(judge):
 
 def test_an_spfile_in_asm_is_asked_for_by_the_instance(judge):
     asm = "+DATA/ORCL/spfileorcl.ora"
-    machine = story(spfile=asm).remove(SPFILE).file(PFILE, f"SPFILE='{asm}'\n")
-    findings = judge(machine)
+    findings = judge(story(spfile=asm).remove(SPFILE).file(PFILE, f"SPFILE='{asm}'\n"))
     assert set(statuses(findings).values()) == {"pass"}
     assert findings["parameter_file"].persisted == asm
     findings = judge(story(spfile=asm).remove(SPFILE))
@@ -383,8 +366,7 @@ def test_an_spfile_in_asm_is_asked_for_by_the_instance(judge):
 
 def test_no_file_for_a_plain_startup(judge):
     finding = judge(story(spfile="/u02/spfile.ora").remove(SPFILE))["parameter_file"]
-    assert finding.status == "warn"
-    assert "finds no parameter file" in finding.why
+    assert finding.status == "warn" and "finds no parameter file" in finding.why
 
 
 def test_a_read_only_home_has_its_files_below_oracle_base(judge):
@@ -412,14 +394,12 @@ def test_an_instance_that_is_down_is_judged_by_its_files(judge):
     assert statuses(findings) == dict.fromkeys(CHECKS, "pass") | skipped
 
 
-@pytest.mark.parametrize(
-    ("stored", "log", "status"),
-    [
-        ((("*", "pre_page_sga", "TRUE"),), "11.2.0.3-short", "fail"),
-        ((("*", "pre_page_sga", "TRUE"),), "11.2.0.4-only", "warn"),
-        ((("*", "pre_page_sga", "TRUE"), ONLY), "11.2.0.3-short", "pass"),
-        ((), "11.2.0.3-short", "pass"),
-    ],
+@cases(
+    "stored log status",
+    ((("*", "pre_page_sga", "TRUE"),), "11.2.0.3-short", "fail"),
+    ((("*", "pre_page_sga", "TRUE"),), "11.2.0.4-only", "warn"),
+    ((("*", "pre_page_sga", "TRUE"), ONLY), "11.2.0.3-short", "pass"),
+    ((), "11.2.0.3-short", "pass"),
 )
 def test_down_the_last_start_says_what_the_next_may_get(judge, stored, log, status):
     assert judge(down("11.2.0.4.0", stored, log))["value"].status == status
@@ -464,17 +444,14 @@ def test_not_asked_runs_no_program_of_the_home(judge):
 
 def test_pages_that_may_not_be_seen_are_no_pass(judge):
     stored = (("*", "pre_page_sga", "TRUE"),)
-    machine = story("11.2.0.4.0", stored=stored).deny("/proc/2101/maps")
-    finding = judge(machine)["value"]
-    assert finding.status == "error"
-    assert finding.fix.startswith("rerun with --become")
+    finding = judge(story("11.2.0.4.0", stored=stored).deny("/proc/2101/maps"))["value"]
+    assert finding.status == "error" and finding.fix.startswith("rerun with --become")
 
 
 def test_an_spfile_that_is_not_understood_is_no_pass(judge):
     machine = down().file(SPFILE, "*.pre_page_sga=TRUE\n" * 3)
     findings = judge(machine, instances=[{"sid": "ORCL", "home": oracle_packs.HOME}])
-    assert findings["value"].status == "error"
-    assert "not whole blocks" in findings["value"].why
+    assert findings["value"].status == "error" and "not whole blocks" in findings["value"].why
 
 
 def test_a_release_with_too_few_numbers_is_asked_for(judge):
@@ -505,23 +482,19 @@ def test_an_alert_log_that_the_policy_names(judge):
     add_alert_log(machine, text, "/u05/alert_ORCL.log")
     listed = [{"sid": "ORCL", "alert_log": "/u05/alert_ORCL.log"}]
     finding = judge(machine, instances=listed)["granted_at_start"]
-    assert finding.status == "fail"
-    assert finding.evidence[0].endswith("/u05/alert_ORCL.log")
+    assert finding.status == "fail" and finding.evidence[0].endswith("/u05/alert_ORCL.log")
 
 
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("SPFILE='/u02/sp.ora'\npre_page_sga=false\n", {"pre_page_sga": "false"}),
-        # The spfile overrides what stands before it.
-        ("pre_page_sga=false processes=90\nspfile=/u02/sp.ora\n", {"processes": "90"}),
-        ("spfile=/u02/sp.ora ORCL.sga_target=1G\n*.sga_target=3G\n", {"sga_target": "1G"}),
-    ],
+@cases(
+    "text values",
+    ("SPFILE='/u02/sp.ora'\npre_page_sga=false\n", {"pre_page_sga": "false"}),
+    # The spfile overrides what stands before it.
+    ("pre_page_sga=false processes=90\nspfile=/u02/sp.ora\n", {"processes": "90"}),
+    ("spfile=/u02/sp.ora ORCL.sga_target=1G\n*.sga_target=3G\n", {"sga_target": "1G"}),
 )
 def test_lines_around_the_spfile_of_a_text_file(text, values):
     stored = [("*", "pre_page_sga", "TRUE"), ("*", "sga_target", "2G")]
-    machine = story().remove(SPFILE).file(PFILE, text)
-    machine.file("/u02/sp.ora", spfile_text(stored))
+    machine = story().remove(SPFILE).file(PFILE, text).file("/u02/sp.ora", spfile_text(stored))
     file = oracle_parameters.read_parameter_file(machine, HOME, "ORCL", "oracle")
     expected = {"pre_page_sga": "TRUE", "sga_target": "2G", **values}
     actual = {name: pfile.effective(file.entries, name, "ORCL").value for name in expected}
@@ -529,25 +502,19 @@ def test_lines_around_the_spfile_of_a_text_file(text, values):
     assert (file.source, file.is_text) == ("/u02/sp.ora", False)
 
 
-@pytest.mark.parametrize(
-    ("name", "bad", "good"),
-    [
-        ("lock_sga", "TRUE", "FALSE"),
-        ("memory_target", "8589934592", "0"),
-        ("use_large_pages", "FALSE", "ONLY"),
-    ],
+@cases(
+    "name bad good",
+    ("lock_sga", "TRUE", "FALSE"),
+    ("memory_target", "8589934592", "0"),
+    ("use_large_pages", "FALSE", "ONLY"),
 )
-@pytest.mark.parametrize(
-    ("now", "later"), [(True, False), (False, True), (True, True)], ids=["now", "later", "both"]
-)
+@cases("now later", (True, False), (False, True), (True, True), ids=["now", "later", "both"])
 def test_a_fix_has_the_change_and_the_restart_only_where_they_are_needed(
     judge, name, bad, good, now, later
 ):
     """The change only where the next start is wrong, the restart only where the instance is."""
     machine = story(
-        pages="huge",
-        stored=(("*", name, bad if later else good),),
-        **{name: bad if now else good},
+        pages="huge", stored=(("*", name, bad if later else good),), **{name: bad if now else good}
     )
     finding = judge(machine)[name]
     assert finding.status in ("fail", "warn")

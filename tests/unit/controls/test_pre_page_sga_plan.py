@@ -6,6 +6,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.pre_page_sga.control import CONTROL as pre_page_sga
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
+from cases import cases
 from oracle_packs import PFILE, SPFILE, answer, defaults, down, story
 
 ONLY = ("*", "use_large_pages", "ONLY")
@@ -58,22 +59,19 @@ def test_an_entry_for_the_sid_is_taken_out():
 
 
 def test_made_it_is_made_no_more():
-    machine = story("11.2.0.4.0", "small", (entry("FALSE"),), pre_page_sga="TRUE")
-    planned = plan(machine)
+    planned = plan(story("11.2.0.4.0", "small", (entry("FALSE"),), pre_page_sga="TRUE"))
     assert planned.changes == []
     assert planned.pending == ["ORCL runs with pre_page_sga TRUE until it is restarted."]
 
 
-@pytest.mark.parametrize(
-    ("version", "pages", "stored"),
-    [
-        ("11.2.0.4.0", "small", ()),
-        ("11.2.0.4.0", "huge", (entry("TRUE"),)),
-        ("11.2.0.4.0", "huge", (entry("FALSE"),)),
-        ("19.0.0.0.0", "small", (entry("TRUE"),)),
-        ("19.0.0.0.0", "huge", (entry("FALSE"),)),
-        ("12.1.0.2.0", "small", (entry("FALSE", "ORCL"),)),
-    ],
+@cases(
+    "version pages stored",
+    ("11.2.0.4.0", "small", ()),
+    ("11.2.0.4.0", "huge", (entry("TRUE"),)),
+    ("11.2.0.4.0", "huge", (entry("FALSE"),)),
+    ("19.0.0.0.0", "small", (entry("TRUE"),)),
+    ("19.0.0.0.0", "huge", (entry("FALSE"),)),
+    ("12.1.0.2.0", "small", (entry("FALSE", "ORCL"),)),
 )
 def test_auto_leaves_what_release_and_pages_allow(version, pages, stored):
     assert plan(story(version, pages, stored)).changes == []
@@ -82,17 +80,15 @@ def test_auto_leaves_what_release_and_pages_allow(version, pages, stored):
 # -- guards
 
 
-@pytest.mark.parametrize("pages", ["small", "mixed", "amm"])
+@cases("pages", "small", "mixed", "amm")
 def test_true_is_refused_where_logins_would_walk(pages):
     machine = story("11.2.0.4.0", pages, (entry("FALSE"), ONLY))
     (refusal,) = plan(machine, value=True, allow_small_pages_at_next_start=True).refusals
-    assert refusal.override is None
-    assert "ORCL is release 11.2.0.4.0" in refusal.reason
+    assert refusal.override is None and "ORCL is release 11.2.0.4.0" in refusal.reason
 
 
 def test_the_refusal_has_the_numbers():
-    machine = story("11.2.0.4.0", "mixed", (entry("FALSE"),))
-    (refusal,) = plan(machine, value=True).refusals
+    (refusal,) = plan(story("11.2.0.4.0", "mixed", (entry("FALSE"),)), value=True).refusals
     message = "SGA 8.0 GiB in pages of 2.0 MiB and 8.0 GiB in pages of 4 KiB"
     assert message in refusal.reason
 
@@ -107,36 +103,30 @@ def test_true_needs_only_or_the_accepted_risk():
     assert only.refusals == [] and len(only.changes) == 1
 
 
-@pytest.mark.parametrize(
-    ("stored", "before", "after"),
-    [
-        ((), "*=unset ORCL=unset", "*=unset ORCL=TRUE"),
-        ((entry("FALSE"),), "*=FALSE ORCL=unset", "*=FALSE ORCL=TRUE"),
-        ((entry("FALSE", "ORCL"),), "*=unset ORCL=FALSE", "*=unset ORCL=TRUE"),
-    ],
+@cases(
+    "stored before after",
+    ((), "*=unset ORCL=unset", "*=unset ORCL=TRUE"),
+    ((entry("FALSE"),), "*=FALSE ORCL=unset", "*=FALSE ORCL=TRUE"),
+    ((entry("FALSE", "ORCL"),), "*=unset ORCL=FALSE", "*=unset ORCL=TRUE"),
 )
 def test_up_to_11_2_true_is_for_this_instance_alone(stored, before, after):
     """The pages of the database's other nodes are not known."""
-    machine = story("11.2.0.4.0", "huge", (*stored, ONLY))
-    (change,) = plan(machine, value=True).changes
+    (change,) = plan(story("11.2.0.4.0", "huge", (*stored, ONLY)), value=True).changes
     assert (change.before, change.after) == (before, after)
     assert "sid='*'" not in change.make[0].stdin
 
 
-@pytest.mark.parametrize(
-    ("version", "stored", "wanted", "before", "after"),
-    [
-        ("19.0.0.0.0", (), False, "*=unset ORCL=unset", "*=FALSE ORCL=unset"),
-        ("19.0.0.0.0", (entry("TRUE", "ORCL"),), False, "*=unset ORCL=TRUE", "*=FALSE ORCL=unset"),
-        ("11.2.0.4.0", (entry("TRUE", "ORCL"),), False, "*=unset ORCL=TRUE", "*=unset ORCL=unset"),
-        ("19.0.0.0.0", (entry("TRUE"),), False, "*=TRUE ORCL=unset", "*=FALSE ORCL=unset"),
-    ],
+@cases(
+    "version stored wanted before after",
+    ("19.0.0.0.0", (), False, "*=unset ORCL=unset", "*=FALSE ORCL=unset"),
+    ("19.0.0.0.0", (entry("TRUE", "ORCL"),), False, "*=unset ORCL=TRUE", "*=FALSE ORCL=unset"),
+    ("11.2.0.4.0", (entry("TRUE", "ORCL"),), False, "*=unset ORCL=TRUE", "*=unset ORCL=unset"),
+    ("19.0.0.0.0", (entry("TRUE"),), False, "*=TRUE ORCL=unset", "*=FALSE ORCL=unset"),
 )
 def test_what_the_default_of_the_release_gives_needs_no_entry(
     version, stored, wanted, before, after
 ):
-    machine = story(version, "huge", (*stored, ONLY))
-    (change,) = plan(machine, value=wanted).changes
+    (change,) = plan(story(version, "huge", (*stored, ONLY)), value=wanted).changes
     assert (change.before, change.after) == (before, after)
 
 
@@ -170,8 +160,7 @@ def test_true_for_one_that_is_down_is_refused_all_the_same():
 
 
 def test_a_plan_never_guesses():
-    machine = story()
-    machine.command(oracle_packs.QUERY, "ORA-01034: ORACLE not available\n", 1)
+    machine = story().command(oracle_packs.QUERY, "ORA-01034: ORACLE not available\n", 1)
     with pytest.raises(Unanswered, match="ORA-01034"):
         plan(machine)
     machine = story("11.2.0.4.0", stored=(entry("TRUE"),)).deny("/proc/2101/maps")
@@ -189,11 +178,9 @@ def test_of_two_instances_with_one_sid_none_is_dropped():
 
 
 def test_unmanaged_plans_nothing():
-    machine = story("11.2.0.4.0", "small", (entry("TRUE"),))
-    assert plan(machine, value="unmanaged").changes == []
+    assert plan(story("11.2.0.4.0", "small", (entry("TRUE"),)), value="unmanaged").changes == []
 
 
 def test_a_host_without_an_instance():
     planned = plan(packs.linux())
-    assert planned.changes == []
-    assert planned.pending == ["The host has no instance."]
+    assert planned.changes == [] and planned.pending == ["The host has no instance."]

@@ -5,6 +5,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.pre_page_sga.control import policy_from
 from ansible.module_utils.hostproof.controls.pre_page_sga.policy import WantedInstance
 from ansible.module_utils.hostproof.errors import PolicyError
+from cases import cases
 
 
 def policy(**changes):
@@ -18,17 +19,18 @@ def test_the_defaults_leave_it_to_release_and_pages():
     assert defaults.query_instances and not defaults.allow_small_pages_at_next_start
 
 
-@pytest.mark.parametrize(
-    ("value", "meant"), [(True, "TRUE"), ("false", "FALSE"), ("TRUE", "TRUE"), ("Auto", "auto")]
-)
+@cases("value meant", (True, "TRUE"), ("false", "FALSE"), ("TRUE", "TRUE"), ("Auto", "auto"))
 def test_truth_values_as_yaml_and_as_oracle_write_them(value, meant):
-    assert policy(value=value).value == meant
-    assert policy(lock_sga=value).lock_sga == meant
+    assert policy(value=value).value == meant and policy(lock_sga=value).lock_sga == meant
 
 
-@pytest.mark.parametrize(
-    ("version", "meant"),
-    [("11.2.0.4", (11, 2, 0, 4)), (19, (19,)), (12.1, (12, 1)), ("23ai", (23,)), ("19c", (19,))],
+@cases(
+    "version meant",
+    ("11.2.0.4", (11, 2, 0, 4)),
+    (19, (19,)),
+    (12.1, (12, 1)),
+    ("23ai", (23,)),
+    ("19c", (19,)),
 )
 def test_releases_as_people_write_them(version, meant):
     (instance,) = policy(instances=[{"sid": "ORCL", "version": version}]).instances
@@ -42,24 +44,22 @@ def test_paths_of_an_instance():
     assert (instance.home, instance.alert_log) == ("/u01/db", "/u01/alert_ORCL.log")
 
 
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"value": "yes"}, "pre_page_sga_value must be one of auto, TRUE, FALSE, unmanaged"),
-        ({"use_large_pages": "FALSE"}, "pre_page_sga_use_large_pages must be one of auto, ONLY"),
-        ({"lock_sga": 1}, "pre_page_sga_lock_sga must be one of"),
-        ({"memory_target": "8G"}, "pre_page_sga_memory_target must be one of zero, unmanaged"),
-        ({"query_instances": "yes"}, "pre_page_sga_query_instances must be true or false"),
-        ({"sqlplus_timeout": 0}, "pre_page_sga_sqlplus_timeout must be 1 to 600"),
-        ({"instances": "ORCL"}, "pre_page_sga_instances must be auto or a list"),
-        ({"instances": [{"home": "/x"}]}, "needs a sid"),
-        ({"instances": [{"sid": "A;B"}]}, "is not a SID"),
-        ({"instances": [{"sid": "A"}, {"sid": "A"}]}, "lists a sid twice: A"),
-        ({"instances": [{"sid": "A", "sga": "8G"}]}, "A has unknown sga"),
-        ({"instances": [{"sid": "A", "home": "u01"}]}, "home 'u01' must be an absolute path"),
-        ({"instances": [{"sid": "A", "version": "new"}]}, "must be a release such as 19"),
-        ({"instances": [{"sid": "A", "version": "11.2.x"}]}, "must be a release such as 19"),
-    ],
+@cases(
+    "changes problem",
+    ({"value": "yes"}, "pre_page_sga_value must be one of auto, TRUE, FALSE, unmanaged"),
+    ({"use_large_pages": "FALSE"}, "pre_page_sga_use_large_pages must be one of auto, ONLY"),
+    ({"lock_sga": 1}, "pre_page_sga_lock_sga must be one of"),
+    ({"memory_target": "8G"}, "pre_page_sga_memory_target must be one of zero, unmanaged"),
+    ({"query_instances": "yes"}, "pre_page_sga_query_instances must be true or false"),
+    ({"sqlplus_timeout": 0}, "pre_page_sga_sqlplus_timeout must be 1 to 600"),
+    ({"instances": "ORCL"}, "pre_page_sga_instances must be auto or a list"),
+    ({"instances": [{"home": "/x"}]}, "needs a sid"),
+    ({"instances": [{"sid": "A;B"}]}, "is not a SID"),
+    ({"instances": [{"sid": "A"}, {"sid": "A"}]}, "lists a sid twice: A"),
+    ({"instances": [{"sid": "A", "sga": "8G"}]}, "A has unknown sga"),
+    ({"instances": [{"sid": "A", "home": "u01"}]}, "home 'u01' must be an absolute path"),
+    ({"instances": [{"sid": "A", "version": "new"}]}, "must be a release such as 19"),
+    ({"instances": [{"sid": "A", "version": "11.2.x"}]}, "must be a release such as 19"),
 )
 def test_what_no_variable_takes(changes, problem):
     with pytest.raises(PolicyError, match=problem):

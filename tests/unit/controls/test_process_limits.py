@@ -6,6 +6,7 @@ import pytest
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.process_limits.control import CONTROL as process_limits
 from ansible.module_utils.hostproof.errors import PolicyError
+from cases import cases
 from default_policies import default_policy
 from limit_packs import (
     CRON,
@@ -42,20 +43,16 @@ class TestWhereItCounts:
         assert {finding.status for finding in findings.values()} == {"skip"}
 
     def test_processes_that_may_not_be_seen_are_an_error(self, judge):
-        findings = judge(host().deny("processes:oracle"))
-        assert findings["login"].status == "error"
+        assert judge(host().deny("processes:oracle"))["login"].status == "error"
 
-    @pytest.mark.parametrize(
-        ("profile", "names"),
-        [
-            ("oracle_19c_single", {"oracle"}),
-            ("rac_asm", {"oracle", "grid"}),
-            ("oracle_26ai_restart", {"oracle", "grid"}),
-        ],
+    @cases(
+        "profile names",
+        ("oracle_19c_single", {"oracle"}),
+        ("rac_asm", {"oracle", "grid"}),
+        ("oracle_26ai_restart", {"oracle", "grid"}),
     )
     def test_a_profile_announces_accounts(self, judge, profile, names):
-        findings = judge(with_oracle(), profile=profile)
-        accounts = statuses(findings, ": accounts")
+        accounts = statuses(judge(with_oracle(), profile=profile), ": accounts")
         assert accounts == {
             f"{name}: accounts": "pass" if name == "oracle" else "warn" for name in names
         }
@@ -78,28 +75,26 @@ class TestLogin:
         assert finding.persisted == "soft not set, hard not set"
         assert finding.commands == ("./hostproof apply --tags process_limits",)
 
-    @pytest.mark.parametrize(
-        ("item", "soft", "hard", "status"),
-        [
-            ("nofile", "1024", "65536", "pass"),
-            ("nofile", "1023", "65536", "fail"),
-            ("nofile", "1024", "65535", "fail"),
-            ("nofile", "1024", "1048576", "pass"),
-            ("nofile", "1024", "1048577", "fail"),
-            ("nproc", "2047", "16384", "pass"),
-            ("nproc", "2046", "16384", "fail"),
-            ("nproc", "2047", "16383", "fail"),
-            ("nproc", "unlimited", "unlimited", "pass"),
-            ("stack", "10240", "10240", "pass"),
-            ("stack", "10239", "10240", "fail"),
-            ("stack", "10240", "32768", "pass"),
-            ("stack", "10240", "32769", "warn"),
-            ("stack", "10240", "unlimited", "warn"),
-            ("memlock", "3145728", "3145728", "pass"),
-            ("memlock", "3145727", "3145728", "fail"),
-            # pam_limits cuts the soft one off at the hard one.
-            ("memlock", "unlimited", "3145727", "fail"),
-        ],
+    @cases(
+        "item soft hard status",
+        ("nofile", "1024", "65536", "pass"),
+        ("nofile", "1023", "65536", "fail"),
+        ("nofile", "1024", "65535", "fail"),
+        ("nofile", "1024", "1048576", "pass"),
+        ("nofile", "1024", "1048577", "fail"),
+        ("nproc", "2047", "16384", "pass"),
+        ("nproc", "2046", "16384", "fail"),
+        ("nproc", "2047", "16383", "fail"),
+        ("nproc", "unlimited", "unlimited", "pass"),
+        ("stack", "10240", "10240", "pass"),
+        ("stack", "10239", "10240", "fail"),
+        ("stack", "10240", "32768", "pass"),
+        ("stack", "10240", "32769", "warn"),
+        ("stack", "10240", "unlimited", "warn"),
+        ("memlock", "3145728", "3145728", "pass"),
+        ("memlock", "3145727", "3145728", "fail"),
+        # pam_limits cuts the soft one off at the hard one.
+        ("memlock", "unlimited", "3145727", "fail"),
     )
     def test_its_edges(self, judge, item, soft, hard, status):
         machine = with_oracle().file(
@@ -130,8 +125,7 @@ class TestLogin:
     def test_a_line_that_frees_the_account_of_all(self, judge):
         machine = package(with_oracle()).file("/etc/security/limits.conf", "oracle -\n")
         finding = judge(machine)["oracle nofile: login"]
-        assert finding.status == "fail"
-        assert "limits.conf:1 frees the account" in finding.why
+        assert finding.status == "fail" and "limits.conf:1 frees the account" in finding.why
 
     def test_the_policy_s_own_numbers(self, judge):
         limits = [{"name": "nofile", "soft": 2000, "hard": "unlimited"}]
@@ -163,18 +157,15 @@ class TestPam:
     def test_a_way_in_that_reads_no_limits(self, judge):
         machine = with_oracle().file("/etc/pam.d/cron", "session required pam_loginuid.so\n")
         findings = judge(machine)
-        assert findings["cron: pam"].status == "warn"
-        assert findings["sshd: pam"].status == "pass"
+        assert findings["cron: pam"].status == "warn" and findings["sshd: pam"].status == "pass"
 
-    @pytest.mark.parametrize(
+    @cases(
         "line",
-        [
-            "@include common",
-            "session include common",
-            "-session\tsubstack common # x",
-            "session required /lib/security/pam_limits.so debug",
-            "session [success=1 \\\n default=ignore] pam_limits.so",
-        ],
+        "@include common",
+        "session include common",
+        "-session\tsubstack common # x",
+        "session required /lib/security/pam_limits.so debug",
+        "session [success=1 \\\n default=ignore] pam_limits.so",
     )
     def test_what_is_included_counts(self, judge, line):
         machine = with_oracle().file("/etc/pam.d/common", "session required pam_limits.so\n")
@@ -193,92 +184,77 @@ class TestPam:
         readings = {key: machine.evidence[key] for key in machine.evidence if "/lib/pam" not in key}
         assert "su: pam" not in judge(RecordedHost(readings))
 
-    @pytest.mark.parametrize(
-        ("line", "status"),
-        [
-            ("session [success=1 default=ignore] pam_succeed_if.so user = oracle", "error"),
-            ("session [success=done default=ignore] pam_permit.so", "error"),
-            ("session sufficient pam_permit.so", "error"),
-            (
-                "session [success=2 default=ignore] pam_permit.so\nsession optional pam_umask.so",
-                "error",
-            ),
-            (
-                "session [success=1 default=ignore] pam_permit.so\nsession required pam_unix.so",
-                "pass",
-            ),
-            ("session [default=1] pam_permit.so\n\nsession requisite pam_deny.so", "pass"),
-            ("# session sufficient pam_permit.so", "pass"),
-            ("auth sufficient pam_unix.so", "pass"),
-        ],
+    @cases(
+        "line status",
+        ("session [success=1 default=ignore] pam_succeed_if.so user = oracle", "error"),
+        ("session [success=done default=ignore] pam_permit.so", "error"),
+        ("session sufficient pam_permit.so", "error"),
+        (
+            "session [success=2 default=ignore] pam_permit.so\nsession optional pam_umask.so",
+            "error",
+        ),
+        ("session [success=1 default=ignore] pam_permit.so\nsession required pam_unix.so", "pass"),
+        ("session [default=1] pam_permit.so\n\nsession requisite pam_deny.so", "pass"),
+        ("# session sufficient pam_permit.so", "pass"),
+        ("auth sufficient pam_unix.so", "pass"),
     )
     def test_a_line_that_can_skip_it(self, judge, line, status):
         text = f"{line}\nsession required pam_limits.so\n"
         finding = judge(with_oracle().file("/etc/pam.d/su", text))["su: pam"]
         assert (finding.status, "/etc/pam.d/su" in finding.why) == (status, status == "error")
 
-    @pytest.mark.parametrize(
-        ("text", "common", "status"),
-        [
-            ("session [success=1] pam_x.so\nsession include common", LIMITS, "error"),
-            ("session [success=1] pam_x.so\n@include common", LIMITS, "error"),
-            ("session sufficient pam_x.so\nsession substack common", LIMITS, "error"),
-            (
-                "session [success=1] pam_x.so\nsession optional a.so\n@include common",
-                LIMITS,
-                "pass",
-            ),
-            ("session include common\n" + LIMITS, "session sufficient pam_x.so", "error"),
-            ("session include common\n" + LIMITS, "session [default=1] pam_x.so", "error"),
-            ("session include common\n" + LIMITS, "session optional pam_x.so", "pass"),
-            ("auth include common", LIMITS, "warn"),
-            ("SESSION Required pam_limits.so", "", "pass"),
-            ("session required pam_limits.so [conf=/etc/x y.conf]", "", "warn"),
-        ],
+    @cases(
+        "text common status",
+        ("session [success=1] pam_x.so\nsession include common", LIMITS, "error"),
+        ("session [success=1] pam_x.so\n@include common", LIMITS, "error"),
+        ("session sufficient pam_x.so\nsession substack common", LIMITS, "error"),
+        ("session [success=1] pam_x.so\nsession optional a.so\n@include common", LIMITS, "pass"),
+        ("session include common\n" + LIMITS, "session sufficient pam_x.so", "error"),
+        ("session include common\n" + LIMITS, "session [default=1] pam_x.so", "error"),
+        ("session include common\n" + LIMITS, "session optional pam_x.so", "pass"),
+        ("auth include common", LIMITS, "warn"),
+        ("SESSION Required pam_limits.so", "", "pass"),
+        ("session required pam_limits.so [conf=/etc/x y.conf]", "", "warn"),
     )
     def test_included_lines_are_read_in_their_place(self, judge, text, common, status):
         machine = with_oracle().file("/etc/pam.d/common", common + "\n")
         assert judge(machine.file("/etc/pam.d/su", text + "\n"))["su: pam"].status == status
 
-    @pytest.mark.parametrize("line", ["@include su", "@include nothing"])
+    @cases("line", "@include su", "@include nothing")
     def test_what_cannot_be_followed_is_an_error(self, judge, line):
         findings = judge(with_oracle().file("/etc/pam.d/su", line + "\n"))
         assert statuses(findings, "pam")["su: pam"] == "error"
 
-    @pytest.mark.parametrize(
+    @cases(
         "line",
-        [
-            "auth required pam_limits.so",
-            "# session required pam_limits.so",
-            "session",
-            # It reads that file alone.
-            "session required pam_limits.so\tconf=/etc/security/other.conf",
-        ],
+        "auth required pam_limits.so",
+        "# session required pam_limits.so",
+        "session",
+        # It reads that file alone.
+        "session required pam_limits.so\tconf=/etc/security/other.conf",
     )
     def test_other_lines_do_not(self, judge, line):
-        findings = judge(with_oracle().file("/etc/pam.d/su", line + "\n"))
-        assert findings["su: pam"].status == "warn"
+        assert judge(with_oracle().file("/etc/pam.d/su", line + "\n"))["su: pam"].status == "warn"
 
-    @pytest.mark.parametrize(
-        ("stdout", "rc", "status"),
-        [
-            ("port 22\nusepam yes\n", 0, "pass"),
-            # UsePAM no, also where no line sets it, or a file of sshd_config.d sets it first.
-            ("port 22\nusepam no\n", 0, "warn"),
-            # An sshd that was built without PAM.
-            ("port 22\n", 0, "warn"),
-            ("", 255, "error"),
-        ],
+    @cases(
+        "stdout rc status",
+        ("port 22\nusepam yes\n", 0, "pass"),
+        # UsePAM no, also where no line sets it, or a file of sshd_config.d sets it first.
+        ("port 22\nusepam no\n", 0, "warn"),
+        # An sshd that was built without PAM.
+        ("port 22\n", 0, "warn"),
+        ("", 255, "error"),
     )
     def test_sshd_opens_a_session_of_pam_with_use_pam_alone(self, judge, stdout, rc, status):
-        machine = with_oracle().command("/usr/sbin/sshd -T", stdout, rc)
-        finding = judge(machine)["sshd: pam"]
+        finding = judge(with_oracle().command("/usr/sbin/sshd -T", stdout, rc))["sshd: pam"]
         assert finding.status == status
         assert ("UsePAM yes" in (finding.fix or "")) == (status == "warn")
 
-    @pytest.mark.parametrize(
-        ("stdout", "rc", "status"),
-        [("usepam yes\n", 0, "pass"), ("usepam no\n", 0, "warn"), ("", 255, "error")],
+    @cases(
+        "stdout rc status",
+        ("usepam yes\n", 0, "pass"),
+        ("usepam no\n", 0, "warn"),
+        ("", 255, "error"),
     )
     def test_an_sshd_that_ends_at_a_match_block(self, judge, stdout, rc, status):
         machine = with_oracle()
@@ -359,8 +335,7 @@ class TestUnits:
 
     def test_loaded_and_gone_at_the_next_boot(self, judge):
         finding = judge(unit(with_oracle(), "[Service]\n", **ENOUGH))["dbora.service: units"]
-        assert finding.status == "fail"
-        assert "at boot memlock" in finding.why
+        assert finding.status == "fail" and "at boot memlock" in finding.why
         assert "now" not in finding.why
 
     def test_a_drop_in_wins_and_a_manager_s_default_fills_in(self, judge):
@@ -379,8 +354,7 @@ class TestUnits:
     def test_a_stack_without_a_ceiling_is_a_warning(self, judge):
         machine = unit(with_oracle(), UNIT, **{**ENOUGH, "LimitSTACK": "infinity"})
         finding = judge(machine)["dbora.service: units"]
-        assert finding.status == "warn"
-        assert "above the 32768" in finding.why
+        assert finding.status == "warn" and "above the 32768" in finding.why
 
     def test_clusterware_may_set_others(self, judge):
         machine = unit(with_oracle(), "[Service]\n")
@@ -392,25 +366,21 @@ class TestUnits:
         assert findings["ohasd.service: units"].status == "warn"
         assert findings["dbora.service: units"].status == "fail"
 
-    @pytest.mark.parametrize(
-        ("loaded", "status"), [("4915", "warn"), ("16383", "warn"), ("16384", "pass")]
-    )
+    @cases("loaded status", ("4915", "warn"), ("16383", "warn"), ("16384", "pass"))
     def test_tasks(self, judge, loaded, status):
         findings = judge(unit(with_oracle(), "[Service]\n", TasksMax=loaded))
         assert findings["dbora.service: tasks"].status == status
 
-    @pytest.mark.parametrize(
-        ("file", "now", "status", "says"),
-        [
-            (None, "16384", "pass", ""),
-            (None, "16383", "warn", "it is 16383 now"),
-            ("user-.slice.d/a.conf", "infinity", "warn", "a reboot sets 512"),
-            ("user-54321.slice.d/a.conf", "512", "warn", "it is 512 now, a reboot sets 512"),
-            ("user-54321.slice", "infinity", "warn", "a reboot sets 512"),
-            ("slice.d/a.conf", "infinity", "warn", "a reboot sets 512"),
-            ("user-1.slice.d/a.conf", "infinity", "pass", ""),
-            ("user-54321.slice.d/a.txt", "infinity", "pass", ""),
-        ],
+    @cases(
+        "file now status says",
+        (None, "16384", "pass", ""),
+        (None, "16383", "warn", "it is 16383 now"),
+        ("user-.slice.d/a.conf", "infinity", "warn", "a reboot sets 512"),
+        ("user-54321.slice.d/a.conf", "512", "warn", "it is 512 now, a reboot sets 512"),
+        ("user-54321.slice", "infinity", "warn", "a reboot sets 512"),
+        ("slice.d/a.conf", "infinity", "warn", "a reboot sets 512"),
+        ("user-1.slice.d/a.conf", "infinity", "pass", ""),
+        ("user-54321.slice.d/a.txt", "infinity", "pass", ""),
     )
     def test_the_slice_of_an_account_limits_its_logins(self, judge, file, now, status, says):
         machine = limit_packs.tasks_of(with_oracle(), "user-54321.slice", now)
@@ -466,16 +436,14 @@ class TestUnits:
         limit_packs.tasks_of(machine, "system.slice", "900")
         assert judge(machine)["system.slice: tasks"].status == "warn"
 
-    @pytest.mark.parametrize(
-        ("name", "line", "slices"),
-        [
-            ("db@A", "Slice=db-%i.slice\n", ["db-A.slice", "db.slice"]),
-            ("db@A", "Slice=%p.slice\n", ["db.slice"]),
-            # systemctl would take it for a pattern of names.
-            ("db@A", "Slice=d*.slice\n", ["system-db.slice", "system.slice"]),
-            ("db@A", "", ["system-db.slice", "system.slice"]),
-            ("a-db@A", "", ["system-a\\x2ddb.slice", "system.slice"]),
-        ],
+    @cases(
+        "name line slices",
+        ("db@A", "Slice=db-%i.slice\n", ["db-A.slice", "db.slice"]),
+        ("db@A", "Slice=%p.slice\n", ["db.slice"]),
+        # systemctl would take it for a pattern of names.
+        ("db@A", "Slice=d*.slice\n", ["system-db.slice", "system.slice"]),
+        ("db@A", "", ["system-db.slice", "system.slice"]),
+        ("a-db@A", "", ["system-a\\x2ddb.slice", "system.slice"]),
     )
     def test_the_slice_of_an_instance(self, judge, name, line, slices):
         group = f"0::/x.slice/{name}.service\n"
@@ -489,10 +457,7 @@ class TestUnits:
         low = [key.partition(":")[0] for key, status in found.items() if status == "warn"]
         assert sorted(low) == sorted(slices)
 
-    @pytest.mark.parametrize(
-        ("value", "status"),
-        [("512", "warn"), ("infinity", "pass"), ("33%", "pass"), ("x", "error")],
-    )
+    @cases("value status", ("512", "warn"), ("infinity", "pass"), ("33%", "pass"), ("x", "error"))
     def test_the_tasks_of_a_login_by_an_older_logind(self, judge, value, status):
         machine = with_oracle()
         machine.file("/etc/systemd/logind.conf.d/a.conf", f"[Login]\nUserTasksMax={value}\n")
@@ -523,29 +488,25 @@ class TestUnits:
         assert findings["dbora.service: units"].status == "error"
         assert findings["dbora.service: tasks"].status == "error"
 
-    @pytest.mark.parametrize(
-        ("line", "status"),
-        [
-            ("LimitNOFILE=65536", "pass"),
-            # systemd ignores them.
-            ("LimitNOFILE=64K", "error"),
-            ("LimitNPROC=16K", "error"),
-            ("LimitMEMLOCK=128G", "pass"),
-        ],
+    @cases(
+        "line status",
+        ("LimitNOFILE=65536", "pass"),
+        # systemd ignores them.
+        ("LimitNOFILE=64K", "error"),
+        ("LimitNPROC=16K", "error"),
+        ("LimitMEMLOCK=128G", "pass"),
     )
     def test_a_suffix_is_for_bytes(self, judge, line, status):
         machine = unit(with_oracle(), f"{UNIT}{line}\n", **ENOUGH)
         assert judge(machine)["dbora.service: units"].status == status
 
-    @pytest.mark.parametrize(
-        ("value", "now", "status"),
-        [
-            ("max", "infinity", "error"),
-            ("16K", "infinity", "error"),
-            ("max", "900", "warn"),
-            ("50%", "infinity", "pass"),
-            ("", "infinity", "pass"),
-        ],
+    @cases(
+        "value now status",
+        ("max", "infinity", "error"),
+        ("16K", "infinity", "error"),
+        ("max", "900", "warn"),
+        ("50%", "infinity", "pass"),
+        ("", "infinity", "pass"),
     )
     def test_tasks_that_are_no_number(self, judge, value, now, status):
         loaded = {**ENOUGH, "TasksMax": now}
@@ -565,8 +526,7 @@ class TestUnits:
             machine.file(f"/etc/systemd/system/{folder}/a.conf", f"[Service]\nTasksMax={tasks}\n")
             machine.evidence.clear()
             finding = judge(machine)["db@A.service: tasks"]
-            assert finding.status == "warn"
-            assert f"a reboot sets {tasks}" in finding.why
+            assert finding.status == "warn" and f"a reboot sets {tasks}" in finding.why
 
     def test_a_limit_that_is_none(self, judge):
         machine = unit(with_oracle(), UNIT.replace("65536", "many"), **ENOUGH)
@@ -594,35 +554,30 @@ class TestInForce:
         assert "nofile 1023/524288" in in_force["B"].in_use
         assert in_force["B"].fix.startswith("correct the limits of dbora.service")
         assert in_force["B"].fix.endswith("; then restart B")
-        assert "nofile 4096/4096" in in_force["C"].in_use
-        assert "cron" in in_force["C"].fix
+        assert "nofile 4096/4096" in in_force["C"].in_use and "cron" in in_force["C"].fix
         # Who only starts a shell is no service of Oracle's.
         assert "cron.service: units" not in findings
 
-    @pytest.mark.parametrize(
-        ("argv0", "name"),
-        [
-            ("ora_lgwr_A", "ora_lgwr_A"),
-            ("db_pmon_B", "db_pmon_B"),
-            ("asm_pmon_+ASM1", "asm_pmon_+ASM1"),
-            ("/u01/bin/tnslsnr", "tnslsnr LISTENER"),
-            ("/u01/grid/bin/ohasd.bin", "ohasd.bin"),
-            ("/u01/grid/bin/crsd.bin", "crsd.bin"),
-        ],
+    @cases(
+        "argv0 name",
+        ("ora_lgwr_A", "ora_lgwr_A"),
+        ("db_pmon_B", "db_pmon_B"),
+        ("asm_pmon_+ASM1", "asm_pmon_+ASM1"),
+        ("/u01/bin/tnslsnr", "tnslsnr LISTENER"),
+        ("/u01/grid/bin/ohasd.bin", "ohasd.bin"),
+        ("/u01/grid/bin/crsd.bin", "crsd.bin"),
     )
     def test_each_that_others_inherit_from(self, judge, argv0, name):
         machine = process(with_oracle(), argv0, 11, Max_locked_memory=(65536, 65536))
         finding = judge(machine)[f"{name}: in_force"]
-        assert finding.status == "fail"
-        assert "memlock is too low: soft 64, hard 64" in finding.why
+        assert finding.status == "fail" and "memlock is too low: soft 64, hard 64" in finding.why
 
-    @pytest.mark.parametrize("name", ["sshd", "ssh"])
+    @cases("name", "sshd", "ssh")
     def test_a_login_without_a_session_of_pam(self, judge, name):
         group = f"0::/system.slice/{name}.service\n"
         machine = process(with_oracle(), "ora_pmon_A", 11, group, Max_open_files=(9, 9))
         finding = judge(machine)["ora_pmon_A: in_force"]
-        assert finding.status == "fail"
-        assert "let sshd use PAM (process_limits.pam)" in finding.fix
+        assert finding.status == "fail" and "let sshd use PAM (process_limits.pam)" in finding.fix
 
     def test_root_s_processes_are_not_counted(self, judge):
         machine = process(
@@ -646,16 +601,14 @@ class TestInForce:
             )
             assert judge(few)["ora_pmon_A: in_force"].status == "fail"
 
-    @pytest.mark.parametrize(
-        ("text", "loaded", "status"),
-        [
-            # A setting has one value for both limits, and each of these is sufficient.
-            (UNIT.replace("10M:32M", "32M"), ENOUGH, "pass"),
-            (UNIT.replace("10M:32M", "32M"), {**ENOUGH, "LimitNOFILE": "4096"}, "fail"),
-            # The hard limits are sufficient, and nothing shows the soft limits.
-            (UNIT.replace("10M:32M", "32M").replace("LimitNOFILE", "#"), ENOUGH, "error"),
-            ("[Service]\n", {}, "fail"),
-        ],
+    @cases(
+        "text loaded status",
+        # A setting has one value for both limits, and each of these is sufficient.
+        (UNIT.replace("10M:32M", "32M"), ENOUGH, "pass"),
+        (UNIT.replace("10M:32M", "32M"), {**ENOUGH, "LimitNOFILE": "4096"}, "fail"),
+        # The hard limits are sufficient, and nothing shows the soft limits.
+        (UNIT.replace("10M:32M", "32M").replace("LimitNOFILE", "#"), ENOUGH, "error"),
+        ("[Service]\n", {}, "fail"),
     )
     def test_a_systemd_that_shows_hard_limits_alone(self, judge, text, loaded, status):
         """systemd 219 of EL7: property_get_rlimit() of dbus-execute.c."""
@@ -759,27 +712,23 @@ class TestGroups:
         assert self.named(findings, "cgroup_tasks").status == "warn"
         assert self.named(findings, "cgroup_memory").status == "pass"
 
-    @pytest.mark.parametrize("group", ["0::/../x\n", "0::/gone\n", "nonsense\n", ""])
+    @cases("group", "0::/../x\n", "0::/gone\n", "nonsense\n", "")
     def test_a_group_that_cannot_be_seen_is_an_error(self, judge, group):
-        machine = process(with_oracle(), "ora_pmon_A", 11)
-        machine.file("/proc/11/cgroup", group)
-        findings = judge(machine)
+        findings = judge(process(with_oracle(), "ora_pmon_A", 11).file("/proc/11/cgroup", group))
         expected = "error" if group else "pass"
         assert self.named(findings, "cgroup_memory").status == expected
 
 
 class TestRemoveIpc:
-    @pytest.mark.parametrize(
-        ("live", "text", "status", "word"),
-        [
-            ("b false", "[Login]\nRemoveIPC=no\n", "pass", None),
-            ("b true", "[Login]\nRemoveIPC=no\n", "fail", "logind has yes"),
-            ("b false", "[Login]\nRemoveIPC=yes\n", "fail", "a reboot sets yes"),
-            ("b false", "[Login]\n#RemoveIPC=yes\n", "fail", "a reboot sets yes"),
-            ("b false", "[Login]\n#RemoveIPC=no\n", "pass", None),
-            ("b false", "[Login]\n", "warn", "built with"),
-            ("b maybe", "[Login]\n", "error", "does not tell"),
-        ],
+    @cases(
+        "live text status word",
+        ("b false", "[Login]\nRemoveIPC=no\n", "pass", None),
+        ("b true", "[Login]\nRemoveIPC=no\n", "fail", "logind has yes"),
+        ("b false", "[Login]\nRemoveIPC=yes\n", "fail", "a reboot sets yes"),
+        ("b false", "[Login]\n#RemoveIPC=yes\n", "fail", "a reboot sets yes"),
+        ("b false", "[Login]\n#RemoveIPC=no\n", "pass", None),
+        ("b false", "[Login]\n", "warn", "built with"),
+        ("b maybe", "[Login]\n", "error", "does not tell"),
     )
     def test_live_and_the_file(self, judge, live, text, status, word):
         machine = with_oracle().command(limit_packs.BUSCTL, live + "\n")
@@ -797,7 +746,7 @@ class TestRemoveIpc:
         machine.evidence.clear()
         assert judge(machine)["remove_ipc"].status == "pass"
 
-    @pytest.mark.parametrize(("uid", "status"), [(999, "warn"), (1000, "fail")])
+    @cases("uid status", (999, "warn"), (1000, "fail"))
     def test_an_account_of_the_system_is_only_warned(self, judge, uid, status):
         machine = host().account("oracle", uid, "oinstall").command(limit_packs.BUSCTL, "b true\n")
         assert judge(machine)["remove_ipc"].status == status
@@ -812,28 +761,23 @@ class TestRemoveIpc:
         machine = unit(with_oracle(), UNIT).command(limit_packs.BUSCTL, "Failed to connect", 1)
         machine.folders.discard("/run/systemd/system")
         findings = judge(machine)
-        assert findings["remove_ipc"].status == "skip"
-        assert findings["units"].status == "skip"
+        assert findings["remove_ipc"].status == "skip" and findings["units"].status == "skip"
         assert findings["/tmp/.oracle: sockets_kept"].status == "warn"
 
 
-@pytest.mark.parametrize(
-    ("release", "text", "status"),
-    [
-        ('ID="ol"\nID_LIKE="fedora"\n', None, "pass"),
-        ('ID="rocky"\nID_LIKE="rhel centos fedora"\n', "[Login]\n", "pass"),
-        ("ID=rhel\n", "[Login]\n#RemoveIPC=yes\n", "fail"),
-        ("ID=ubuntu\nID_LIKE=debian\n", "[Login]\n", "fail"),
-        ("ID=debian\n", None, "fail"),
-        ("ID=arch\n", None, "warn"),
-        ("ID=rhel\n", "[Login]\nRemoveIPC=yes\n", "fail"),
-    ],
+@cases(
+    "release text status",
+    ('ID="ol"\nID_LIKE="fedora"\n', None, "pass"),
+    ('ID="rocky"\nID_LIKE="rhel centos fedora"\n', "[Login]\n", "pass"),
+    ("ID=rhel\n", "[Login]\n#RemoveIPC=yes\n", "fail"),
+    ("ID=ubuntu\nID_LIKE=debian\n", "[Login]\n", "fail"),
+    ("ID=debian\n", None, "fail"),
+    ("ID=arch\n", None, "warn"),
+    ("ID=rhel\n", "[Login]\nRemoveIPC=yes\n", "fail"),
 )
 def test_what_logind_was_built_with(judge, release, text, status):
     """No file sets it, and none shows it as a comment."""
-    machine = with_oracle()
-    machine.remove("/etc/os-release")
-    machine.remove("/etc/systemd/logind.conf")
+    machine = with_oracle().remove("/etc/os-release").remove("/etc/systemd/logind.conf")
     machine.file("/etc/os-release", release)
     if text is not None:
         machine.file("/etc/systemd/logind.conf", text)
@@ -841,21 +785,19 @@ def test_what_logind_was_built_with(judge, release, text, status):
 
 
 class TestUnlimitedFiles:
-    @pytest.mark.parametrize(
-        ("release", "kernel", "status"),
-        [
-            ('ID="ol"\nVERSION_ID="7.9"\n', None, "fail"),
-            ('ID="rhel"\nVERSION_ID="7.6"\n', None, "fail"),
-            ('ID="ol"\nVERSION_ID="8.9"\n', None, "pass"),
-            ('ID="sles"\nVERSION_ID="15.5"\n', None, "pass"),
-            # Without os-release the release follows from the kernel's version.
-            (None, "2.6.32-754.el6.x86_64", "fail"),
-            (None, "3.10.0-1160.el7.x86_64", "fail"),
-            (None, "4.18.0-553.el8_10.x86_64", "pass"),
-            (None, "5.14.0-503.11.1.el9_5.x86_64", "pass"),
-            (None, "6.12.0-1.el10uek.x86_64", "pass"),
-            (None, "2.6.39-400.x86_64", "fail"),
-        ],
+    @cases(
+        "release kernel status",
+        ('ID="ol"\nVERSION_ID="7.9"\n', None, "fail"),
+        ('ID="rhel"\nVERSION_ID="7.6"\n', None, "fail"),
+        ('ID="ol"\nVERSION_ID="8.9"\n', None, "pass"),
+        ('ID="sles"\nVERSION_ID="15.5"\n', None, "pass"),
+        # Without os-release the release follows from the kernel's version.
+        (None, "2.6.32-754.el6.x86_64", "fail"),
+        (None, "3.10.0-1160.el7.x86_64", "fail"),
+        (None, "4.18.0-553.el8_10.x86_64", "pass"),
+        (None, "5.14.0-503.11.1.el9_5.x86_64", "pass"),
+        (None, "6.12.0-1.el10uek.x86_64", "pass"),
+        (None, "2.6.39-400.x86_64", "fail"),
     )
     def test_pam_of_el7_asks_for_more_than_the_kernel_gives(self, judge, release, kernel, status):
         machine = package(with_oracle()).file(
@@ -874,20 +816,18 @@ class TestUnlimitedFiles:
 class TestSessionProcesses:
     """KillUserProcesses=yes ends an instance that was started from a session."""
 
-    @pytest.mark.parametrize(
-        ("live", "text", "group", "status"),
-        [
-            ("b true", "", SESSION, "fail"),
-            ("b false", "KillUserProcesses=yes", SESSION, "fail"),
-            ("b true", "KillUserProcesses=no", SESSION, "fail"),
-            ("b true", "", SERVICE, "warn"),
-            ("b false", "#KillUserProcesses=yes", SESSION, "pass"),
-            ("b true", "KillExcludeUsers=root oracle", SESSION, "warn"),
-            ("b true", "KillOnlyUsers=web", SESSION, "warn"),
-            ("b true", "KillOnlyUsers=web oracle", SESSION, "fail"),
-            ("b maybe", "", SESSION, "error"),
-            ("b true", "", "0::/user.slice/user-54321.slice/user@54321.service/x.scope\n", "warn"),
-        ],
+    @cases(
+        "live text group status",
+        ("b true", "", SESSION, "fail"),
+        ("b false", "KillUserProcesses=yes", SESSION, "fail"),
+        ("b true", "KillUserProcesses=no", SESSION, "fail"),
+        ("b true", "", SERVICE, "warn"),
+        ("b false", "#KillUserProcesses=yes", SESSION, "pass"),
+        ("b true", "KillExcludeUsers=root oracle", SESSION, "warn"),
+        ("b true", "KillOnlyUsers=web", SESSION, "warn"),
+        ("b true", "KillOnlyUsers=web oracle", SESSION, "fail"),
+        ("b maybe", "", SESSION, "error"),
+        ("b true", "", "0::/user.slice/user-54321.slice/user@54321.service/x.scope\n", "warn"),
     )
     def test_each(self, judge, live, text, group, status):
         machine = process(with_oracle(), "ora_pmon_A", 11, group)
@@ -904,24 +844,22 @@ class TestSockets:
     def named(self, found):
         return [found[f"{folder}: sockets_kept"].status for folder in process_limits_sockets()]
 
-    @pytest.mark.parametrize(
-        ("lines", "wanted"),
-        [
-            ("q /tmp 1777 root root 10d\nq /var/tmp 1777 root root 30d\n", ["fail", "fail"]),
-            ("q /tmp 1777 root root 10d\nx /tmp/.oracle*\n", ["fail", "pass"]),
-            ("D /tmp 1777 root root -\nd /var/tmp 1777 root root 30d\n", ["pass", "fail"]),
-            ("e /var/t* - - - 30d\n", ["fail", "fail"]),
-            ("e /var/t* - - - 30d\nx /var/tmp/.ora*\n", ["fail", "pass"]),
-            ("q /var/tmp 1777 root root 30d\nx /var/tmp/.oracle/*\n", ["fail", "pass"]),
-            ("q /var/tmp 1777 root root 30d\nx /var/tmp/.oracle/s*\n", ["fail", "fail"]),
-            # The timer ignores lines with !, which are for the boot.
-            ("q /var/tmp 1777 root root 30d\nx! /var/tmp/.oracle*\n", ["fail", "fail"]),
-            ("q! /var/tmp 1777 root root 30d\n", ["fail", "pass"]),
-            ("q %T 1777 root root 10d\nq %V 1777 root root 30d\n", ["fail", "fail"]),
-            ("q /var/tmp 1777 root root 30d\nx %V/.oracle*\n", ["fail", "pass"]),
-            # X keeps the folder and not what lies in it.
-            ("q /var/tmp 1777 root root 30d\nX /var/tmp/.oracle*\n", ["fail", "fail"]),
-        ],
+    @cases(
+        "lines wanted",
+        ("q /tmp 1777 root root 10d\nq /var/tmp 1777 root root 30d\n", ["fail", "fail"]),
+        ("q /tmp 1777 root root 10d\nx /tmp/.oracle*\n", ["fail", "pass"]),
+        ("D /tmp 1777 root root -\nd /var/tmp 1777 root root 30d\n", ["pass", "fail"]),
+        ("e /var/t* - - - 30d\n", ["fail", "fail"]),
+        ("e /var/t* - - - 30d\nx /var/tmp/.ora*\n", ["fail", "pass"]),
+        ("q /var/tmp 1777 root root 30d\nx /var/tmp/.oracle/*\n", ["fail", "pass"]),
+        ("q /var/tmp 1777 root root 30d\nx /var/tmp/.oracle/s*\n", ["fail", "fail"]),
+        # The timer ignores lines with !, which are for the boot.
+        ("q /var/tmp 1777 root root 30d\nx! /var/tmp/.oracle*\n", ["fail", "fail"]),
+        ("q! /var/tmp 1777 root root 30d\n", ["fail", "pass"]),
+        ("q %T 1777 root root 10d\nq %V 1777 root root 30d\n", ["fail", "fail"]),
+        ("q /var/tmp 1777 root root 30d\nx %V/.oracle*\n", ["fail", "pass"]),
+        # X keeps the folder and not what lies in it.
+        ("q /var/tmp 1777 root root 30d\nX /var/tmp/.oracle*\n", ["fail", "fail"]),
     )
     def test_which_lines_count(self, judge, lines, wanted):
         machine = with_oracle().file("/etc/tmpfiles.d/a.conf", lines)
@@ -934,67 +872,59 @@ class TestSockets:
         machine = with_oracle().file("/etc/tmpfiles.d/tmp.conf", "")
         assert self.named(judge(machine)) == ["pass", "pass"]
 
-    @pytest.mark.parametrize(
-        ("command", "wanted"),
-        [
-            (
-                "/usr/sbin/tmpwatch -umc -x /tmp/.X11-unix -X '/tmp/hsperf_*' 10d /tmp",
-                ["fail", "pass"],
-            ),
-            ("/usr/sbin/tmpwatch -umc -x /tmp/.oracle 10d /tmp", ["pass", "pass"]),
-            ("tmpwatch -X '/var/tmp/.ora*' 720 /tmp /var/tmp", ["fail", "pass"]),
-            ("tmpreaper --protect '.oracle/*' 7d /tmp", ["pass", "pass"]),
-            ("tmpreaper 7d /usr/tmp", ["pass", "fail"]),
-            ('tmpwatch "$flags" 30d $DIRS', ["error", "error"]),
-            ("find /tmp -type f -mtime +10 -delete", ["fail", "pass"]),
-            (
-                "nice find /tmp/ /var/tmp -xdev -type s -atime +3 -exec rm -f {} \\;",
-                ["fail", "fail"],
-            ),
-            ("find /var/tmp -mtime +5 -print0 | xargs -0 rm -f", ["pass", "fail"]),
-            ("find /tmp -type f -name '*.trc' -mtime +10 -delete", ["pass", "pass"]),
-            ("find /tmp -type f ! -path '*/.oracle/*' -mtime +10 -delete", ["pass", "pass"]),
-            ("find /tmp -name .oracle -prune -o -mtime +10 -delete", ["pass", "pass"]),
-            ("find /tmp -maxdepth 1 -type f -delete", ["pass", "pass"]),
-            ("find /tmp -maxdepth 1 -mtime +9 -exec rm -rf {} +", ["fail", "pass"]),
-            ("find /tmp -size +100M -delete", ["pass", "pass"]),
-            ("find /tmp/* -mtime +9 -delete", ["pass", "pass"]),
-            ("find /u01/app/trace $LOGS -name '*.trc' -delete", ["pass", "pass"]),
-            ("cd /var/tmp && find . -mtime +9 -delete", ["error", "error"]),
-            ("find /tmp -mtime +9 -ls", ["pass", "pass"]),
-            ("rm -rf /var/tmp/.oracle/*", ["pass", "fail"]),
-            ("rm -rf /tmp/*", ["pass", "pass"]),
-            ("# tmpwatch 10d /tmp", ["pass", "pass"]),
-            # The files in the directory have other names.
-            ("find /tmp ! -name '.oracle' -mtime +5 -delete", ["fail", "pass"]),
-            (
-                "find /tmp \\( -name .oracle -o -name .X11-unix \\) -prune -o -mtime +3"
-                " -exec rm -rf {} +",
-                ["pass", "pass"],
-            ),
-            ("find /tmp -depth -name .oracle -prune -o -type s -delete", ["fail", "pass"]),
-            ("find / -path /tmp -prune -o -path '*/.oracle/*' -delete", ["pass", "fail"]),
-            ("find /tmp -mindepth 3 -mtime +9 -delete", ["pass", "pass"]),
-            ("find /tmp -maxdepth 2 -mtime +9 -delete", ["fail", "pass"]),
-            ("find /tmp -type d -empty -delete", ["pass", "pass"]),
-            ("find /tmp -iname '*ORACLE*' -mtime +3 -exec rm -r {} \\;", ["fail", "pass"]),
-            ("find /tmp -mtime +3 -exec sh -c 'rm -f \"$1\"' _ {} \\;", ["fail", "pass"]),
-            ("find /tmp -mtime +3 | while read f; do rm -f $f; done", ["error", "pass"]),
-            ("find /var/tmp -mtime +3 | grep -v oracle | xargs rm", ["pass", "error"]),
-            (
-                "find /tmp -name .oracle -prune -o -mtime +3 -print | grep log | xargs rm",
-                ["pass", "pass"],
-            ),
-            ("find /tmp -maxdepth 1 -mtime +3 | sort | xargs rm -f", ["pass", "pass"]),
-            ("find /tmp -maxdepth 1 -mtime +3 | sort | xargs rm -rf", ["error", "pass"]),
-            ("find /tmp -regex '.*/cache.*' -delete", ["error", "pass"]),
-            ("bash -c 'find /tmp -mtime +3 -delete'", ["fail", "pass"]),
-            ('su - root -c "find /var/tmp -mtime +3 -delete"', ["pass", "fail"]),
-            ("rm -rf /tmp", ["fail", "pass"]),
-            ("rm -f /tmp", ["pass", "pass"]),
-            ("rm -rf /var/tmp/{*,.*}", ["pass", "error"]),
-            ("find /tmp " + "! " * 200 + "-name x -delete", ["error", "pass"]),
-        ],
+    @cases(
+        "command wanted",
+        ("/usr/sbin/tmpwatch -umc -x /tmp/.X11-unix -X '/tmp/hsperf_*' 10d /tmp", ["fail", "pass"]),
+        ("/usr/sbin/tmpwatch -umc -x /tmp/.oracle 10d /tmp", ["pass", "pass"]),
+        ("tmpwatch -X '/var/tmp/.ora*' 720 /tmp /var/tmp", ["fail", "pass"]),
+        ("tmpreaper --protect '.oracle/*' 7d /tmp", ["pass", "pass"]),
+        ("tmpreaper 7d /usr/tmp", ["pass", "fail"]),
+        ('tmpwatch "$flags" 30d $DIRS', ["error", "error"]),
+        ("find /tmp -type f -mtime +10 -delete", ["fail", "pass"]),
+        ("nice find /tmp/ /var/tmp -xdev -type s -atime +3 -exec rm -f {} \\;", ["fail", "fail"]),
+        ("find /var/tmp -mtime +5 -print0 | xargs -0 rm -f", ["pass", "fail"]),
+        ("find /tmp -type f -name '*.trc' -mtime +10 -delete", ["pass", "pass"]),
+        ("find /tmp -type f ! -path '*/.oracle/*' -mtime +10 -delete", ["pass", "pass"]),
+        ("find /tmp -name .oracle -prune -o -mtime +10 -delete", ["pass", "pass"]),
+        ("find /tmp -maxdepth 1 -type f -delete", ["pass", "pass"]),
+        ("find /tmp -maxdepth 1 -mtime +9 -exec rm -rf {} +", ["fail", "pass"]),
+        ("find /tmp -size +100M -delete", ["pass", "pass"]),
+        ("find /tmp/* -mtime +9 -delete", ["pass", "pass"]),
+        ("find /u01/app/trace $LOGS -name '*.trc' -delete", ["pass", "pass"]),
+        ("cd /var/tmp && find . -mtime +9 -delete", ["error", "error"]),
+        ("find /tmp -mtime +9 -ls", ["pass", "pass"]),
+        ("rm -rf /var/tmp/.oracle/*", ["pass", "fail"]),
+        ("rm -rf /tmp/*", ["pass", "pass"]),
+        ("# tmpwatch 10d /tmp", ["pass", "pass"]),
+        # The files in the directory have other names.
+        ("find /tmp ! -name '.oracle' -mtime +5 -delete", ["fail", "pass"]),
+        (
+            "find /tmp \\( -name .oracle -o -name .X11-unix \\) -prune -o -mtime +3"
+            " -exec rm -rf {} +",
+            ["pass", "pass"],
+        ),
+        ("find /tmp -depth -name .oracle -prune -o -type s -delete", ["fail", "pass"]),
+        ("find / -path /tmp -prune -o -path '*/.oracle/*' -delete", ["pass", "fail"]),
+        ("find /tmp -mindepth 3 -mtime +9 -delete", ["pass", "pass"]),
+        ("find /tmp -maxdepth 2 -mtime +9 -delete", ["fail", "pass"]),
+        ("find /tmp -type d -empty -delete", ["pass", "pass"]),
+        ("find /tmp -iname '*ORACLE*' -mtime +3 -exec rm -r {} \\;", ["fail", "pass"]),
+        ("find /tmp -mtime +3 -exec sh -c 'rm -f \"$1\"' _ {} \\;", ["fail", "pass"]),
+        ("find /tmp -mtime +3 | while read f; do rm -f $f; done", ["error", "pass"]),
+        ("find /var/tmp -mtime +3 | grep -v oracle | xargs rm", ["pass", "error"]),
+        (
+            "find /tmp -name .oracle -prune -o -mtime +3 -print | grep log | xargs rm",
+            ["pass", "pass"],
+        ),
+        ("find /tmp -maxdepth 1 -mtime +3 | sort | xargs rm -f", ["pass", "pass"]),
+        ("find /tmp -maxdepth 1 -mtime +3 | sort | xargs rm -rf", ["error", "pass"]),
+        ("find /tmp -regex '.*/cache.*' -delete", ["error", "pass"]),
+        ("bash -c 'find /tmp -mtime +3 -delete'", ["fail", "pass"]),
+        ('su - root -c "find /var/tmp -mtime +3 -delete"', ["pass", "fail"]),
+        ("rm -rf /tmp", ["fail", "pass"]),
+        ("rm -f /tmp", ["pass", "pass"]),
+        ("rm -rf /var/tmp/{*,.*}", ["pass", "error"]),
+        ("find /tmp " + "! " * 200 + "-name x -delete", ["error", "pass"]),
     )
     def test_a_cleaner_of_cron(self, judge, command, wanted):
         """An x line of tmpfiles.d is not for tmpwatch or find."""
@@ -1011,13 +941,11 @@ class TestSockets:
             for folder, status in zip(process_limits_sockets(), wanted, strict=True):
                 assert status != "fail" or path in findings[f"{folder}: sockets_kept"].why
 
-    @pytest.mark.parametrize(
-        ("tmp", "var_tmp", "wanted"),
-        [
-            ("", "", ["fail", "fail"]),
-            ("-x /tmp/.oracle", "", ["pass", "fail"]),
-            ("-x /tmp/.oracle", "-X '/var/tmp/.oracle/*'", ["pass", "pass"]),
-        ],
+    @cases(
+        "tmp var_tmp wanted",
+        ("", "", ["fail", "fail"]),
+        ("-x /tmp/.oracle", "", ["pass", "fail"]),
+        ("-x /tmp/.oracle", "-X '/var/tmp/.oracle/*'", ["pass", "pass"]),
     )
     def test_the_script_of_tmpwatch_s_package(self, judge, tmp, var_tmp, wanted):
         """tmpwatch.daily of EL 6 and 7."""
@@ -1029,9 +957,7 @@ class TestSockets:
         machine.file("/etc/cron.daily/tmpwatch", script)
         assert self.named(judge(machine)) == wanted
 
-    @pytest.mark.parametrize(
-        "line", ["$(which tmpwatch)", "`which tmpwatch`", "/usr/sbin/tmpwatch", "'tmpreaper -v'"]
-    )
+    @cases("line", "$(which tmpwatch)", "`which tmpwatch`", "/usr/sbin/tmpwatch", "'tmpreaper -v'")
     def test_a_program_in_a_variable(self, judge, line):
         """A public script: whether it reaches the sockets is not in the line of the program."""
         script = (packs.FIXTURES / "temp_cleaners/variable-tmpwatch.txt").read_text()
@@ -1040,16 +966,14 @@ class TestSockets:
         machine.file("/etc/cron.daily/clean", script.replace("$(which tmpwatch)", line))
         assert self.named(judge(machine)) == ["error", "error"]
 
-    @pytest.mark.parametrize(
-        ("loop", "wanted"),
-        [
-            ("for d in /var/tmp /u01/tmp", ["pass", "fail"]),
-            ("for d in /u01/tmp", ["pass", "pass"]),
-            ("# for d in /u01/tmp\nfor d in $DIRS", ["error", "error"]),
-            ("d=/tmp; for d in /u01/tmp", ["error", "error"]),
-            ("for d in $DIRS", ["error", "error"]),
-            ("for d in $(cat /etc/dirs)", ["error", "error"]),
-        ],
+    @cases(
+        "loop wanted",
+        ("for d in /var/tmp /u01/tmp", ["pass", "fail"]),
+        ("for d in /u01/tmp", ["pass", "pass"]),
+        ("# for d in /u01/tmp\nfor d in $DIRS", ["error", "error"]),
+        ("d=/tmp; for d in /u01/tmp", ["error", "error"]),
+        ("for d in $DIRS", ["error", "error"]),
+        ("for d in $(cat /etc/dirs)", ["error", "error"]),
     )
     def test_a_cleaner_in_a_loop(self, judge, loop, wanted):
         kept = "x /tmp/.oracle*\nx /var/tmp/.oracle*\n"
@@ -1080,18 +1004,16 @@ def process_limits_sockets():
 
 
 class TestPolicy:
-    @pytest.mark.parametrize(
-        ("changes", "problem"),
-        [
-            ({"accounts": ["root"]}, "other than root"),
-            ({"accounts": ["@dba"]}, "'@dba' must be the name of an account"),
-            ({"accounts": "oracle"}, "must be a list"),
-            ({"values": [{"name": "cpu", "soft": 1, "hard": 1}]}, "must be one of nofile"),
-            ({"values": [{"name": "nofile", "soft": 9, "hard": 8}]}, "must not be above hard"),
-            ({"values": [{"name": "nofile", "soft": "9k", "hard": 8}]}, "must be unlimited or"),
-            ({"unmanaged": ["core"]}, "'core' must be one of nofile"),
-            ({"limits_file": "/etc/passwd"}, "process_limits_limits_file must be"),
-        ],
+    @cases(
+        "changes problem",
+        ({"accounts": ["root"]}, "other than root"),
+        ({"accounts": ["@dba"]}, "'@dba' must be the name of an account"),
+        ({"accounts": "oracle"}, "must be a list"),
+        ({"values": [{"name": "cpu", "soft": 1, "hard": 1}]}, "must be one of nofile"),
+        ({"values": [{"name": "nofile", "soft": 9, "hard": 8}]}, "must not be above hard"),
+        ({"values": [{"name": "nofile", "soft": "9k", "hard": 8}]}, "must be unlimited or"),
+        ({"unmanaged": ["core"]}, "'core' must be one of nofile"),
+        ({"limits_file": "/etc/passwd"}, "process_limits_limits_file must be"),
     )
     def test_it_says_what_is_wrong(self, changes, problem):
         with pytest.raises(PolicyError, match=problem):
@@ -1101,16 +1023,14 @@ class TestPolicy:
         assert PACKAGE < DROP_IN
 
 
-@pytest.mark.parametrize(
-    ("service", "group", "says"),
-    [
-        ("MemoryMax=2G", "", ("warn", "MemoryMax=2G")),
-        ("MemoryHigh=90%", "", ("warn", "MemoryHigh=90%")),
-        ("Slice=ora.slice", "MemoryLimit=8G", ("warn", "MemoryLimit=8G")),
-        ("Slice=ora.slice", "MemoryMax=65G", ("pass", "MemoryMax=65G")),
-        ("ExecStart=/u01/bin/lsnrctl start\nMemoryMax=2G", "", None),
-        ("ExecStart=/u01/bin/srvctl start database -d A\nMemoryMax=2G", "", None),
-    ],
+@cases(
+    "service group says",
+    ("MemoryMax=2G", "", ("warn", "MemoryMax=2G")),
+    ("MemoryHigh=90%", "", ("warn", "MemoryHigh=90%")),
+    ("Slice=ora.slice", "MemoryLimit=8G", ("warn", "MemoryLimit=8G")),
+    ("Slice=ora.slice", "MemoryMax=65G", ("pass", "MemoryMax=65G")),
+    ("ExecStart=/u01/bin/lsnrctl start\nMemoryMax=2G", "", None),
+    ("ExecStart=/u01/bin/srvctl start database -d A\nMemoryMax=2G", "", None),
 )
 def test_a_limit_of_memory_that_the_next_boot_sets(service, group, says):
     host = limit_packs.with_oracle()

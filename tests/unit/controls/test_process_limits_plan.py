@@ -7,6 +7,7 @@ import packs
 import pytest
 from ansible.module_utils.hostproof.controls.hugepages import plan as hugepages_plan
 from ansible.module_utils.hostproof.controls.hugepages.control import CONTROL as hugepages
+from cases import cases
 from limit_packs import DROP_IN, HEADER, PACKAGE, after, host, judged, package, plan_of, with_oracle
 
 #: What a login of oracle lacks where nothing is set; 58 GiB of 64 may be locked
@@ -30,15 +31,12 @@ class TestChanges:
     def test_a_stock_host(self):
         plan = plan_of(with_oracle())
         (change,) = plan.changes
-        assert (change.path, change.before) == (DROP_IN, None)
-        assert change.content == HEADER + WHOLE
-        assert plan.refusals == []
-        assert "until they are restarted" in plan.pending[-1]
+        assert (change.path, change.before) == (DROP_IN, None) and change.content == HEADER + WHOLE
+        assert plan.refusals == [] and "until they are restarted" in plan.pending[-1]
 
     def test_without_oracle_nothing_is_planned(self):
         plan = plan_of(host())
-        assert plan.changes == []
-        assert "No account oracle" in plan.pending[0]
+        assert plan.changes == [] and "No account oracle" in plan.pending[0]
 
     def test_what_the_package_grants_stays_there(self):
         assert plan_of(package(with_oracle())).changes == []
@@ -58,8 +56,7 @@ class TestChanges:
 
     def test_a_missing_account_waits(self):
         plan = plan_of(with_oracle(), profile="rac_asm")
-        assert "no account grid" in plan.pending[0]
-        assert "grid" not in str(plan.changes[0].content)
+        assert "no account grid" in plan.pending[0] and "grid" not in str(plan.changes[0].content)
 
     def test_nothing_is_lowered_but_a_stack_above_the_most(self):
         machine = with_oracle().file(
@@ -69,8 +66,7 @@ class TestChanges:
         content = str(plan_of(machine).changes[0].content)
         assert "oracle soft nofile 4096\n" in content
         assert "oracle soft stack 20480\noracle" not in content.replace("hard", "")
-        assert "oracle soft stack 20480\n" in content
-        assert "oracle hard stack 32768\n" in content
+        assert "oracle soft stack 20480\n" in content and "oracle hard stack 32768\n" in content
 
     def test_unmanaged_keeps_what_an_earlier_apply_wrote(self):
         machine = with_oracle()
@@ -95,14 +91,13 @@ class TestChanges:
         assert plan_of(machine).changes[0].content == HEADER
 
 
-@pytest.mark.parametrize("first", ["hugepages", "process_limits"])
+@cases("first", "hugepages", "process_limits")
 def test_hugepages_and_this_control_do_not_undo_each_other(first):
     """Both write locked memory where nobody grants it."""
     machine = with_oracle().group("oinstall", 54321)
     after(machine, plan_of(machine))
     if first == "hugepages":
-        text = machine.files.pop(DROP_IN)
-        lines = [line for line in text.splitlines() if "memlock" in line]
+        lines = [line for line in machine.files.pop(DROP_IN).splitlines() if "memlock" in line]
         machine.file(packs.LIMITS_FILE, packs.HEADER + "\n".join(lines) + "\n")
         machine.evidence.clear()
         after(machine, plan_of(machine))
@@ -130,7 +125,7 @@ class TestRefused:
         machine.evidence.clear()
         assert reasons(machine.file(DROP_IN, "# nothing\n")) == ""
 
-    @pytest.mark.parametrize(("most", "refused"), [(65536, False), (65535, True)])
+    @cases("most refused", (65536, False), (65535, True))
     def test_more_files_than_the_kernel_lets_anybody_have(self, most, refused):
         """pam_limits then fails, and with it the login."""
         machine = with_oracle().file("/proc/sys/fs/nr_open", f"{most}\n")

@@ -7,6 +7,7 @@ from ansible.module_utils.hostproof.controls.process_limits.facts import SHOW_MA
 from ansible.module_utils.hostproof.controls.process_limits.parsers import pid_stat
 from ansible.module_utils.hostproof.controls.process_limits.probes import realtime
 from ansible.module_utils.hostproof.errors import ParseError
+from cases import cases
 from limit_packs import SERVICE, host, process, unit, with_oracle
 
 #: The kernel of packs.linux().
@@ -32,8 +33,7 @@ def running(machine, stat, argv0="ora_vktm_ORCL", pid=4711):
 
 
 def test_scheduling_of_real_processes():
-    assert pid_stat.parse(RR) == ("RR", 1)
-    assert pid_stat.parse(OTHER) == ("OTHER", 0)
+    assert pid_stat.parse(RR) == ("RR", 1) and pid_stat.parse(OTHER) == ("OTHER", 0)
     assert pid_stat.parse(RR.replace("(sleep)", "(a) b c)")) == ("RR", 1)
     with pytest.raises(ParseError, match="fields after the name"):
         pid_stat.parse("1 (sleep) S 1 1")
@@ -45,35 +45,33 @@ def test_a_kernel_without_the_option(judge):
     assert finding.in_use is None
 
 
-@pytest.mark.parametrize(
-    ("subtree", "status"),
-    [("cpuset cpu io memory pids\n", "fail"), ("cpuset io memory pids\n", "pass"), ("\n", "pass")],
+@cases(
+    "subtree status",
+    ("cpuset cpu io memory pids\n", "fail"),
+    ("cpuset io memory pids\n", "pass"),
+    ("\n", "pass"),
 )
 def test_the_cpu_controller_of_version_2(judge, subtree, status):
-    machine = with_groups(with_oracle()).file(realtime.SUBTREE, subtree)
-    finding = judge(machine)
+    finding = judge(with_groups(with_oracle()).file(realtime.SUBTREE, subtree))
     assert finding.status == status
     assert finding.running.startswith("built with CONFIG_RT_GROUP_SCHED, ")
 
 
-@pytest.mark.parametrize(("share", "status"), [("0", "fail"), ("950000", "pass"), ("x", "error")])
+@cases("share status", ("0", "fail"), ("950000", "pass"), ("x", "error"))
 def test_the_share_of_services_in_version_1(judge, share, status):
-    machine = with_groups(with_oracle()).file(realtime.SHARE, share + "\n")
-    assert judge(machine).status == status
+    assert judge(with_groups(with_oracle()).file(realtime.SHARE, share + "\n")).status == status
     assert judge(with_groups(with_oracle())).status == "pass"
 
 
-@pytest.mark.parametrize(
-    ("argv0", "stat", "status"),
-    [
-        ("ora_vktm_ORCL", RR, "pass"),
-        ("ora_vktm_ORCL", OTHER, "warn"),
-        ("asm_lms0_+ASM1", OTHER, "warn"),
-        ("/u01/app/19.3.0/grid/bin/ocssd.bin", RR, "pass"),
-        ("/u01/app/19.3.0/grid/bin/ocssd.bin", OTHER, "warn"),
-        ("ora_pmon_ORCL", OTHER, "pass"),
-        ("ora_vktm_ORCL", "4711 (oracle) S\n", "error"),
-    ],
+@cases(
+    "argv0 stat status",
+    ("ora_vktm_ORCL", RR, "pass"),
+    ("ora_vktm_ORCL", OTHER, "warn"),
+    ("asm_lms0_+ASM1", OTHER, "warn"),
+    ("/u01/app/19.3.0/grid/bin/ocssd.bin", RR, "pass"),
+    ("/u01/app/19.3.0/grid/bin/ocssd.bin", OTHER, "warn"),
+    ("ora_pmon_ORCL", OTHER, "pass"),
+    ("ora_vktm_ORCL", "4711 (oracle) S\n", "error"),
 )
 def test_processes(judge, argv0, stat, status):
     finding = judge(running(with_oracle(), stat, argv0))
@@ -92,17 +90,17 @@ def test_a_kernel_that_blocks_beside_what_runs(judge):
 
 
 def test_a_kernel_that_shows_its_options_itself(judge):
-    unknown = with_oracle().remove(CONFIG)
-    assert judge(unknown).status == "error"
+    assert judge(with_oracle().remove(CONFIG)).status == "error"
     for rc, status in ((0, "fail"), (1, "pass"), (2, "error")):
         machine = with_oracle().remove(CONFIG).file(realtime.SUBTREE, "cpu\n")
         machine.command(ZGREP, "CONFIG_RT_GROUP_SCHED=y\n" if rc == 0 else "", rc=rc)
         assert judge(machine).status == status
 
 
-@pytest.mark.parametrize(
-    ("line", "status"),
-    [("CONFIG_RT_GROUP_SCHED=y", "fail"), ("# CONFIG_RT_GROUP_SCHED is not set", "pass")],
+@cases(
+    "line status",
+    ("CONFIG_RT_GROUP_SCHED=y", "fail"),
+    ("# CONFIG_RT_GROUP_SCHED is not set", "pass"),
 )
 def test_a_host_in_image_mode_has_the_options_with_the_modules(judge, line, status):
     path = CONFIG.replace("/boot/config-", "/usr/lib/modules/") + "/config"
@@ -132,18 +130,16 @@ class TestDefaultTasks:
         shown = "" if value is None else f"DefaultTasksMax={value}\n"
         return with_oracle().command(f"systemctl show {SHOW_MANAGER}", shown)
 
-    @pytest.mark.parametrize(
-        ("value", "status"),
-        [
-            ("77144", "pass"),
-            ("infinity", "pass"),
-            ("18446744073709551615", "pass"),
-            ("16384", "pass"),
-            ("16383", "warn"),
-            ("512", "warn"),
-            ("x", "error"),
-            (None, "skip"),
-        ],
+    @cases(
+        "value status",
+        ("77144", "pass"),
+        ("infinity", "pass"),
+        ("18446744073709551615", "pass"),
+        ("16384", "pass"),
+        ("16383", "warn"),
+        ("512", "warn"),
+        ("x", "error"),
+        (None, "skip"),
     )
     def test_the_running_value(self, judge, value, status):
         finding = judge(self.manager(value))
@@ -154,14 +150,12 @@ class TestDefaultTasks:
             value if status in ("pass", "warn") else None,
         )
 
-    @pytest.mark.parametrize(
-        ("value", "status"),
-        [("512", "warn"), ("15%", "pass"), ("infinity", "pass"), ("65535", "pass")],
+    @cases(
+        "value status", ("512", "warn"), ("15%", "pass"), ("infinity", "pass"), ("65535", "pass")
     )
     def test_the_value_of_the_next_boot(self, judge, value, status):
         path = "/etc/systemd/system.conf.d/tasks.conf"
-        machine = self.manager("77144").file(path, f"[Manager]\nDefaultTasksMax={value}\n")
-        finding = judge(machine)
+        finding = judge(self.manager("77144").file(path, f"[Manager]\nDefaultTasksMax={value}\n"))
         assert (finding.status, finding.persisted) == (status, f"{value} ({path})")
         if status == "warn":
             assert finding.failing_layer == "persisted"

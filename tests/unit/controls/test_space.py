@@ -6,6 +6,7 @@ import space_packs
 from ansible.module_utils.hostproof.controls.space.facts import parse_usage
 from ansible.module_utils.hostproof.errors import ParseError, PolicyError
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from default_policies import changed_policy
 from space_packs import FSTAB, GIB, mounted, usage, with_home
 
@@ -64,11 +65,7 @@ class TestWhereItCounts:
 
 
 class TestFree:
-    @pytest.mark.parametrize(
-        ("free", "status"),
-        # /usr 25, /var 5, /etc 25, /sbin 10 and /tmp 1024 MiB on one file system.
-        [(1089 * MIB, "pass"), (1089 * MIB - 4096, "fail"), (0, "fail")],
-    )
+    @cases("free status", (1089 * MIB, "pass"), (1089 * MIB - 4096, "fail"), (0, "fail"))
     def test_the_installers_demands_are_added_up(self, judge, free, status):
         finding = judge(usage(mounted(packs.linux()), "/", free))["free", "/"]
         assert (finding.status, finding.values["wanted"]) == (status, 1089 * MIB)
@@ -84,12 +81,9 @@ class TestFree:
         assert statuses(findings, "free") == {"/": "pass", "/tmp": "pass", "/usr": "fail"}
         assert "/sbin" in findings["free", "/usr"].why
 
-    @pytest.mark.parametrize(
-        ("free", "status"), [(2 * GIB, "pass"), (2 * GIB - 4096, "warn"), (0, "fail")]
-    )
+    @cases("free status", (2 * GIB, "pass"), (2 * GIB - 4096, "warn"), (0, "fail"))
     def test_a_home_and_its_base(self, judge, free, status):
-        machine = usage(with_home(mounted(packs.linux())), "/", free)
-        finding = judge(machine, "none")["free", "/"]
+        finding = judge(usage(with_home(mounted(packs.linux())), "/", free), "none")["free", "/"]
         assert finding.status == status
         if status != "pass":
             assert "/u01/app/oracle/diag (diagnostic destination)" in finding.why
@@ -100,7 +94,7 @@ class TestFree:
             findings = judge(machine)
             assert findings["free", "/"].status == findings["inodes", "/"].status == "error"
 
-    @pytest.mark.parametrize("text", ["", "4096 1 1 1", "4096 1 2 1 1", "1 1 1 1 -1", "1 1 1 1 2"])
+    @cases("text", "", "4096 1 1 1", "4096 1 2 1 1", "1 1 1 1 -1", "1 1 1 1 2")
     def test_numbers_that_no_file_system_has(self, text):
         with pytest.raises(ParseError):
             parse_usage(text)
@@ -129,9 +123,12 @@ class TestNetwork:
 
 
 class TestInodes:
-    @pytest.mark.parametrize(
-        ("inodes", "status"),
-        [((1000, 50), "pass"), ((1000, 49), "warn"), ((1000, 0), "fail"), ((0, 0), "skip")],
+    @cases(
+        "inodes status",
+        ((1000, 50), "pass"),
+        ((1000, 49), "warn"),
+        ((1000, 0), "fail"),
+        ((0, 0), "skip"),
     )
     def test_share(self, judge, inodes, status):
         machine = usage(mounted(packs.linux()), "/", 40 * GIB, inodes)
@@ -139,16 +136,14 @@ class TestInodes:
 
 
 class TestMountOptions:
-    @pytest.mark.parametrize(
-        ("options", "line", "status"),
-        [
-            ("rw,nosuid", "tmpfs /tmp tmpfs defaults", "pass"),
-            ("rw,noexec", "tmpfs /tmp tmpfs defaults", "fail"),
-            ("rw,nosuid", "tmpfs /tmp tmpfs noexec", "warn"),
-            ("rw,nosuid", "tmpfs /tmp tmpfs users", "warn"),
-            ("rw,nosuid", "tmpfs /tmp tmpfs users,exec", "pass"),
-            ("rw,nosuid", "tmpfs /tmp tmpfs ro,rw", "pass"),
-        ],
+    @cases(
+        "options line status",
+        ("rw,nosuid", "tmpfs /tmp tmpfs defaults", "pass"),
+        ("rw,noexec", "tmpfs /tmp tmpfs defaults", "fail"),
+        ("rw,nosuid", "tmpfs /tmp tmpfs noexec", "warn"),
+        ("rw,nosuid", "tmpfs /tmp tmpfs users", "warn"),
+        ("rw,nosuid", "tmpfs /tmp tmpfs users,exec", "pass"),
+        ("rw,nosuid", "tmpfs /tmp tmpfs ro,rw", "pass"),
     )
     def test_tmp(self, judge, options, line, status):
         extra = f"31 27 0:9 / /tmp {options} - tmpfs tmpfs rw\n"
@@ -156,9 +151,7 @@ class TestMountOptions:
         finding = judge(machine)["mount_options", "/tmp"]
         assert (finding.status, finding.running) == (status, options)
 
-    @pytest.mark.parametrize(
-        ("options", "status"), [("rw", "pass"), ("rw,nosuid", "fail"), ("rw,noexec", "fail")]
-    )
+    @cases("options status", ("rw", "pass"), ("rw,nosuid", "fail"), ("rw,noexec", "fail"))
     def test_home(self, judge, options, status):
         extra = f"31 27 254:2 / /u01 {options} - xfs /dev/vdc rw\n"
         machine = usage(with_home(mounted(packs.linux(), extra)), "/u01", 10 * GIB)
@@ -205,20 +198,18 @@ class TestMountedAtBoot:
         mounts = extra + self.EXTRA
         return usage(with_home(mounted(packs.linux(), mounts, FSTAB + line)), "/u01", 9 * GIB)
 
-    @pytest.mark.parametrize(
-        ("line", "status"),
-        [
-            ("/dev/vdc /u01 xfs defaults 0 0\n", "pass"),
-            ("/dev/vdc /u01 xfs\n", "pass"),
-            ("/dev/vdc /u01 xfs noauto 0 0\n", "fail"),
-            ("/dev/vdc /u01/ xfs rw,noauto,nofail 0 0\n", "fail"),
-            ("/dev/vdc /u01 xfs noauto,x-systemd.automount 0 0\n", "pass"),
-            ("/dev/vdc /u01 xfs noauto,auto 0 0\n", "pass"),
-            ("/dev/vdc /u01 xfs auto,noauto 0 0\n", "fail"),
-            ("", "fail"),
-            ("#/dev/vdc /u01 xfs defaults 0 0\n", "fail"),
-            ("/dev/vdc /u02 xfs defaults 0 0\n", "fail"),
-        ],
+    @cases(
+        "line status",
+        ("/dev/vdc /u01 xfs defaults 0 0\n", "pass"),
+        ("/dev/vdc /u01 xfs\n", "pass"),
+        ("/dev/vdc /u01 xfs noauto 0 0\n", "fail"),
+        ("/dev/vdc /u01/ xfs rw,noauto,nofail 0 0\n", "fail"),
+        ("/dev/vdc /u01 xfs noauto,x-systemd.automount 0 0\n", "pass"),
+        ("/dev/vdc /u01 xfs noauto,auto 0 0\n", "pass"),
+        ("/dev/vdc /u01 xfs auto,noauto 0 0\n", "fail"),
+        ("", "fail"),
+        ("#/dev/vdc /u01 xfs defaults 0 0\n", "fail"),
+        ("/dev/vdc /u02 xfs defaults 0 0\n", "fail"),
     )
     def test_fstab(self, judge, line, status):
         finding = judge(self.machine(line), "none")["mounted_at_boot", "/u01"]
@@ -230,18 +221,16 @@ class TestMountedAtBoot:
             )
             assert wanted in finding.fix
 
-    @pytest.mark.parametrize(
-        ("unit", "state", "status"),
-        [
-            ("u01.mount", "enabled", "pass"),
-            ("u01.automount", "enabled", "pass"),
-            ("u01.mount", "disabled", "fail"),
-            ("u01.mount", "masked", "fail"),
-            # Another unit can start these, and other generators than that of fstab make units.
-            ("u01.mount", "generated", "error"),
-            ("u01.mount", "static", "error"),
-            ("u01.mount", "enabled-runtime", "fail"),
-        ],
+    @cases(
+        "unit state status",
+        ("u01.mount", "enabled", "pass"),
+        ("u01.automount", "enabled", "pass"),
+        ("u01.mount", "disabled", "fail"),
+        ("u01.mount", "masked", "fail"),
+        # Another unit can start these, and other generators than that of fstab make units.
+        ("u01.mount", "generated", "error"),
+        ("u01.mount", "static", "error"),
+        ("u01.mount", "enabled-runtime", "fail"),
     )
     def test_units(self, judge, unit, state, status):
         machine = self.machine("").command(f"systemctl is-enabled {unit}", state + "\n")
@@ -264,15 +253,13 @@ class TestMountedAtBoot:
             }
         assert judge(machine, "none")["mounted_at_boot", "/u01"].status == "fail"
 
-    @pytest.mark.parametrize(
-        ("source", "states", "status"),
-        [
-            ("/etc/auto.u01", {"autofs.service": "enabled"}, "pass"),
-            ("/etc/auto.u01", {"autofs.service": "disabled"}, "fail"),
-            # An automount that was started by an administrator.
-            ("systemd-1", {"autofs.service": "enabled"}, "fail"),
-            ("systemd-1", {"u01.automount": "enabled"}, "pass"),
-        ],
+    @cases(
+        "source states status",
+        ("/etc/auto.u01", {"autofs.service": "enabled"}, "pass"),
+        ("/etc/auto.u01", {"autofs.service": "disabled"}, "fail"),
+        # An automount that was started by an administrator.
+        ("systemd-1", {"autofs.service": "enabled"}, "fail"),
+        ("systemd-1", {"u01.automount": "enabled"}, "pass"),
     )
     def test_an_automounter(self, judge, source, states, status):
         """The kernel shows the automount and, above it, the file system that it mounted."""
@@ -284,7 +271,7 @@ class TestMountedAtBoot:
             machine.command(f"systemctl is-enabled {unit}", state + "\n")
         assert judge(machine, "none")["mounted_at_boot", "/u01"].status == status
 
-    @pytest.mark.parametrize("line", ["/dev/vdc /u01 xfs defaults 0 0\n", ""])
+    @cases("line", "/dev/vdc /u01 xfs defaults 0 0\n", "")
     def test_a_masked_unit_mounts_nothing(self, judge, line):
         machine = self.machine(line).file("/dev/null", "")
         machine.link("/etc/systemd/system/u01.mount", "/dev/null")
@@ -305,29 +292,27 @@ class TestMountedAtBoot:
 
 
 class TestShm:
-    @pytest.mark.parametrize(
-        ("mount", "line", "status", "fix", "commands"),
-        [
-            ("rw,nosuid - tmpfs tmpfs rw", "", "pass", "", ()),
-            (
-                *("rw,noexec - tmpfs shm rw", "", "warn", "find what mounts it with noexec"),
-                ("mount -o remount,exec /dev/shm",),
-            ),
-            (
-                *("rw - tmpfs tmpfs rw", "tmpfs /dev/shm tmpfs noexec\n", "warn"),
-                *("remove noexec from the line of /dev/shm in /etc/fstab", ()),
-            ),
-            (
-                *("rw,noexec - tmpfs tmpfs rw", "tmpfs /dev/shm tmpfs noexec\n", "warn"),
-                *("remove noexec from the line", ("mount -o remount,exec /dev/shm",)),
-            ),
-            (
-                *("ro - tmpfs tmpfs rw", "", "fail", "find what mounts it with ro"),
-                ("mount -o remount,rw /dev/shm",),
-            ),
-            # A second mount would hide the memory of instances that run.
-            ("rw - ext4 /dev/vdb rw", "", "fail", "mount a tmpfs at /dev/shm while no", ()),
-        ],
+    @cases(
+        "mount line status fix commands",
+        ("rw,nosuid - tmpfs tmpfs rw", "", "pass", "", ()),
+        (
+            *("rw,noexec - tmpfs shm rw", "", "warn", "find what mounts it with noexec"),
+            ("mount -o remount,exec /dev/shm",),
+        ),
+        (
+            *("rw - tmpfs tmpfs rw", "tmpfs /dev/shm tmpfs noexec\n", "warn"),
+            *("remove noexec from the line of /dev/shm in /etc/fstab", ()),
+        ),
+        (
+            *("rw,noexec - tmpfs tmpfs rw", "tmpfs /dev/shm tmpfs noexec\n", "warn"),
+            *("remove noexec from the line", ("mount -o remount,exec /dev/shm",)),
+        ),
+        (
+            *("ro - tmpfs tmpfs rw", "", "fail", "find what mounts it with ro"),
+            ("mount -o remount,rw /dev/shm",),
+        ),
+        # A second mount would hide the memory of instances that run.
+        ("rw - ext4 /dev/vdb rw", "", "fail", "mount a tmpfs at /dev/shm while no", ()),
     )
     def test_mount(self, judge, mount, line, status, fix, commands):
         machine = mounted(packs.linux(), fstab=FSTAB + line)
@@ -345,16 +330,14 @@ class TestShm:
 
 
 class TestProcAndBoot:
-    @pytest.mark.parametrize(
-        ("option", "line", "status"),
-        [
-            ("rw", "", "pass"),
-            ("rw,hidepid=0", "", "pass"),
-            ("rw,hidepid=2", "", "fail"),
-            ("rw,hidepid=invisible", "", "fail"),
-            ("rw,gid=54321,hidepid=2", "", "warn"),
-            ("rw", "proc /proc proc hidepid=2\n", "warn"),
-        ],
+    @cases(
+        "option line status",
+        ("rw", "", "pass"),
+        ("rw,hidepid=0", "", "pass"),
+        ("rw,hidepid=2", "", "fail"),
+        ("rw,hidepid=invisible", "", "fail"),
+        ("rw,gid=54321,hidepid=2", "", "warn"),
+        ("rw", "proc /proc proc hidepid=2\n", "warn"),
     )
     def test_hidepid(self, judge, option, line, status):
         machine = mounted(packs.linux(), fstab=FSTAB + line)
@@ -368,8 +351,7 @@ class TestProcAndBoot:
     def test_boot(self, judge):
         line = "/dev/vdd /boot xfs defaults\n"
         assert judge(mounted(packs.linux()))["boot", ""].status == "skip"
-        findings = judge(mounted(packs.linux(), fstab=FSTAB + line))
-        assert findings["boot", ""].status == "warn"
+        assert judge(mounted(packs.linux(), fstab=FSTAB + line))["boot", ""].status == "warn"
         extra = "32 27 254:9 / /boot rw - xfs /dev/vdd rw\n"
         assert judge(mounted(packs.linux(), extra, FSTAB + line))["boot", ""].status == "pass"
         machine = mounted(packs.linux(), fstab=FSTAB + "/dev/vdd /boot xfs noauto\n")
@@ -383,17 +365,15 @@ class TestProcAndBoot:
 
 
 class TestFolders:
-    @pytest.mark.parametrize(
-        ("path", "mode", "status"),
-        [
-            ("/tmp", 0o1777, "pass"),
-            ("/tmp", 0o777, "fail"),
-            ("/var/tmp", 0o1770, "fail"),
-            ("/dev/shm", 0o755, "fail"),
-            ("/var", 0o755, "pass"),
-            ("/var", 0o775, "fail"),
-            ("/var", 0o700, "fail"),
-        ],
+    @cases(
+        "path mode status",
+        ("/tmp", 0o1777, "pass"),
+        ("/tmp", 0o777, "fail"),
+        ("/var/tmp", 0o1770, "fail"),
+        ("/dev/shm", 0o755, "fail"),
+        ("/var", 0o755, "pass"),
+        ("/var", 0o775, "fail"),
+        ("/var", 0o700, "fail"),
     )
     def test_modes(self, judge, path, mode, status):
         machine = mounted(packs.linux())
@@ -405,12 +385,9 @@ class TestFolders:
             assert [line.split()[0] for line in finding.commands] == ["chmod"]
 
     def test_a_folder_that_is_not_there(self, judge):
-        machine = mounted(packs.linux()).remove("/var/tmp")
-        finding = judge(machine)["directories", "/var/tmp"]
-        assert (finding.status, finding.fix) == (
-            "fail",
-            "create the directory /var/tmp with owner root and mode 1777",
-        )
+        finding = judge(mounted(packs.linux()).remove("/var/tmp"))["directories", "/var/tmp"]
+        assert finding.status == "fail"
+        assert finding.fix == "create the directory /var/tmp with owner root and mode 1777"
 
 
 def test_a_planned_path_that_cannot_be_used():
@@ -427,7 +404,7 @@ SUBVOLUMES = """\
 """
 
 
-@pytest.mark.parametrize(("free", "status"), [(1089 * MIB, "pass"), (1089 * MIB - 4096, "fail")])
+@cases("free status", (1089 * MIB, "pass"), (1089 * MIB - 4096, "fail"))
 def test_mounts_of_one_device_share_its_space(judge, free, status):
     machine = mounted(packs.linux(), SUBVOLUMES)
     for path in ("/", "/tmp", "/var"):
@@ -435,14 +412,10 @@ def test_mounts_of_one_device_share_its_space(judge, free, status):
     findings = judge(machine)
     assert statuses(findings, "free") == dict.fromkeys(("/", "/tmp", "/var"), status)
     assert findings["free", "/tmp"].values["wanted"] == 1089 * MIB
-    assert findings["tmp", ""].status == "warn"
-    assert statuses(findings, "inodes")["/tmp"] == "skip"
+    assert findings["tmp", ""].status == "warn" and statuses(findings, "inodes")["/tmp"] == "skip"
 
 
-@pytest.mark.parametrize(
-    ("options", "status"),
-    [("hidepid=2,hidepid=0", "pass"), ("hidepid=0,hidepid=invisible", "warn")],
-)
+@cases("options status", ("hidepid=2,hidepid=0", "pass"), ("hidepid=0,hidepid=invisible", "warn"))
 def test_the_last_hidepid_of_a_line_counts(judge, options, status):
     machine = mounted(packs.linux(), "", f"{FSTAB}proc /proc proc {options} 0 0\n")
     assert judge(machine)["hidepid", ""].status == status
@@ -468,15 +441,13 @@ def test_tmp_is_a_link_to_another_file_system(judge):
     assert judge(machine)["tmp", ""].status == "pass"
 
 
-@pytest.mark.parametrize(
-    ("line", "is_masked", "status", "fix"),
-    [
-        ("tmpfs /tmp tmpfs defaults 0 0\n", False, "pass", ""),
-        ("tmpfs /tmp tmpfs noauto 0 0\n", False, "warn", "remove noauto from the line of /tmp"),
-        ("tmpfs /tmp tmpfs defaults 0 0\n", True, "warn", "unmask tmp.mount"),
-        ("", True, "warn", "unmask tmp.mount"),
-        ("", False, "warn", "put"),
-    ],
+@cases(
+    "line is_masked status fix",
+    ("tmpfs /tmp tmpfs defaults 0 0\n", False, "pass", ""),
+    ("tmpfs /tmp tmpfs noauto 0 0\n", False, "warn", "remove noauto from the line of /tmp"),
+    ("tmpfs /tmp tmpfs defaults 0 0\n", True, "warn", "unmask tmp.mount"),
+    ("", True, "warn", "unmask tmp.mount"),
+    ("", False, "warn", "put"),
 )
 def test_what_mounts_tmp_at_boot(judge, line, is_masked, status, fix):
     extra = "40 27 0:44 / /tmp rw - tmpfs tmpfs rw\n"

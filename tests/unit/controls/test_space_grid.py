@@ -8,6 +8,7 @@ import packs
 import pytest
 from ansible.module_utils.hostproof.controls.space import facts
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from default_policies import changed_policy
 from space_packs import mounted
 from test_space_oracle import with_grid
@@ -56,18 +57,16 @@ class TestGridFiles:
         finding = judge(installed(), "grid_files")
         assert (finding.status, finding.persisted) == ("pass", "5 files and directories")
 
-    @pytest.mark.parametrize(
-        ("path", "mode", "uid", "status"),
-        [
-            (WALLET, 0o640, GRID, "pass"),
-            (WALLET, 0o600, 0, "pass"),
-            (WALLET, 0o644, GRID, "warn"),
-            (WALLET, 0o602, GRID, "fail"),
-            (WALLET, 0o600, 1000, "fail"),
-            (PROFILE, 0o646, GRID, "fail"),
-            (f"{ADR}/trace", 0o777, GRID, "fail"),
-            (ADR, 0o775, 1000, "fail"),
-        ],
+    @cases(
+        "path mode uid status",
+        (WALLET, 0o640, GRID, "pass"),
+        (WALLET, 0o600, 0, "pass"),
+        (WALLET, 0o644, GRID, "warn"),
+        (WALLET, 0o602, GRID, "fail"),
+        (WALLET, 0o600, 1000, "fail"),
+        (PROFILE, 0o646, GRID, "fail"),
+        (f"{ADR}/trace", 0o777, GRID, "fail"),
+        (ADR, 0o775, 1000, "fail"),
     )
     def test_owner_and_mode(self, judge, path, mode, uid, status):
         finding = judge(owned(installed(), path, mode, uid), "grid_files")
@@ -81,8 +80,7 @@ class TestGridFiles:
 
     def test_unknown(self, judge):
         assert judge(installed().deny(WALLET), "grid_files").status == "error"
-        worse = owned(installed().deny(WALLET), PROFILE, 0o666)
-        assert judge(worse, "grid_files").status == "fail"
+        assert judge(owned(installed().deny(WALLET), PROFILE, 0o666), "grid_files").status == "fail"
         assert judge(installed().deny(HOME), "grid_files").status == "error"
 
     def test_a_home_on_a_network_file_system_is_not_touched(self, judge):
@@ -92,7 +90,7 @@ class TestGridFiles:
 
 
 class TestContentOfScripts:
-    @pytest.mark.parametrize(("rc", "status"), [(0, "pass"), (1, "fail"), (2, "error")])
+    @cases("rc status", (0, "pass"), (1, "fail"), (2, "error"))
     def test_compared_with_the_home(self, judge, rc, status):
         machine = with_grid().file(SHIPPED, "#!/bin/sh\n")
         finding = judge(machine.command(f"cmp -s {SCRIPT} {SHIPPED}", "", rc), "grid_startup")
@@ -116,27 +114,23 @@ class TestContentOfScripts:
 class TestPlanned:
     PLAN = [{"path": "/u01/app/oracle", "free": "1G"}]
 
-    @pytest.mark.parametrize(
-        ("path", "mode", "uid", "gid", "status"),
-        [
-            ("/u01/app/oracle", 0o775, 54321, 54321, "pass"),
-            ("/u01/app/oracle", 0o775, 0, 54321, "pass"),
-            ("/u01/app/oracle", 0o755, 0, 54321, "fail"),
-            ("/u01/app/oracle", 0o775, 0, 0, "fail"),
-            ("/u01/app/oracle", 0o555, 54321, 54321, "fail"),
-            ("/u01/app", 0o775, 54321, 54321, "pass"),
-            ("/u01/app", 0o755, 0, 0, "warn"),
-            ("/u01", 0o755, 0, 0, "warn"),
-        ],
+    @cases(
+        "path mode uid gid status",
+        ("/u01/app/oracle", 0o775, 54321, 54321, "pass"),
+        ("/u01/app/oracle", 0o775, 0, 54321, "pass"),
+        ("/u01/app/oracle", 0o755, 0, 54321, "fail"),
+        ("/u01/app/oracle", 0o775, 0, 0, "fail"),
+        ("/u01/app/oracle", 0o555, 54321, 54321, "fail"),
+        ("/u01/app", 0o775, 54321, 54321, "pass"),
+        ("/u01/app", 0o755, 0, 0, "warn"),
+        ("/u01", 0o755, 0, 0, "warn"),
     )
     def test_the_path_or_what_is_above_it(self, judge, path, mode, uid, gid, status):
         machine = owned(mounted(packs.linux()), path, mode, uid)
         machine.gids[path] = gid
         finding = judge(machine, "planned", planned=self.PLAN)
-        assert (finding.status, finding.persisted) == (
-            status,
-            f"{path} has uid {uid}, gid {gid} and mode {mode:04o}",
-        )
+        assert finding.status == status
+        assert finding.persisted == f"{path} has uid {uid}, gid {gid} and mode {mode:04o}"
         assert finding.commands == (("mkdir -p /u01/app/oracle",) if status == "warn" else ())
 
     def test_nothing_is_planned(self, judge):

@@ -5,6 +5,7 @@ import packs
 import pytest
 from ansible.module_utils.hostproof.controls.space import facts
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from default_policies import changed_policy
 from space_packs import mounted, usage, with_home
 
@@ -28,12 +29,10 @@ def judge(validate_finding):
 
 
 class TestOradism:
-    @pytest.mark.parametrize(
-        ("uid", "mode", "status"),
-        [
-            *((0, 0o4750, "pass"), (0, 0o4755, "pass"), (0, 0o750, "fail")),
-            *((54321, 0o4750, "fail"), (0, 0o4757, "fail"), (0, 0o4640, "fail")),
-        ],
+    @cases(
+        "uid mode status",
+        *((0, 0o4750, "pass"), (0, 0o4755, "pass"), (0, 0o750, "fail")),
+        *((54321, 0o4750, "fail"), (0, 0o4757, "fail"), (0, 0o4640, "fail")),
     )
     def test_owner_and_mode(self, judge, uid, mode, status):
         machine = with_home(mounted(packs.linux())).file(ORADISM, "", mode)
@@ -45,14 +44,12 @@ class TestOradism:
         assert judge(with_home(mounted(packs.linux())), "oradism").status == "skip"
         assert judge(mounted(packs.linux()), "oradism").status == "skip"
 
-    @pytest.mark.parametrize(
-        ("answer", "code", "status"),
-        [
-            ("0 4750\n", 0, "pass"),
-            ("0 750\n", 0, "fail"),
-            ("", 124, "error"),
-            ("0 9x\n", 0, "error"),
-        ],
+    @cases(
+        "answer code status",
+        ("0 4750\n", 0, "pass"),
+        ("0 750\n", 0, "fail"),
+        ("", 124, "error"),
+        ("0 9x\n", 0, "error"),
     )
     def test_a_network_file_system_is_read_by_a_command(self, judge, answer, code, status):
         machine = with_home(mounted(packs.linux(), NFS)).command(STAT, answer, code)
@@ -66,7 +63,7 @@ class TestSockets:
         assert judge(mounted(packs.linux()), "sockets").status == "pass"
         assert judge(mounted(packs.linux()).folder(SOCKETS), "sockets").status == "pass"
 
-    @pytest.mark.parametrize(("there", "status"), [(False, "pass"), (True, "error")])
+    @cases("there status", (False, "pass"), (True, "error"))
     def test_a_directory_that_any_account_could_create(self, judge, there, status):
         machine = mounted(packs.linux()).folder("/var/tmp", *[SOCKETS] * there)
         machine.refused[f"dir:{SOCKETS}"] = "any account may create it"
@@ -137,8 +134,7 @@ def starting(parameters: dict[str, str], spfile: bool = True, fra_free: int = 0)
     machine.command(f"stat -L -c %U {packs.HOME}/bin/sqlplus", "oracle\n")
     stored = tuple(("*", name, value) for name, value in parameters.items())
     for path in ("/fra", "/fra/ORCL", "/fra/diag", "/link"):
-        target = path.replace("/link", "/fra/audit")
-        machine.command(f"readlink -m -- {path}", target + "\n")
+        machine.command(f"readlink -m -- {path}", path.replace("/link", "/fra/audit") + "\n")
     if spfile:
         return machine.file(f"{packs.HOME}/dbs/spfileORCL.ora", oracle_packs.spfile_text(stored))
     text = "".join(f"*.{name}={value}\n" for _all, name, value in stored)
@@ -154,23 +150,21 @@ def places(machine: packs.Machine) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(
-    ("parameters", "status"),
-    [
-        ({"db_recovery_file_dest": "/fra"}, "fail"),
-        ({"diagnostic_dest": "/fra"}, "fail"),
-        ({"audit_file_dest": "/link"}, "fail"),
-        ({"log_archive_dest_1": "LOCATION=/fra/@ MANDATORY"}, "fail"),
-        ({"log_archive_dest_3": "location=/fra/ORCL/", "log_archive_dest_state_3": "defer"}, None),
-        ({"log_archive_dest_2": "SERVICE=standby LGWR"}, None),
-        ({"log_archive_dest_1": "LOCATION=USE_DB_RECOVERY_FILE_DEST"}, None),
-        ({"db_recovery_file_dest": "+FRA", "audit_file_dest": "?/rdbms/audit"}, None),
-        ({"sga_target": "1G"}, None),
-        ({"audit_file_dest": "$ORACLE_BASE/adump"}, "error"),
-        ({"diagnostic_dest": "/fra/../etc"}, "error"),
-    ],
+@cases(
+    "parameters status",
+    ({"db_recovery_file_dest": "/fra"}, "fail"),
+    ({"diagnostic_dest": "/fra"}, "fail"),
+    ({"audit_file_dest": "/link"}, "fail"),
+    ({"log_archive_dest_1": "LOCATION=/fra/@ MANDATORY"}, "fail"),
+    ({"log_archive_dest_3": "location=/fra/ORCL/", "log_archive_dest_state_3": "defer"}, None),
+    ({"log_archive_dest_2": "SERVICE=standby LGWR"}, None),
+    ({"log_archive_dest_1": "LOCATION=USE_DB_RECOVERY_FILE_DEST"}, None),
+    ({"db_recovery_file_dest": "+FRA", "audit_file_dest": "?/rdbms/audit"}, None),
+    ({"sga_target": "1G"}, None),
+    ({"audit_file_dest": "$ORACLE_BASE/adump"}, "error"),
+    ({"diagnostic_dest": "/fra/../etc"}, "error"),
 )
-@pytest.mark.parametrize("spfile", [True, False])
+@cases("spfile", True, False)
 def test_the_destinations_of_the_next_start(parameters, status, spfile):
     machine = starting({name: f"'{value}'" for name, value in parameters.items()}, spfile)
     machine.command(f"readlink -m -- {packs.HOME}/rdbms/audit", f"{packs.HOME}/rdbms/audit\n")
@@ -184,8 +178,7 @@ def test_a_destination_that_is_mounted_by_nobody_at_boot_or_is_read_only():
     machine = starting({"audit_file_dest": "/link"}, fra_free=50 << 30)
     findings = audit.judge_host(machine, {"space": changed_policy("space")})
     found = {item.check: item.status for item in findings if item.title.startswith("/fra: ")}
-    assert found["space.free"] == "pass"
-    assert found["space.mounted_at_boot"] == "fail"
+    assert found["space.free"] == "pass" and found["space.mounted_at_boot"] == "fail"
 
 
 def test_an_spfile_in_asm_and_one_that_may_not_be_read_are_not_known():

@@ -200,8 +200,7 @@ def value_of(place: Place) -> str:
 def test_the_health_is_read(part: storage_definitions.Part, key: str):
     oid = part.oid + ROW if part.oid.endswith(".") else part.oid
     rows = {oid: ("2" if re.match(r"-?\d+\Z", key) else "4", key)}
-    host = Filers().agent(ADDRESS, Agent(rows))
-    (health,) = storage_health.read_parts(host, TARGET, [part])
+    (health,) = storage_health.read_parts(Filers().agent(ADDRESS, Agent(rows)), TARGET, [part])
     assert key in str(health), health
 
 

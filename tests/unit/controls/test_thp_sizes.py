@@ -2,6 +2,7 @@
 
 import packs
 import pytest
+from cases import cases
 from packs import Machine, hugepages_policy
 
 FOLDER = "/sys/kernel/mm/transparent_hugepage"
@@ -41,22 +42,20 @@ def test_a_size_that_is_on_now(judge):
     assert "hugepages-2048kB" in finding.why
 
 
-@pytest.mark.parametrize(
-    ("value", "status"),
-    [
-        ("2M:always", "fail"),
-        ("64K-4M:always", "fail"),
-        ("16K,2048K:always;64K:never", "fail"),
-        ("2M:always;1M-2M:inherit", "pass"),
-        ("2m:always", "fail"),
-        ("2097152:always", "fail"),
-        ("0x200000:always", "fail"),
-        ("0X800k:always", "fail"),
-        ("64K:always", "pass"),
-        ("0x2:always", "pass"),
-        ("2T:always", "pass"),
-        ("always", "pass"),
-    ],
+@cases(
+    "value status",
+    ("2M:always", "fail"),
+    ("64K-4M:always", "fail"),
+    ("16K,2048K:always;64K:never", "fail"),
+    ("2M:always;1M-2M:inherit", "pass"),
+    ("2m:always", "fail"),
+    ("2097152:always", "fail"),
+    ("0x200000:always", "fail"),
+    ("0X800k:always", "fail"),
+    ("64K:always", "pass"),
+    ("0x2:always", "pass"),
+    ("2T:always", "pass"),
+    ("always", "pass"),
 )
 def test_a_size_that_the_kernel_command_line_sets(judge, value, status):
     assert judge(host(cmdline=f"ro thp_anon={value}")).status == status
@@ -67,8 +66,7 @@ def test_the_kernel_takes_a_hyphen_for_an_underscore(judge):
 
 
 def test_a_size_that_tmpfiles_sets(judge):
-    machine = host().file("/etc/tmpfiles.d/size.conf", f"w {SIZE} - - - - always\n")
-    finding = judge(machine)
+    finding = judge(host().file("/etc/tmpfiles.d/size.conf", f"w {SIZE} - - - - always\n"))
     assert (finding.status, finding.failing_layer) == ("fail", "persisted")
     assert "/etc/tmpfiles.d/size.conf:1" in finding.why
 

@@ -21,17 +21,8 @@ from ansible.module_utils.hostproof.controls.time_sync.facts import (
 )
 from ansible.module_utils.hostproof.errors import Denied
 from ansible.module_utils.hostproof.evaluate.finding import Finding
-from clock_packs import (
-    CONF,
-    DEBIAN,
-    FIXTURES,
-    FOLDER,
-    answers,
-    bare,
-    daemon,
-    shown,
-    with_chrony,
-)
+from cases import cases
+from clock_packs import CONF, DEBIAN, FIXTURES, FOLDER, answers, bare, daemon, shown, with_chrony
 from default_policies import changed_policy
 from kernel_packs import with_home
 
@@ -89,10 +80,8 @@ class TestForWhom:
         assert {finding.status for finding in judge(machine, **RAC).values()} == {"skip"}
 
     def test_a_stock_debian_that_is_in_time(self, judge):
-        findings = judge(with_chrony(), **RAC)
-        statuses = {name: finding.status for name, finding in findings.items()}
-        assert statuses.pop("ctss") == "skip"
-        assert set(statuses.values()) == {"pass"}
+        statuses = {name: finding.status for name, finding in judge(with_chrony(), **RAC).items()}
+        assert statuses.pop("ctss") == "skip" and set(statuses.values()) == {"pass"}
 
     def test_a_record_says_the_same(self, judge):
         machine = with_clusterware(with_chrony(), OBSERVER)
@@ -104,15 +93,12 @@ class TestForWhom:
 
 class TestOneDaemon:
     def test_none(self, judge):
-        machine = bare().command(" ".join(SHOW), shown())
-        finding = judge(machine, **SINGLE)["one_daemon"]
+        finding = judge(bare().command(" ".join(SHOW), shown()), **SINGLE)["one_daemon"]
         assert (finding.status, finding.running) == ("fail", "none")
         assert "start it while neither Clusterware nor a database runs here" in finding.fix
         assert finding.commands == ()
 
-    @pytest.mark.parametrize(
-        ("said", "status"), [("CRS-4700 ... in Observer mode.", "fail"), ("CRS-4639", "error")]
-    )
+    @cases("said status", ("CRS-4700 ... in Observer mode.", "fail"), ("CRS-4639", "error"))
     def test_none_where_clusterware_may_keep_the_clocks_alike(self, judge, said, status):
         machine = with_clusterware(bare().command(" ".join(SHOW), shown()), said)
         assert judge(machine, **SINGLE)["one_daemon"].status == status
@@ -124,24 +110,18 @@ class TestOneDaemon:
         assert "chronyd and systemd-timesyncd set the clock at once" in findings["one_daemon"].why
         assert findings["sources"].status == findings["offset"].status == "skip"
 
-    @pytest.mark.parametrize(
-        ("units", "status", "says"),
-        [
-            ({"chrony": "enabled /usr/sbin/chronyd"}, "pass", None),
-            ({"chrony": "disabled /usr/sbin/chronyd"}, "fail", "the next reboot starts none"),
-            ({"chrony": "linked /usr/sbin/chronyd"}, "fail", "the next reboot starts none"),
-            (
-                {"chrony": "enabled-runtime /usr/sbin/chronyd"},
-                "fail",
-                "the next reboot starts none",
-            ),
-            ({"ntpd": "enabled /usr/sbin/ntpd"}, "fail", "the next reboot starts ntpd"),
-            (
-                {"chrony": "enabled /usr/sbin/chronyd", "systemd_timesyncd": "enabled /x"},
-                "fail",
-                "The next reboot starts chronyd and systemd-timesyncd.",
-            ),
-        ],
+    @cases(
+        "units status says",
+        ({"chrony": "enabled /usr/sbin/chronyd"}, "pass", None),
+        ({"chrony": "disabled /usr/sbin/chronyd"}, "fail", "the next reboot starts none"),
+        ({"chrony": "linked /usr/sbin/chronyd"}, "fail", "the next reboot starts none"),
+        ({"chrony": "enabled-runtime /usr/sbin/chronyd"}, "fail", "the next reboot starts none"),
+        ({"ntpd": "enabled /usr/sbin/ntpd"}, "fail", "the next reboot starts ntpd"),
+        (
+            {"chrony": "enabled /usr/sbin/chronyd", "systemd_timesyncd": "enabled /x"},
+            "fail",
+            "The next reboot starts chronyd and systemd-timesyncd.",
+        ),
     )
     def test_the_next_boot(self, judge, units, status, says):
         machine = with_chrony().command(" ".join(SHOW), shown(**units))
@@ -179,17 +159,15 @@ class TestOneDaemon:
         machine = daemon(with_chrony(), "/usr/sbin/phc2sys -a -r", pid=702)
         assert judge(machine, **SINGLE)["one_daemon"].running == "chronyd, ptp"
 
-    @pytest.mark.parametrize(
-        ("units", "status"),
-        [
-            # chronyd has the card as a source (refclock PHC, or SHM by phc2sys).
-            ({"ptp4l": "/usr/sbin/ptp4l -f /etc/ptp4l.conf -i eth0"}, "pass"),
-            ({"phc2sys": "/usr/sbin/phc2sys -a -r -E ntpshm"}, "pass"),
-            ({"phc2sys": "/usr/sbin/phc2sys -a -r -Entpshm"}, "pass"),
-            ({"phc2sys": "/usr/sbin/phc2sys -a -r"}, "fail"),
-            ({"ptp4l": "/usr/sbin/ptp4l -S -i eth0"}, "fail"),
-            ({"ptp4l": ""}, "fail"),
-        ],
+    @cases(
+        "units status",
+        # chronyd has the card as a source (refclock PHC, or SHM by phc2sys).
+        ({"ptp4l": "/usr/sbin/ptp4l -f /etc/ptp4l.conf -i eth0"}, "pass"),
+        ({"phc2sys": "/usr/sbin/phc2sys -a -r -E ntpshm"}, "pass"),
+        ({"phc2sys": "/usr/sbin/phc2sys -a -r -Entpshm"}, "pass"),
+        ({"phc2sys": "/usr/sbin/phc2sys -a -r"}, "fail"),
+        ({"ptp4l": "/usr/sbin/ptp4l -S -i eth0"}, "fail"),
+        ({"ptp4l": ""}, "fail"),
     )
     def test_ptp_units_at_boot(self, judge, units, status):
         enabled = {name: f"enabled {argv}" for name, argv in units.items()}
@@ -208,14 +186,12 @@ class TestOneDaemon:
 
 
 class TestNeverSteps:
-    @pytest.mark.parametrize(
-        ("line", "status"),
-        [
-            ("makestep 1 3", "pass"),
-            ("makestep 1 4", "fail"),
-            ("MakeStep 0.1 -1", "fail"),
-            ("# makestep 1 -1", "pass"),
-        ],
+    @cases(
+        "line status",
+        ("makestep 1 3", "pass"),
+        ("makestep 1 4", "fail"),
+        ("MakeStep 0.1 -1", "fail"),
+        ("# makestep 1 -1", "pass"),
     )
     def test_chrony_by_its_updates(self, judge, line, status):
         conf = DEBIAN.replace("makestep 1 3", line)
@@ -270,21 +246,17 @@ class TestNeverSteps:
         finding = judge(with_chrony(conf), max_step_updates="unmanaged", **RAC)["never_steps"]
         assert finding.status == "skip"
 
-    @pytest.mark.parametrize(
-        ("argv", "options", "status"),
-        [
-            ("/usr/sbin/ntpd -u ntp:ntp -g -x", "-g -x", "pass"),
-            ("/usr/sbin/ntpd -u ntp:ntp -gx", "-gx", "pass"),
-            ("/usr/sbin/ntpd -u ntp:ntp -g", "-g -x", "fail"),
-            ("/usr/sbin/ntpd -u ntp:ntp -g -x", "-g", "fail"),
-            ("/usr/sbin/ntpd -u xntp:x", "-g", "fail"),
-        ],
+    @cases(
+        "argv options status",
+        ("/usr/sbin/ntpd -u ntp:ntp -g -x", "-g -x", "pass"),
+        ("/usr/sbin/ntpd -u ntp:ntp -gx", "-gx", "pass"),
+        ("/usr/sbin/ntpd -u ntp:ntp -g", "-g -x", "fail"),
+        ("/usr/sbin/ntpd -u ntp:ntp -g -x", "-g", "fail"),
+        ("/usr/sbin/ntpd -u xntp:x", "-g", "fail"),
     )
     def test_ntpd_now_and_after_the_next_boot(self, judge, argv, options, status):
-        machine = with_ntpd(argv, options)
-        finding = judge(machine, **RAC)["never_steps"]
-        assert finding.status == status
-        assert "/etc/sysconfig/ntpd" in finding.persisted
+        finding = judge(with_ntpd(argv, options), **RAC)["never_steps"]
+        assert finding.status == status and "/etc/sysconfig/ntpd" in finding.persisted
         slews_now = " -x" in finding.running
         assert status == "pass" or ("then restart ntpd" in finding.fix) is not slews_now
         alone = judge(with_ntpd(argv, options), **SINGLE)["never_steps"]
@@ -309,8 +281,7 @@ class TestNeverSteps:
             machine = daemon(bare(), f"/usr/sbin/phc2sys {argv}")
             machine.command(" ".join(SHOW), shown(phc2sys="enabled /usr/sbin/phc2sys"))
             findings = judge(machine, **RAC)
-            assert findings["never_steps"].status == status
-            assert findings["sources"].status == "skip"
+            assert findings["never_steps"].status == status and findings["sources"].status == "skip"
 
 
 class TestSourcesAndOffset:
@@ -336,8 +307,7 @@ class TestSourcesAndOffset:
         output = (FIXTURES / "chrony-4.3-tracking.csv").read_text()
         now = output.split(",")[4]
         for offset, status in (("-1.000000000", "pass"), ("1.000001000", "fail")):
-            machine = with_chrony()
-            machine.command(" ".join(TRACKING), output.replace(now, offset, 1))
+            machine = with_chrony().command(" ".join(TRACKING), output.replace(now, offset, 1))
             finding = judge(machine, **SINGLE)["offset"]
             assert finding.status == status
             assert finding.values == {"clock_offset_ms": round(float(offset) * 1000, 3)}
@@ -354,11 +324,9 @@ class TestSourcesAndOffset:
         assert (findings["sources"].status, findings["offset"].status) == ("error", "error")
 
     def test_a_hostile_answer_is_no_source(self, judge):
-        machine = with_chrony()
-        machine.command(" ".join(SOURCES), "^,*,\x1b[2J,8,0,17,1,0.1,0.1,0.1\n")
+        machine = with_chrony().command(" ".join(SOURCES), "^,*,\x1b[2J,8,0,17,1,0.1,0.1,0.1\n")
         finding = judge(machine, **SINGLE)["sources"]
-        assert finding.status == "error"
-        assert "\x1b" not in str(finding.as_dict())
+        assert finding.status == "error" and "\x1b" not in str(finding.as_dict())
 
 
 class TestClockSource:
@@ -369,8 +337,7 @@ class TestClockSource:
         + [("acpi_pm", "fail"), ("xen", "warn")],
     )
     def test_each(self, judge, name, status):
-        machine = with_chrony().file(CURRENT, name + "\n")
-        finding = judge(machine, **SINGLE)["clock_source"]
+        finding = judge(with_chrony().file(CURRENT, name + "\n"), **SINGLE)["clock_source"]
         assert finding.status == status
         assert finding.status == "pass" or "tsc" in f"{finding.why} {finding.fix}"
 
@@ -385,20 +352,17 @@ class TestClockSource:
             assert judge(old)["clock_source"].status == status
 
     def test_a_kernel_that_does_not_tell(self, judge):
-        machine = with_chrony().remove(CURRENT)
-        assert judge(machine, **SINGLE)["clock_source"].status == "skip"
+        assert judge(with_chrony().remove(CURRENT), **SINGLE)["clock_source"].status == "skip"
 
 
 class TestClusterware:
-    @pytest.mark.parametrize(
-        ("machine", "said", "status"),
-        [
-            (with_chrony, OBSERVER, "pass"),
-            (with_chrony, ACTIVE, "fail"),
-            (bare, OBSERVER, "fail"),
-            (bare, ACTIVE, "warn"),
-            (with_chrony, "CRS-4639: Could not contact\n", "error"),
-        ],
+    @cases(
+        "machine said status",
+        (with_chrony, OBSERVER, "pass"),
+        (with_chrony, ACTIVE, "fail"),
+        (bare, OBSERVER, "fail"),
+        (bare, ACTIVE, "warn"),
+        (with_chrony, "CRS-4639: Could not contact\n", "error"),
     )
     def test_each_mode_with_and_without_a_daemon(self, judge, machine, said, status):
         host = machine()
@@ -410,15 +374,13 @@ class TestClusterware:
         if (machine, said) == (bare, ACTIVE):
             assert findings["one_daemon"].status == "warn"
 
-    @pytest.mark.parametrize(
-        ("profile", "status", "says"),
-        [
-            ("none", "warn", "its release is not known"),
-            ("rac_nfs", "warn", "its release is not known"),
-            ("oracle_19c_rac", "warn", "deprecated in 19c"),
-            ("oracle_23ai_rac", "fail", "desupported in 23ai"),
-            ("oracle_26ai_rac", "fail", "desupported in 26ai"),
-        ],
+    @cases(
+        "profile status says",
+        ("none", "warn", "its release is not known"),
+        ("rac_nfs", "warn", "its release is not known"),
+        ("oracle_19c_rac", "warn", "deprecated in 19c"),
+        ("oracle_23ai_rac", "fail", "desupported in 23ai"),
+        ("oracle_26ai_rac", "fail", "desupported in 26ai"),
     )
     def test_ctss_alone_by_the_announced_release(self, judge, profile, status, says):
         host = bare().command(" ".join(SHOW), shown())
@@ -426,15 +388,13 @@ class TestClusterware:
         for check in ("ctss", "one_daemon"):
             assert (findings[check].status, says in findings[check].why) == (status, True)
 
-    @pytest.mark.parametrize(
-        ("version", "status", "says"),
-        [
-            ("12.2.0.1.0", "pass", ""),
-            ("19.22.0.0.0", "warn", "deprecated in 19c"),
-            ("21.3.0.0.0", "warn", "deprecated in 21c"),
-            ("23.5.0.24.07", "fail", "desupported in 23ai"),
-            ("23.26.0.0.0", "fail", "desupported in 26ai"),
-        ],
+    @cases(
+        "version status says",
+        ("12.2.0.1.0", "pass", ""),
+        ("19.22.0.0.0", "warn", "deprecated in 19c"),
+        ("21.3.0.0.0", "warn", "deprecated in 21c"),
+        ("23.5.0.24.07", "fail", "desupported in 23ai"),
+        ("23.26.0.0.0", "fail", "desupported in 26ai"),
     )
     def test_ctss_alone_by_the_installed_release(self, judge, version, status, says):
         host = with_home(bare(), version).command(" ".join(SHOW), shown())
@@ -448,16 +408,13 @@ class TestClusterware:
 
     def test_a_node_is_told_by_its_clusterware(self, judge):
         conf = DEBIAN.replace("makestep 1 3", "makestep 1 -1")
-        findings = judge(with_clusterware(with_chrony(conf), OBSERVER))
-        assert findings["never_steps"].status == "fail"
+        assert judge(with_clusterware(with_chrony(conf), OBSERVER))["never_steps"].status == "fail"
 
-    @pytest.mark.parametrize(
-        ("path", "text", "profile"),
-        [
-            ("ocr.loc", "local_only=TRUE\n", "none"),
-            ("olr.loc", "crs_home=/u01/app/19.0.0/grid\nlocal_only=true\n", "none"),
-            ("ocr.loc", "local_only=TRUE\n", "oracle_19c_restart"),
-        ],
+    @cases(
+        "path text profile",
+        ("ocr.loc", "local_only=TRUE\n", "none"),
+        ("olr.loc", "crs_home=/u01/app/19.0.0/grid\nlocal_only=true\n", "none"),
+        ("ocr.loc", "local_only=TRUE\n", "oracle_19c_restart"),
     )
     def test_oracle_restart_is_no_cluster_and_has_no_ctss(self, judge, path, text, profile):
         conf = DEBIAN.replace("makestep 1 3", "makestep 1 -1")
@@ -474,10 +431,9 @@ class TestPlan:
     def test_one_drop_in_that_keeps_the_threshold(self):
         plan = plan_of(with_chrony(LATE), **RAC)
         assert plan.changes == [FileChange(DROP_IN, HEADER + "makestep 0.5 3\n", None)]
-        assert plan.refusals == []
-        assert "restart it while no database runs" in plan.pending[0]
+        assert plan.refusals == [] and "restart it while no database runs" in plan.pending[0]
 
-    @pytest.mark.parametrize("updates", [0, 1, 3, 100])
+    @cases("updates", 0, 1, 3, 100)
     def test_what_was_applied_is_planned_no_more(self, judge, updates):
         machine = with_chrony(LATE)
         (change,) = plan_of(machine, max_step_updates=updates, **RAC).changes
@@ -505,8 +461,7 @@ class TestPlan:
         finding = judge(with_chrony(without), **RAC)["never_steps"]
         assert (finding.status, finding.commands) == ("fail", ())
         assert "change that line to makestep 1 3" in finding.fix
-        lost = LATE.replace(FOLDER, "/run/chrony.d")
-        machine = with_chrony(lost).folder("/run/chrony.d")
+        machine = with_chrony(LATE.replace(FOLDER, "/run/chrony.d")).folder("/run/chrony.d")
         assert plan_of(machine, **RAC).changes == [], "a boot empties /run"
         assert judge(machine, **RAC)["never_steps"].commands == ()
 
@@ -515,27 +470,21 @@ class TestPlan:
         assert f"{FOLDER}/zzz.conf:1" in plan_of(machine, **RAC).refusals[0].reason
 
     def test_a_file_of_somebody_else_under_that_name_stays(self):
-        machine = with_chrony(LATE).file(DROP_IN, "makestep 9 -1\n")
-        plan = plan_of(machine, **RAC)
-        assert plan.changes == []
-        assert plan.refusals
+        plan = plan_of(with_chrony(LATE).file(DROP_IN, "makestep 9 -1\n"), **RAC)
+        assert plan.changes == [] and plan.refusals
 
     def test_a_folder_that_is_not_there_is_not_made(self):
-        machine = with_chrony(LATE.replace(FOLDER, "/etc/chrony/nowhere"))
-        assert plan_of(machine, **RAC).refusals
+        assert plan_of(with_chrony(LATE.replace(FOLDER, "/etc/chrony/nowhere")), **RAC).refusals
 
-    @pytest.mark.parametrize(
-        ("machine", "changes"),
-        [
-            (bare(), {}),
-            (with_chrony(LATE), {"max_step_updates": "unmanaged", **RAC}),
-            (with_ntpd("/usr/sbin/ntpd -g", "-g"), RAC),
-        ],
+    @cases(
+        "machine changes",
+        (bare(), {}),
+        (with_chrony(LATE), {"max_step_updates": "unmanaged", **RAC}),
+        (with_ntpd("/usr/sbin/ntpd -g", "-g"), RAC),
     )
     def test_nothing_is_planned_for_what_is_not_ours(self, machine, changes):
         plan = plan_of(machine, **changes)
-        assert (plan.changes, plan.refusals) == ([], [])
-        assert plan.pending
+        assert (plan.changes, plan.refusals) == ([], []) and plan.pending
 
     def test_what_may_not_be_read_is_not_guessed(self):
         machine = with_chrony(LATE).deny(FOLDER)
@@ -551,8 +500,7 @@ class TestPlan:
 
 
 def keepers_of(machine: packs.Machine) -> Any:
-    units = attempt(facts._read_units, machine)
-    return facts._read_keepers(machine, units)["chronyd"]
+    return facts._read_keepers(machine, attempt(facts._read_units, machine))["chronyd"]
 
 
 def test_options_are_those_of_the_unit_and_not_of_the_process():
@@ -564,13 +512,11 @@ def test_options_are_those_of_the_unit_and_not_of_the_process():
     assert keepers_of(machine).arguments == ("-F", "1")
 
 
-@pytest.mark.parametrize(
-    ("unit", "argv", "why"),
-    [
-        ("", "/usr/sbin/chronyd", "was started by no unit"),
-        ("other.service", "/usr/sbin/chronyd", "other.service"),
-        ("chrony.service", "/usr/sbin/timemaster -f /x", "is started by /usr/sbin/timemaster"),
-    ],
+@cases(
+    "unit argv why",
+    ("", "/usr/sbin/chronyd", "was started by no unit"),
+    ("other.service", "/usr/sbin/chronyd", "other.service"),
+    ("chrony.service", "/usr/sbin/timemaster -f /x", "is started by /usr/sbin/timemaster"),
 )
 def test_options_without_a_unit_are_unknown(unit, argv, why):
     machine = clock_packs.daemon(clock_packs.bare(), "/usr/sbin/chronyd -f /x", unit=unit)
@@ -583,11 +529,10 @@ def without_unit(argv: str, uid: int) -> packs.Machine:
 
 
 def test_options_of_a_process_of_root_without_a_unit_count():
-    machine = without_unit("/usr/sbin/chronyd -F 1", uid=0)
-    assert keepers_of(machine).arguments == ("-F", "1")
+    assert keepers_of(without_unit("/usr/sbin/chronyd -F 1", uid=0)).arguments == ("-F", "1")
 
 
-@pytest.mark.parametrize("options", ["", "-x", "-F 1", "-f /x"])
+@cases("options", "", "-x", "-F 1", "-f /x")
 def test_options_of_a_process_of_another_account_without_a_unit_are_unknown(options):
     """The account of the daemon can start its program with any argument."""
     machine = without_unit(f"/usr/sbin/chronyd {options}".strip(), uid=110)
@@ -613,7 +558,7 @@ def test_a_daemon_of_another_unit_has_the_options_of_that_unit():
     assert "chronyd" not in facts._read_keepers(machine, [])
 
 
-@pytest.mark.parametrize("options", ["-f /x", "-f/x", "-df /x", "-4f/x"])
+@cases("options", "-f /x", "-f/x", "-df /x", "-4f/x")
 def test_a_file_that_a_process_without_a_unit_names_is_not_known(options):
     machine = without_unit(f"/usr/sbin/chronyd {options}", uid=0)
     assert "was started by no unit" in str(keepers_of(machine).arguments)

@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.controls.time_sync.facts import (
     TIMEDATECTL,
     TRACKING,
 )
+from cases import cases
 from clock_packs import FIXTURES, bare, daemon, shown, with_chrony
 from default_policies import changed_policy
 from packs import Machine
@@ -39,10 +40,8 @@ CHRONY = {
 
 @pytest.mark.parametrize("command", CHRONY)
 def test_a_chronyc_that_fails_with_an_answer(judge, command):
-    machine = with_chrony().command(command, CHRONY[command], rc=1)
-    finding = judge(machine, **SINGLE)["sources"]
-    assert finding.status == "error"
-    assert f"{command} ended with 1" in finding.why
+    finding = judge(with_chrony().command(command, CHRONY[command], rc=1), **SINGLE)["sources"]
+    assert finding.status == "error" and f"{command} ended with 1" in finding.why
 
 
 def test_other_daemons_that_fail_with_an_answer(judge):
@@ -54,29 +53,24 @@ def test_other_daemons_that_fail_with_an_answer(judge):
 
 
 def test_timesyncd_without_a_server(judge):
-    finding = judge(with_timesyncd("NTPSynchronized=no\n"), **SINGLE)["sources"]
-    assert finding.status == "fail"
+    assert judge(with_timesyncd("NTPSynchronized=no\n"), **SINGLE)["sources"].status == "fail"
 
 
-@pytest.mark.parametrize(("sources", "status"), [(2, "pass"), (3, "warn")])
+@cases("sources status", (2, "pass"), (3, "warn"))
 def test_as_many_sources_as_required(judge, sources, status):
-    machine = with_ntpd("/usr/sbin/ntpd -x", "-x")
-    finding = judge(machine, min_sources=sources, **SINGLE)["sources"]
+    finding = judge(with_ntpd("/usr/sbin/ntpd -x", "-x"), min_sources=sources, **SINGLE)["sources"]
     assert (finding.status, finding.values["answering"]) == (status, 2)
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("^,*,192.0.2.1,2,6,377,33,0.1,0.1", "has 9 fields, not 10"),
-        ("^,*,192.0.2.1,2,6,399,33,0.1,0.1,0.1", "is not octal"),
-        ("^,*,192.0.2.1,2,6,377,33,x,x,0.1", "is not a number"),
-        ("^,*,,2,6,377,33,0.1,0.1,0.1", "no name of a source"),
-    ],
+@cases(
+    "line words",
+    ("^,*,192.0.2.1,2,6,377,33,0.1,0.1", "has 9 fields, not 10"),
+    ("^,*,192.0.2.1,2,6,399,33,0.1,0.1,0.1", "is not octal"),
+    ("^,*,192.0.2.1,2,6,377,33,x,x,0.1", "is not a number"),
+    ("^,*,,2,6,377,33,0.1,0.1,0.1", "no name of a source"),
 )
 def test_a_source_that_is_none(judge, line, words):
-    machine = with_chrony().command(" ".join(SOURCES), line + "\n")
-    finding = judge(machine, **SINGLE)["sources"]
+    finding = judge(with_chrony().command(" ".join(SOURCES), line + "\n"), **SINGLE)["sources"]
     assert (finding.status, words in finding.why) == ("error", True)
 
 
@@ -88,8 +82,7 @@ def test_tracking_with_another_number_of_fields(judge):
 
 
 def test_a_kernel_that_does_not_say_when_it_started(judge):
-    machine = with_chrony().file("/proc/stat", "cpu 1 2 3\n")
-    finding = judge(machine, **RAC)["never_steps"]
+    finding = judge(with_chrony().file("/proc/stat", "cpu 1 2 3\n"), **RAC)["never_steps"]
     assert (finding.status, "when the host was booted" in finding.why) == ("error", True)
 
 
@@ -105,7 +98,7 @@ def test_a_unit_list_that_fails(judge):
     assert (finding.status, "systemctl ended with" in finding.why) == ("error", True)
 
 
-@pytest.mark.parametrize(("updates", "refusals"), [(3, 0), (4, 0), (2, 1)])
+@cases("updates refusals", (3, 0), (4, 0), (2, 1))
 def test_a_plan_only_where_it_steps_too_long(updates, refusals):
     plan = plan_of(with_chrony(), max_step_updates=updates, **RAC)
     assert (plan.changes, len(plan.refusals)) == ([], refusals)
