@@ -9,7 +9,7 @@ import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import oracle_packs
 import packs
@@ -20,7 +20,9 @@ from ansible.module_utils.hostproof.controls.hugepages.facts import POOL_FILE
 from ansible.module_utils.hostproof.controls.pre_page_sga.control import CONTROL as pre_page_sga
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.probes.oracle import next_start
+from cases import cases
 from packs import GIB, HOME, MIB, Machine, Shm
+from stories import Story, stories
 
 PACKS = Path(packs.ROOT).parent / "shared/data/packs"
 NOW = {"sga_max_size": str(16 * GIB), "sga_target": str(16 * GIB)}
@@ -115,353 +117,145 @@ def sizes(kilobytes: int, pages: int, overcommit: int = 0) -> dict[str, str]:
     }
 
 
-class Variant(NamedTuple):
-    """``source`` says from where it is known that ``status`` is the truth."""
-
-    name: str
-    host: Callable[[], Machine]
-    check: str
-    status: str
-    says: str
-    source: str
-    policy: dict[str, Any] = {}
+def variants(check: str, *parts: Any) -> tuple[Story, ...]:
+    """Stories that say one text, and from where it is known that the status is the truth."""
+    made = stories(check, *parts)
+    assert all(len(story.says) == 2 and story.says[1] for story in made)
+    return made
 
 
 RAISED = "24576 pages of 32770 are missing: ORCL takes 64.0 GiB at its next start"
 SAME = every(("sga_target", "16G"))
 
-VARIANTS = (
+VARIANTS = variants(
+    "pool_covers_sga",
     # -- what the entries say
-    Variant(
-        "both raised, in bytes",
-        spfile(*every(("sga_target", str(64 * GIB)), ("sga_max_size", str(64 * GIB)))),
-        "pool_covers_sga",
-        "fail",
-        RAISED,
-        ADMIN,
+    "both raised, in bytes",
+    ("fail", spfile(*every(("sga_target", str(64 * GIB)), ("sga_max_size", str(64 * GIB))))),
+    (RAISED, ADMIN),
+    "only the target raised, in G",
+    ("fail", spfile(*every(("sga_target", "64G")))),
+    ("(*.sga_target=64.0 GiB in ", REFERENCE + "SGA_TARGET"),
+    "only the maximum raised, in M and small letters",
+    ("fail", spfile(*every(("sga_target", "16g"), ("sga_max_size", "65536m"))), RAISED, ADMIN),
+    "maximum below the target",
+    ("fail", spfile(*every(("sga_target", "64G"), ("sga_max_size", "16G")))),
+    (RAISED, "ORA-00823; the larger one is what is needed once that is corrected"),
+    "nothing changed",
+    ("pass", spfile(*SAME), "8194 pages (16.0 GiB: ORCL 8194)", ADMIN),
+    "lowered",
+    ("pass", spfile(*every(("sga_target", "4G"), ("sga_max_size", "4G")))),
+    ("8194 pages", "what runs keeps its pages until it stops"),
+    "an odd size that runs in whole granules",
+    ("pass", "8194 pages", GRANULE),
+    spfile(
+        *every(("sga_target", "17000000000")), sga_target="17012097024", sga_max_size="17012097024"
     ),
-    Variant(
-        "only the target raised, in G",
-        spfile(*every(("sga_target", "64G"))),
-        "pool_covers_sga",
-        "fail",
-        "(*.sga_target=64.0 GiB in ",
-        REFERENCE + "SGA_TARGET",
+    "raised by one granule",
+    ("fail", spfile(*every(("sga_target", str(16 * GIB + 1))))),
+    ("32 pages of 8226 are missing", GRANULE + ": above 16 GiB granules of 64 MiB"),
+    "raised for this SID alone",
+    ("fail", spfile(*SAME, ("ORCL", "sga_target", "64G")), "(ORCL.sga_target=64.0 GiB in ", RAC),
+    "raised for all, kept for this SID",
+    ("pass", spfile(*every(("sga_target", "64G")), ("ORCL", "sga_target", "16G"))),
+    ("8194 pages", RAC),
+    "raised for an instance of another node",
+    ("pass", spfile(*SAME, ("ORCL2", "sga_target", "64G")), "8194 pages", RAC),
+    "Automatic Memory Management from the next start on",
+    ("pass", spfile(*every(("memory_target", "64G")))),
+    ("8194 pages", REFERENCE + "MEMORY_TARGET: no SysV memory; pre_page_sga.memory_target fails"),
+    "neither target nor maximum, and the pools are raised",
+    ("fail", "ORCL takes 46.0 GiB at its next start (*.db_cache_size=40.0 GiB", ADMIN),
+    spfile(
+        *every(("db_cache_size", "40G"), ("shared_pool_size", "4G")),
+        sga_target="0",
+        db_cache_size=str(10 * GIB),
+        shared_pool_size=str(4 * GIB),
     ),
-    Variant(
-        "only the maximum raised, in M and small letters",
-        spfile(*every(("sga_target", "16g"), ("sga_max_size", "65536m"))),
-        "pool_covers_sga",
-        "fail",
-        RAISED,
-        ADMIN,
-    ),
-    Variant(
-        "maximum below the target",
-        spfile(*every(("sga_target", "64G"), ("sga_max_size", "16G"))),
-        "pool_covers_sga",
-        "fail",
-        RAISED,
-        "ORA-00823; the larger one is what is needed once that is corrected",
-    ),
-    Variant(
-        "nothing changed",
-        spfile(*SAME),
-        "pool_covers_sga",
-        "pass",
-        "8194 pages (16.0 GiB: ORCL 8194)",
-        ADMIN,
-    ),
-    Variant(
-        "lowered",
-        spfile(*every(("sga_target", "4G"), ("sga_max_size", "4G"))),
-        "pool_covers_sga",
-        "pass",
-        "8194 pages",
-        "what runs keeps its pages until it stops",
-    ),
-    Variant(
-        "an odd size that runs in whole granules",
-        spfile(
-            *every(("sga_target", "17000000000")),
-            sga_target="17012097024",
-            sga_max_size="17012097024",
-        ),
-        "pool_covers_sga",
-        "pass",
-        "8194 pages",
-        GRANULE,
-    ),
-    Variant(
-        "raised by one granule",
-        spfile(*every(("sga_target", str(16 * GIB + 1)))),
-        "pool_covers_sga",
-        "fail",
-        "32 pages of 8226 are missing",
-        GRANULE + ": above 16 GiB granules of 64 MiB",
-    ),
-    Variant(
-        "raised for this SID alone",
-        spfile(*SAME, ("ORCL", "sga_target", "64G")),
-        "pool_covers_sga",
-        "fail",
-        "(ORCL.sga_target=64.0 GiB in ",
-        RAC,
-    ),
-    Variant(
-        "raised for all, kept for this SID",
-        spfile(*every(("sga_target", "64G")), ("ORCL", "sga_target", "16G")),
-        "pool_covers_sga",
-        "pass",
-        "8194 pages",
-        RAC,
-    ),
-    Variant(
-        "raised for an instance of another node",
-        spfile(*SAME, ("ORCL2", "sga_target", "64G")),
-        "pool_covers_sga",
-        "pass",
-        "8194 pages",
-        RAC,
-    ),
-    Variant(
-        "Automatic Memory Management from the next start on",
-        spfile(*every(("memory_target", "64G"))),
-        "pool_covers_sga",
-        "pass",
-        "8194 pages",
-        REFERENCE + "MEMORY_TARGET: no SysV memory; pre_page_sga.memory_target fails",
-    ),
-    Variant(
-        "neither target nor maximum, and the pools are raised",
-        spfile(
-            *every(("db_cache_size", "40G"), ("shared_pool_size", "4G")),
-            sga_target="0",
-            db_cache_size=str(10 * GIB),
-            shared_pool_size=str(4 * GIB),
-        ),
-        "pool_covers_sga",
-        "fail",
-        "ORCL takes 46.0 GiB at its next start (*.db_cache_size=40.0 GiB",
-        ADMIN,
-    ),
-    Variant(
-        "the target is gone from the spfile",
-        spfile(*every(("use_large_pages", "ONLY"))),
-        "pool_covers_sga",
-        "error",
+    "the target is gone from the spfile",
+    ("error", spfile(*every(("use_large_pages", "ONLY")))),
+    (
         "the SGA of ORCL at its next start is not known (neither sga_target nor sga_max_size",
         ADMIN + ": the sum of pools that no entry tells",
     ),
-    Variant(
-        "a size that is none",
-        spfile(*every(("sga_target", "64GB"))),
-        "pool_covers_sga",
-        "error",
-        "sga_target is not a size: a word of 4",
-        REFERENCE + "big integer: K, M, G",
-    ),
+    "a size that is none",
+    ("error", spfile(*every(("sga_target", "64GB")))),
+    ("sga_target is not a size: a word of 4", REFERENCE + "big integer: K, M, G"),
     # -- where the entries are
-    Variant(
-        "text file only, without a prefix",
-        pfile("db_name=orcl\nsga_target = 64G  # raised\n"),
-        "pool_covers_sga",
-        "fail",
-        RAISED,
-        STARTUP,
-    ),
-    Variant(
-        "text file, twice: the last counts",
-        pfile("*.sga_target=64G\n*.sga_target=16G\n"),
-        "pool_covers_sga",
-        "pass",
-        "8194 pages",
-        REFERENCE + "Basics",
-    ),
-    Variant(
-        "text file, and its hidden entries are no target",
-        pfile("ORCL.__sga_target=68719476736\n*.sga_target=16G\n"),
-        "pool_covers_sga",
-        "pass",
-        "8194 pages",
-        "Administrator's Guide: __ entries are sizes of the last run",
-    ),
-    Variant(
-        "text file that nobody finds again",
-        lambda: pfile("sga_target=16G\n")().remove(f"{HOME}/dbs/initORCL.ora"),
-        "pool_covers_sga",
-        "error",
-        "holds no parameter file of ORCL",
-        STARTUP,
-    ),
-    Variant(
-        "down and listed, with more in its file than in the list",
-        stopped("sga_target=64G\nuse_large_pages=only\n"),
-        "pool_covers_sga",
-        "fail",
-        "ORCL, which is down, takes 64.0 GiB when it starts",
-        STARTUP,
-        {"instances": ORCL16},
-    ),
-    Variant(
-        "down and listed, as listed",
-        stopped("sga_target=16G\n", 8196),
-        "pool_covers_sga",
-        "pass",
-        "8196 pages",
-        POLICY,
-        {"instances": ORCL16},
-    ),
-    Variant(
-        "down and in oratab alone",
-        stopped("sga_target=64G\n"),
-        "pool_covers_sga",
-        "fail",
-        "ORCL (down) 32772",
-        "oratab: N is what dbca writes for every database",
-    ),
-    Variant(
-        "not asked, and not listed",
-        spfile(*SAME),
-        "pool_covers_sga",
-        "error",
-        "hugepages_query_instances is false",
-        POLICY,
-        {"query_instances": False},
-    ),
-    Variant(
-        "not asked, but listed",
-        spfile(*SAME),
-        "pool_covers_sga",
-        "fail",
-        "ORCL 32768",
-        POLICY,
-        {"query_instances": False, "instances": [{"sid": "ORCL", "sga": "64G"}]},
-    ),
+    "text file only, without a prefix",
+    ("fail", pfile("db_name=orcl\nsga_target = 64G  # raised\n"), RAISED, STARTUP),
+    "text file, twice: the last counts",
+    ("pass", pfile("*.sga_target=64G\n*.sga_target=16G\n"), "8194 pages", REFERENCE + "Basics"),
+    "text file, and its hidden entries are no target",
+    ("pass", pfile("ORCL.__sga_target=68719476736\n*.sga_target=16G\n")),
+    ("8194 pages", "Administrator's Guide: __ entries are sizes of the last run"),
+    "text file that nobody finds again",
+    ("error", lambda: pfile("sga_target=16G\n")().remove(f"{HOME}/dbs/initORCL.ora")),
+    ("holds no parameter file of ORCL", STARTUP),
+    "down and listed, with more in its file than in the list",
+    ("fail", stopped("sga_target=64G\nuse_large_pages=only\n"), {"instances": ORCL16}),
+    ("ORCL, which is down, takes 64.0 GiB when it starts", STARTUP),
+    "down and listed, as listed",
+    ("pass", stopped("sga_target=16G\n", 8196), {"instances": ORCL16}, "8196 pages", POLICY),
+    "down and in oratab alone",
+    ("fail", stopped("sga_target=64G\n")),
+    ("ORCL (down) 32772", "oratab: N is what dbca writes for every database"),
+    "not asked, and not listed",
+    ("error", spfile(*SAME), {"query_instances": False}),
+    ("hugepages_query_instances is false", POLICY),
+    "not asked, but listed",
+    ("fail", "ORCL 32768", POLICY),
+    spfile(*SAME),
+    {"query_instances": False, "instances": [{"sid": "ORCL", "sga": "64G"}]},
     # -- several instances
-    Variant(
-        "two, of which one is raised",
-        two("16G", "20G"),
-        "pool_covers_sga",
-        "fail",
-        "HR takes 20.0 GiB at its next start",
-        ADMIN,
-    ),
-    Variant(
-        "two, and the pool has room for the one that is raised",
-        lambda: two("16G", "10G")().pool(packs.PAGES_NEEDED + 4097 + 1024, 1025),
-        "pool_covers_sga",
-        "pass",
-        "HR at its next start 1024",
-        ADMIN,
-    ),
-    Variant(
-        "a reboot takes the pool away that the next start needs",
-        lambda: spfile(*every(("sga_target", "20G")))().pool(10242, 2050),
-        "pool_persisted",
-        "fail",
-        "A reboot makes 8194 pages, 2048 too few",
-        KERNEL,
-    ),
-    Variant(
-        "only surplus pages cover it",
-        lambda: packs.database_host().pool(8194, 2, 0, 4000),
-        "pool_covers_sga",
-        "fail",
-        "4000 pages of 8194 are missing",
-        KERNEL + ": surplus pages go when they are freed",
-    ),
+    "two, of which one is raised",
+    ("fail", two("16G", "20G"), "HR takes 20.0 GiB at its next start", ADMIN),
+    "two, and the pool has room for the one that is raised",
+    ("pass", lambda: two("16G", "10G")().pool(packs.PAGES_NEEDED + 4097 + 1024, 1025)),
+    ("HR at its next start 1024", ADMIN),
+    "a reboot takes the pool away that the next start needs",
+    ("fail pool_persisted", lambda: spfile(*every(("sga_target", "20G")))().pool(10242, 2050)),
+    ("A reboot makes 8194 pages, 2048 too few", KERNEL),
+    "only surplus pages cover it",
+    ("fail", lambda: packs.database_host().pool(8194, 2, 0, 4000)),
+    ("4000 pages of 8194 are missing", KERNEL + ": surplus pages go when they are freed"),
     # -- how much of memory
-    Variant(
-        "40 pages of 1 GiB beside the pool",
-        changed(rows={"Hugetlb": (16384 + 40960) << 10}),
-        "ram_share",
-        "fail",
+    "40 pages of 1 GiB beside the pool",
+    ("fail ram_share", changed(rows={"Hugetlb": (16384 + 40960) << 10})),
+    (
         "88 percent (56.0 GiB), 40.0 GiB of it in pages of other sizes",
         KERNEL + ": Hugetlb sums up all sizes",
     ),
-    Variant(
-        "1 GiB pages of an old kernel, which has no Hugetlb",
-        lambda: _without_hugetlb(changed(files=sizes(1048576, 40) | sizes(2048, 8194))()),
-        "ram_share",
-        "fail",
-        "40.0 GiB of it in pages of other sizes",
-        KERNEL,
-    ),
-    Variant(
-        "1 GiB pages that only a reboot makes",
-        changed(files={"/proc/cmdline": "hugepagesz=1G hugepages=40\n"}),
-        "ram_share",
-        "fail",
-        "huge pages after reboot",
-        KERNEL + ": hugepagesz= with hugepages=",
-    ),
-    Variant(
-        "1 GiB pages that tmpfiles.d makes at the next reboot",
-        changed(files={"/etc/tmpfiles.d/g.conf": f"w {SYSFS}1048576kB/nr_hugepages - - - - 40\n"}),
-        "ram_share",
-        "fail",
-        "huge pages after reboot",
-        "tmpfiles.d(5)",
-    ),
-    Variant(
-        "few pages of 1 GiB",
-        changed(files={"/proc/cmdline": "hugepagesz=1G hugepages=4\n"}),
-        "ram_share",
-        "pass",
-        "31 percent (20.0 GiB), 4.0 GiB of it in pages of other sizes",
-        KERNEL,
-    ),
-    Variant(
-        "surplus pages up to 40 GiB are allowed",
-        changed(files={"/proc/sys/vm/nr_overcommit_hugepages": "20480\n"}),
-        "ram_share",
-        "fail",
-        "40.0 GiB of it allowed beyond the pool",
-        KERNEL + ": nr_overcommit_hugepages",
-    ),
-    Variant(
-        "surplus pages of 1 GiB are allowed",
-        changed(files=sizes(1048576, 0, 40)),
-        "ram_share",
-        "fail",
-        "40.0 GiB of it allowed beyond the pool",
-        KERNEL,
-    ),
-    Variant(
-        "a reboot allows surplus pages",
-        changed(sysctl="vm.nr_hugepages=8194\nvm.nr_overcommit_hugepages=20480\n"),
-        "ram_share",
-        "fail",
-        "huge pages after reboot",
-        KERNEL,
-    ),
-    Variant(
-        "a policy larger than memory",
-        packs.database_host,
-        "ram_share",
-        "fail",
-        "huge pages that policy and instances require",
-        POLICY,
-        {"instances": [{"sid": "ORCL", "sga": "79G"}]},
-    ),
-    Variant(
-        "a next boot larger than memory",
-        changed(sysctl="vm.nr_hugepages=40000\n"),
-        "ram_share",
-        "fail",
-        "122 percent (78.1 GiB)",
-        KERNEL,
-    ),
-    Variant(
-        "the pool of a listed instance beside 1 GiB pages",
-        changed(rows={"Hugetlb": (16384 + 16384) << 10}),
-        "ram_share",
-        "warn",
-        "huge pages that policy and instances require",
-        POLICY,
-        {"instances": [{"sid": "ORCL", "sga": "30G"}]},
-    ),
+    "1 GiB pages of an old kernel, which has no Hugetlb",
+    ("fail ram_share", "40.0 GiB of it in pages of other sizes", KERNEL),
+    lambda: _without_hugetlb(changed(files=sizes(1048576, 40) | sizes(2048, 8194))()),
+    "1 GiB pages that only a reboot makes",
+    ("fail ram_share", changed(files={"/proc/cmdline": "hugepagesz=1G hugepages=40\n"})),
+    ("huge pages after reboot", KERNEL + ": hugepagesz= with hugepages="),
+    "1 GiB pages that tmpfiles.d makes at the next reboot",
+    ("fail ram_share", "huge pages after reboot", "tmpfiles.d(5)"),
+    changed(files={"/etc/tmpfiles.d/g.conf": f"w {SYSFS}1048576kB/nr_hugepages - - - - 40\n"}),
+    "few pages of 1 GiB",
+    ("pass ram_share", changed(files={"/proc/cmdline": "hugepagesz=1G hugepages=4\n"})),
+    ("31 percent (20.0 GiB), 4.0 GiB of it in pages of other sizes", KERNEL),
+    "surplus pages up to 40 GiB are allowed",
+    ("fail ram_share", changed(files={"/proc/sys/vm/nr_overcommit_hugepages": "20480\n"})),
+    ("40.0 GiB of it allowed beyond the pool", KERNEL + ": nr_overcommit_hugepages"),
+    "surplus pages of 1 GiB are allowed",
+    ("fail ram_share", changed(files=sizes(1048576, 0, 40))),
+    ("40.0 GiB of it allowed beyond the pool", KERNEL),
+    "a reboot allows surplus pages",
+    ("fail ram_share", changed(sysctl="vm.nr_hugepages=8194\nvm.nr_overcommit_hugepages=20480\n")),
+    ("huge pages after reboot", KERNEL),
+    "a policy larger than memory",
+    ("fail ram_share", packs.database_host, {"instances": [{"sid": "ORCL", "sga": "79G"}]}),
+    ("huge pages that policy and instances require", POLICY),
+    "a next boot larger than memory",
+    ("fail ram_share", changed(sysctl="vm.nr_hugepages=40000\n"), "122 percent (78.1 GiB)", KERNEL),
+    "the pool of a listed instance beside 1 GiB pages",
+    ("warn ram_share", "huge pages that policy and instances require", POLICY),
+    changed(rows={"Hugetlb": (16384 + 16384) << 10}),
+    {"instances": [{"sid": "ORCL", "sga": "30G"}]},
 )
 
 
@@ -472,11 +266,10 @@ def _without_hugetlb(machine: Machine) -> Machine:
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.name for variant in VARIANTS])
 def test_variant(judge, plan, variant):
-    assert variant.source
     (finding,) = judge(variant.host(), **variant.policy)[variant.check]
     assert finding.status == variant.status, finding
     texts = [finding.why, finding.desired, finding.persisted, finding.running, finding.in_use]
-    assert any(variant.says in (text or "") for text in texts), finding
+    assert any(variant.says[0] in (text or "") for text in texts), finding
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.name for variant in VARIANTS])
@@ -513,8 +306,7 @@ def test_no_variable_takes_the_risk_of_more_than_memory(plan):
     policy = {"instances": [{"sid": "ORCL", "sga": "79G"}]}
     risks = dict.fromkeys(("allow_over_memory_limit", "allow_low_memory", "allow_compaction"), True)
     (refusal,) = plan(packs.database_host(), **policy, **risks).refusals
-    assert refusal.override is None
-    assert "do not fit into 64.0 GiB memory" in refusal.reason
+    assert refusal.override is None and "do not fit into 64.0 GiB memory" in refusal.reason
 
 
 def test_other_huge_pages_count_against_the_share_of_a_plan(plan):
@@ -527,8 +319,7 @@ def test_other_huge_pages_count_against_the_share_of_a_plan(plan):
 
 
 def test_apply_makes_the_pool_of_the_next_start(plan, judge):
-    machine = spfile(*every(("sga_target", "20G")))()
-    planned = plan(machine)
+    planned = plan(spfile(*every(("sga_target", "20G")))())
     (pool,) = [change for change in planned.changes if getattr(change, "path", "") == POOL_FILE]
     assert (planned.refusals, pool.value) == ([], "10242")
     (finding,) = judge(spfile(*every(("sga_target", "20G")))())["pool_covers_sga"]
@@ -568,28 +359,25 @@ def test_memlock_of_today_is_held_against_the_next_start(judge):
     assert "the next start takes 20.0 GiB" in finding.why
 
 
-@pytest.mark.parametrize(
-    ("kernel", "status", "says"),
-    [
-        ("5.14.0-70.13.1.el9_0.x86_64", "fail", "returns EPERM"),
-        ("5.14.0-503.11.1.el9_5.x86_64", "fail", "returns EPERM"),
-        ("5.14.0-533.el9.x86_64", "fail", "returns EPERM"),
-        ("5.14.0-427.13.1.el9_4.x86_64+rt", "fail", "returns EPERM"),
-        ("5.14.21-150400.24.100-default", "fail", "returns EPERM"),
-        ("5.14.21-150500.55.7-default", "fail", "returns EPERM"),
-        ("6.4.0-150600.21-default", "fail", "returns EPERM"),
-        ("5.15.0-206.153.7.el9uek.x86_64", "warn", "do not rely on it"),
-        ("5.15.0-107-generic", "warn", "do not rely on it"),
-        ("5.3.18-150300.59.174-default", "warn", "accepts a memlock limit instead"),
-        ("4.18.0-553.el8_10.x86_64", "warn", "accepts a memlock limit instead"),
-    ],
+@cases(
+    "kernel status says",
+    ("5.14.0-70.13.1.el9_0.x86_64", "fail", "returns EPERM"),
+    ("5.14.0-503.11.1.el9_5.x86_64", "fail", "returns EPERM"),
+    ("5.14.0-533.el9.x86_64", "fail", "returns EPERM"),
+    ("5.14.0-427.13.1.el9_4.x86_64+rt", "fail", "returns EPERM"),
+    ("5.14.21-150400.24.100-default", "fail", "returns EPERM"),
+    ("5.14.21-150500.55.7-default", "fail", "returns EPERM"),
+    ("6.4.0-150600.21-default", "fail", "returns EPERM"),
+    ("5.15.0-206.153.7.el9uek.x86_64", "warn", "do not rely on it"),
+    ("5.15.0-107-generic", "warn", "do not rely on it"),
+    ("5.3.18-150300.59.174-default", "warn", "accepts a memlock limit instead"),
+    ("4.18.0-553.el8_10.x86_64", "warn", "accepts a memlock limit instead"),
 )
 def test_no_fallback_is_promised_where_the_change_was_taken_over(judge, kernel, status, says):
     machine = packs.database_host().file("/proc/sys/kernel/osrelease", kernel + "\n")
     machine.file("/proc/sys/vm/hugetlb_shm_group", "0\n")
     (finding,) = judge(machine)["shm_group"]
-    assert finding.status == status
-    assert says in finding.why
+    assert finding.status == status and says in finding.why
 
 
 HOSTILE = ("$(touch${IFS}/tmp/x)", "a;reboot", "`id`", "'\"", "--", "a\tb", "\x1b[2J", "&&id")
@@ -637,22 +425,16 @@ def pending(machine: Machine):
     return finding
 
 
-@pytest.mark.parametrize(
-    ("stored", "status", "names"),
-    [
-        (every(("sga_target", "64G"), ("sga_max_size", "64G")), "warn", "sga_max_size, sga_target"),
-        (every(("sga_target", "64G")), "warn", "sga_target"),
-        (every(("sga_target", "16G"), ("sga_max_size", "64G")), "warn", "sga_max_size"),
-        ((*SAME, ("ORCL", "sga_target", "20G")), "warn", "sga_target"),
-        (every(("sga_target", "16G"), ("memory_target", "20G")), "warn", "memory_target"),
-        (SAME, "pass", ""),
-        (every(("sga_target", "64G"), ("sga_max_size", "16G")), "fail", "ORA-00823"),
-        (
-            every(("memory_target", "64G"), ("memory_max_target", "16G")),
-            "fail",
-            "ORA-00837",
-        ),
-    ],
+@cases(
+    "stored status names",
+    (every(("sga_target", "64G"), ("sga_max_size", "64G")), "warn", "sga_max_size, sga_target"),
+    (every(("sga_target", "64G")), "warn", "sga_target"),
+    (every(("sga_target", "16G"), ("sga_max_size", "64G")), "warn", "sga_max_size"),
+    ((*SAME, ("ORCL", "sga_target", "20G")), "warn", "sga_target"),
+    (every(("sga_target", "16G"), ("memory_target", "20G")), "warn", "memory_target"),
+    (SAME, "pass", ""),
+    (every(("sga_target", "64G"), ("sga_max_size", "16G")), "fail", "ORA-00823"),
+    (every(("memory_target", "64G"), ("memory_max_target", "16G")), "fail", "ORA-00837"),
 )
 def test_a_pending_sga_is_named(stored, status, names):
     finding = pending(
@@ -670,24 +452,21 @@ def test_a_pending_sga_is_named(stored, status, names):
 
 def test_a_start_that_is_refused_is_told_of_one_that_is_down():
     finding = pending(stopped("sga_target=64G\nsga_max_size=16G\n")())
-    assert (finding.status, finding.running) == ("fail", "down")
-    assert "ORA-00823" in finding.why
+    assert (finding.status, finding.running) == ("fail", "down") and "ORA-00823" in finding.why
     assert pending(stopped("sga_target=16G\n")()).status == "skip"
 
 
-@pytest.mark.parametrize(
-    ("size", "whole"),
-    [
-        (1, 4 * MIB),
-        (GIB, GIB),
-        (GIB + 1, GIB + 16 * MIB),
-        (8 * GIB + 1, 8 * GIB + 32 * MIB),
-        (16 * GIB + 1, 16 * GIB + 64 * MIB),
-        (32 * GIB + 1, 32 * GIB + 128 * MIB),
-        (64 * GIB + 1, 64 * GIB + 256 * MIB),
-        (128 * GIB + 1, 128 * GIB + 512 * MIB),
-        (0, 0),
-    ],
+@cases(
+    "size whole",
+    (1, 4 * MIB),
+    (GIB, GIB),
+    (GIB + 1, GIB + 16 * MIB),
+    (8 * GIB + 1, 8 * GIB + 32 * MIB),
+    (16 * GIB + 1, 16 * GIB + 64 * MIB),
+    (32 * GIB + 1, 32 * GIB + 128 * MIB),
+    (64 * GIB + 1, 64 * GIB + 256 * MIB),
+    (128 * GIB + 1, 128 * GIB + 512 * MIB),
+    (0, 0),
 )
 def test_an_sga_comes_in_whole_granules(size, whole):
     assert next_start.whole_granules(size) == whole

@@ -5,15 +5,17 @@ test_nfs_mounts_direct_nfs.py.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import nfs_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.evaluate.finding import Finding, worst
+from cases import cases
 from nfs_packs import NO_CACHE, OPTIONS, Did, NfsMachine, listed, nfs_host, ready_host, shown
 from packs import Machine
+from stories import stories
 
 RAC = listed(sharing="rac")
 FAILOVER = listed(sharing="failover")
@@ -113,1308 +115,609 @@ def then(
     return tell
 
 
-class Story(NamedTuple):
-    """``says`` are texts that the findings of the check must hold, in whatever field."""
-
-    name: str
-    host: Callable[[], Machine]
-    policy: dict[str, Any]
-    check: str
-    status: str
-    says: tuple[str, ...] = ()
-
-
-MOUNTED = (
-    Story("mounted: it is", mount(), listed(), "mounted", "pass", ("filer1:/vol/u02 on /u02",)),
-    Story(
-        "mounted: from the address of the server",
-        mount(),
-        listed(source=f"{nfs_packs.ADDRESS}:/vol/u02/"),
-        "mounted",
-        "pass",
+MOUNTED = stories(
+    "mounted",
+    "mounted: it is",
+    ("pass", mount(), "filer1:/vol/u02 on /u02"),
+    "mounted: from the address of the server",
+    ("pass", mount(), listed(source=f"{nfs_packs.ADDRESS}:/vol/u02/")),
+    "mounted: from a server of another name",
+    ("warn", mount(), listed(source="filer9:/vol/u02"), "comes from filer1", "filer9"),
+    "mounted: another export",
+    ("fail", mount(), listed(source="filer1:/vol/other")),
+    ("filer1:/vol/u02 is mounted here, not filer1:/vol/other",),
+    "mounted: listed, not there, and bg said nothing",
+    ("fail", told(unmounted)),
+    ("Not mounted.", "bg", "mount /u02", "/etc/fstab:2", "no file is open or exists there"),
+    "mounted: a database writes into the root file system",
+    ("fail", told(unmounted, lambda machine: machine.database(DATABASE_FILE))),
+    ("ora_dbw0_ORCL (pid 2102) holds " + DATABASE_FILE, "stop the database now"),
+    "mounted: somebody else sits in the empty folder",
+    ("fail", told(unmounted, lambda machine: machine.process("/bin/bash", "/u02", pid=77))),
+    ("bash (pid 77) holds /u02", "stop these processes"),
+    "mounted: files lie beneath",
+    ("fail", "dump0.dmp, dump1.dmp, dump2.dmp, ...", "which a mount hides"),
+    told(
+        unmounted,
+        lambda machine: [machine.file(f"/u02/dump{number}.dmp", "") for number in range(5)],
     ),
-    Story(
-        "mounted: from a server of another name",
-        mount(),
-        listed(source="filer9:/vol/u02"),
-        "mounted",
-        "warn",
-        ("comes from filer1", "filer9"),
+    "mounted: there is not even a folder",
+    ("fail", told(unmounted, lambda machine: machine.folders.discard("/u02"))),
+    ("there is no such directory", "mkdir -p /u02', 'mount /u02"),
+    "mounted: without root nobody knows what lies there",
+    ("fail", told(unmounted, lambda machine: machine.deny("/u02", "open_files:all"))),
+    ("Open and existing files there are unknown",),
+    "mounted: nothing would mount it either",
+    ("fail", told(unmounted, without_fstab), "nothing mounts it at boot", "./hostproof apply"),
+    "mounted: a file of the mount beneath is no file of it",
+    ("fail", "no file is open or exists there"),
+    told(
+        unmounted,
+        lambda machine: machine.mount("/u02/arch", "filer1:/vol/arch"),
+        lambda machine: machine.database("/u02/arch/1_77.arc"),
     ),
-    Story(
-        "mounted: another export",
-        mount(),
-        listed(source="filer1:/vol/other"),
-        "mounted",
-        "fail",
-        ("filer1:/vol/u02 is mounted here, not filer1:/vol/other",),
+    "mounted: autofs will, when somebody looks",
+    ("skip", "/etc/auto.oracle:1 mounts it on access"),
+    told(
+        autofs,
+        lambda machine: machine.other_mount("/u02", "autofs", "/etc/auto.oracle"),
+        ready=False,
     ),
-    Story(
-        "mounted: listed, not there, and bg said nothing",
-        told(unmounted),
-        listed(),
-        "mounted",
-        "fail",
-        ("Not mounted.", "bg", "mount /u02", "/etc/fstab:2", "no file is open or exists there"),
+    "mounted: systemd will, when somebody looks",
+    ("skip", "/etc/fstab:2 mounts it on access"),
+    told(
+        lambda machine: machine.fstab("/u02", "filer1:/vol/u02", "hard,x-systemd.automount"),
+        lambda machine: machine.other_mount("/u02", "autofs", "systemd-1"),
+        ready=False,
     ),
-    Story(
-        "mounted: a database writes into the root file system",
-        told(unmounted, lambda machine: machine.database(DATABASE_FILE)),
-        listed(),
-        "mounted",
-        "fail",
-        ("ora_dbw0_ORCL (pid 2102) holds " + DATABASE_FILE, "stop the database now"),
-    ),
-    Story(
-        "mounted: somebody else sits in the empty folder",
-        told(unmounted, lambda machine: machine.process("/bin/bash", "/u02", pid=77)),
-        listed(),
-        "mounted",
-        "fail",
-        ("bash (pid 77) holds /u02", "stop these processes"),
-    ),
-    Story(
-        "mounted: files lie beneath",
-        told(
-            unmounted,
-            lambda machine: [machine.file(f"/u02/dump{number}.dmp", "") for number in range(5)],
-        ),
-        listed(),
-        "mounted",
-        "fail",
-        ("dump0.dmp, dump1.dmp, dump2.dmp, ...", "which a mount hides"),
-    ),
-    Story(
-        "mounted: there is not even a folder",
-        told(unmounted, lambda machine: machine.folders.discard("/u02")),
-        listed(),
-        "mounted",
-        "fail",
-        ("there is no such directory", "mkdir -p /u02', 'mount /u02"),
-    ),
-    Story(
-        "mounted: without root nobody knows what lies there",
-        told(unmounted, lambda machine: machine.deny("/u02", "open_files:all")),
-        listed(),
-        "mounted",
-        "fail",
-        ("Open and existing files there are unknown",),
-    ),
-    Story(
-        "mounted: nothing would mount it either",
-        told(unmounted, without_fstab),
-        listed(),
-        "mounted",
-        "fail",
-        ("nothing mounts it at boot", "./hostproof apply"),
-    ),
-    Story(
-        "mounted: a file of the mount beneath is no file of it",
-        told(
-            unmounted,
-            lambda machine: machine.mount("/u02/arch", "filer1:/vol/arch"),
-            lambda machine: machine.database("/u02/arch/1_77.arc"),
-        ),
-        listed(),
-        "mounted",
-        "fail",
-        ("no file is open or exists there",),
-    ),
-    Story(
-        "mounted: autofs will, when somebody looks",
-        told(
-            autofs,
-            lambda machine: machine.other_mount("/u02", "autofs", "/etc/auto.oracle"),
-            ready=False,
-        ),
-        listed(),
-        "mounted",
-        "skip",
-        ("/etc/auto.oracle:1 mounts it on access",),
-    ),
-    Story(
-        "mounted: systemd will, when somebody looks",
-        told(
-            lambda machine: machine.fstab("/u02", "filer1:/vol/u02", "hard,x-systemd.automount"),
-            lambda machine: machine.other_mount("/u02", "autofs", "systemd-1"),
-            ready=False,
-        ),
-        listed(),
-        "mounted",
-        "skip",
-        ("/etc/fstab:2 mounts it on access",),
-    ),
-    Story("mounted: nothing of NFS here", nfs_host, {}, "mounted", "skip", ("No NFS mount here",)),
-    Story(
-        "mounted: nothing of Oracle on it",
-        told(lambda machine: machine.mount("/home", "nas:/home"), ready=False),
-        {},
-        "mounted",
-        "skip",
-        ("/home", "nfs_mounts_mounts"),
-    ),
+    "mounted: nothing of NFS here",
+    ("skip", nfs_host, {}, "No NFS mount here"),
+    "mounted: nothing of Oracle on it",
+    ("skip", told(lambda machine: machine.mount("/home", "nas:/home"), ready=False), {}),
+    ("/home", "nfs_mounts_mounts"),
+    policy=listed(),
 )
 
-SAFE = (
-    Story("transport: hard over TCP", mount(), listed(), "safe_transport", "pass"),
-    Story(
-        "transport: soft",
-        mount(shown(recovery="soft"), instead("hard", "soft")),
-        listed(),
-        "safe_transport",
-        "fail",
-        ("Mounted with soft", "/etc/fstab:2: soft", "hard"),
+SAFE = stories(
+    "safe_transport",
+    "transport: hard over TCP",
+    ("pass", mount()),
+    "transport: soft",
+    ("fail", mount(shown(recovery="soft"), instead("hard", "soft"))),
+    ("Mounted with soft", "/etc/fstab:2: soft", "hard"),
+    "transport: softerr",
+    ("fail", mount(shown(recovery="softerr"))),
+    "transport: UDP, and fstab is right already",
+    ("fail", mount(shown(proto="udp", timeo=11, retrans=3))),
+    ("proto=udp", "umount /u02', 'mount /u02", "nfs_mounts_allow_remount: true"),
+    "transport: fstab says soft, the mount was made right by hand",
+    ("fail", mount(asks=instead("hard", "soft"))),
+    ("Persisted as /etc/fstab:2: soft", "set the options in /etc/fstab:2 to rw,bg,hard,"),
+    "transport: nfsmount.conf beats the hard of fstab",
+    ("fail", told(lambda machine: machine.file("/etc/nfsmount.conf", _SOFT_BY_DEFAULT))),
+    ("/etc/fstab:2 and nfsmount.conf: soft", "take soft out of /etc/nfsmount.conf"),
+    "transport: the policy itself asks for soft",
+    ("warn", mount(shown(recovery="soft"), instead("hard", "soft")), listed(options="soft")),
+    "transport: RDMA is no UDP",
+    ("pass", mount(shown(proto="rdma"))),
+    "transport: not listed, and database files on it",
+    ("fail", "/u09: ", "a guess from what is open on it"),
+    told(
+        lambda machine: machine.mount("/u09", "nas:/u09", shown(recovery="soft")),
+        lambda machine: machine.database("/u09/users01.dbf", pid=9),
     ),
-    Story(
-        "transport: softerr",
-        mount(shown(recovery="softerr")),
-        listed(),
-        "safe_transport",
-        "fail",
+    "transport: not listed, and without root nobody knows what lies on it",
+    ("error", "--become"),
+    told(
+        lambda machine: machine.mount("/u09", "nas:/u09", shown(recovery="soft")),
+        lambda machine: machine.deny("open_files:database"),
     ),
-    Story(
-        "transport: UDP, and fstab is right already",
-        mount(shown(proto="udp", timeo=11, retrans=3)),
-        listed(),
-        "safe_transport",
-        "fail",
-        ("proto=udp", "umount /u02', 'mount /u02", "nfs_mounts_allow_remount: true"),
-    ),
-    Story(
-        "transport: fstab says soft, the mount was made right by hand",
-        mount(asks=instead("hard", "soft")),
-        listed(),
-        "safe_transport",
-        "fail",
-        ("Persisted as /etc/fstab:2: soft", "set the options in /etc/fstab:2 to rw,bg,hard,"),
-    ),
-    Story(
-        "transport: nfsmount.conf beats the hard of fstab",
-        told(lambda machine: machine.file("/etc/nfsmount.conf", _SOFT_BY_DEFAULT)),
-        listed(),
-        "safe_transport",
-        "fail",
-        ("/etc/fstab:2 and nfsmount.conf: soft", "take soft out of /etc/nfsmount.conf"),
-    ),
-    Story(
-        "transport: the policy itself asks for soft",
-        mount(shown(recovery="soft"), instead("hard", "soft")),
-        listed(options="soft"),
-        "safe_transport",
-        "warn",
-    ),
-    Story(
-        "transport: RDMA is no UDP", mount(shown(proto="rdma")), listed(), "safe_transport", "pass"
-    ),
-    Story(
-        "transport: not listed, and database files on it",
-        told(
-            lambda machine: machine.mount("/u09", "nas:/u09", shown(recovery="soft")),
-            lambda machine: machine.database("/u09/users01.dbf", pid=9),
-        ),
-        listed(),
-        "safe_transport",
-        "fail",
-        ("/u09: ", "a guess from what is open on it"),
-    ),
-    Story(
-        "transport: not listed, and without root nobody knows what lies on it",
-        told(
-            lambda machine: machine.mount("/u09", "nas:/u09", shown(recovery="soft")),
-            lambda machine: machine.deny("open_files:database"),
-        ),
-        listed(),
-        "safe_transport",
-        "error",
-        ("--become",),
-    ),
-    Story("transport: nothing here", nfs_host, {}, "safe_transport", "skip"),
+    "transport: nothing here",
+    ("skip", nfs_host, {}),
+    policy=listed(),
 )
 _SOFT_BY_DEFAULT = "[ NFSMount_Global_Options ]\nSoft=True\n"
 
-LOCKS = (
-    Story("locks: RAC with locks at the server", mount(), RAC, "server_locks", "pass"),
-    Story(
-        "locks: nolock under RAC",
-        mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
-        RAC,
-        "server_locks",
-        "fail",
-        ("nolock", "corrupt"),
-    ),
-    Story(
-        "locks: nolock after a failover",
-        mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
-        FAILOVER,
-        "server_locks",
-        "fail",
-        ("for sharing failover",),
-    ),
-    Story(
-        "locks: nocto under RAC",
-        mount(shown(flags="nocto"), OPTIONS + ",nocto"),
-        RAC,
-        "server_locks",
-        "fail",
-        ("nocto",),
-    ),
-    Story(
-        "locks: local_lock=flock under RAC",
-        mount(shown(local_lock="flock"), OPTIONS + ",local_lock=flock"),
-        RAC,
-        "server_locks",
-        "fail",
-        ("local_lock=flock",),
-    ),
-    Story(
-        "locks: only a reboot takes them away",
-        mount(asks=OPTIONS + ",nolock"),
-        RAC,
-        "server_locks",
-        "fail",
-        ("Persisted as /etc/fstab:2: nolock",),
-    ),
-    Story(
-        "locks: nolock has no effect on NFSv4",
-        mount(shown("4.1"), instead("vers=3", "vers=4.1,nolock")),
-        RAC,
-        "server_locks",
-        "pass",
-    ),
-    Story(
-        "locks: the policy requires nolock, which it may not under RAC",
-        mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
-        listed(sharing="rac", options="nolock"),
-        "server_locks",
-        "fail",
-    ),
-    Story(
-        "locks: of one host",
-        mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
-        listed(),
-        "server_locks",
-        "skip",
-        ("Only one host",),
-    ),
-    Story(
-        "locks: local ones where nobody says who uses the files",
-        mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
-        {},
-        "server_locks",
-        "warn",
-        ("does not state whether other hosts", "nfs_mounts_sharing"),
-    ),
-    Story(
-        "locks: at the server, and nobody says who uses the files",
-        mount(),
-        {},
-        "server_locks",
-        "skip",
-    ),
-    Story(
-        "locks: voting files, whoever uses the rest",
-        mount(shown(flags="nolock", local_lock="all")),
-        listed(**{"class": "crs_voting"}),
-        "server_locks",
-        "fail",
-    ),
-    Story(
-        "locks: Clusterware runs, so files are shared",
-        told(
-            lambda machine: machine.mount(
-                "/u02", "filer1:/vol/u02", shown(flags="nolock", local_lock="all")
-            ),
-            clusterware,
+LOCKS = stories(
+    "server_locks",
+    "locks: RAC with locks at the server",
+    ("pass", mount(), RAC),
+    "locks: nolock under RAC",
+    ("fail", mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"), RAC),
+    ("nolock", "corrupt"),
+    "locks: nolock after a failover",
+    ("fail", mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"), FAILOVER),
+    ("for sharing failover",),
+    "locks: nocto under RAC",
+    ("fail", mount(shown(flags="nocto"), OPTIONS + ",nocto"), RAC, "nocto"),
+    "locks: local_lock=flock under RAC",
+    ("fail", mount(shown(local_lock="flock"), OPTIONS + ",local_lock=flock"), RAC),
+    ("local_lock=flock",),
+    "locks: only a reboot takes them away",
+    ("fail", mount(asks=OPTIONS + ",nolock"), RAC, "Persisted as /etc/fstab:2: nolock"),
+    "locks: nolock has no effect on NFSv4",
+    ("pass", mount(shown("4.1"), instead("vers=3", "vers=4.1,nolock")), RAC),
+    "locks: the policy requires nolock, which it may not under RAC",
+    ("fail",),
+    mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
+    listed(sharing="rac", options="nolock"),
+    "locks: of one host",
+    ("skip", mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"), "Only one host"),
+    "locks: local ones where nobody says who uses the files",
+    ("warn", mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"), {}),
+    ("does not state whether other hosts", "nfs_mounts_sharing"),
+    "locks: at the server, and nobody says who uses the files",
+    ("skip", mount(), {}),
+    "locks: voting files, whoever uses the rest",
+    ("fail", mount(shown(flags="nolock", local_lock="all")), listed(**{"class": "crs_voting"})),
+    "locks: Clusterware runs, so files are shared",
+    ("fail",),
+    told(
+        lambda machine: machine.mount(
+            "/u02", "filer1:/vol/u02", shown(flags="nolock", local_lock="all")
         ),
-        listed(sharing="auto"),
-        "server_locks",
-        "fail",
+        clusterware,
     ),
+    listed(sharing="auto"),
+    policy=listed(),
 )
 
-ADVICE = (
-    Story(
-        "advice: local locks would do",
-        mount(),
-        listed(),
-        "local_locks_advice",
-        "skip",
-        ("Advice: ", "nolock,nocto", "options: nolock,nocto for this mount"),
-    ),
-    Story(
-        "advice: taken",
-        mount(shown(flags="nocto,nolock", local_lock="all"), OPTIONS + ",nolock,nocto"),
-        listed(options="nolock,nocto"),
-        "local_locks_advice",
-        "pass",
-    ),
-    Story(
-        "advice: half taken",
-        mount(shown(flags="nocto")),
-        listed(),
-        "local_locks_advice",
-        "skip",
-        ("Advice: ", "nolock spares"),
-    ),
-    Story(
-        "advice: not under RAC", mount(), RAC, "local_locks_advice", "skip", ("their locks stay",)
-    ),
-    Story(
-        "advice: not where the use is a guess",
-        mount(),
-        listed(sharing="auto"),
-        "local_locks_advice",
-        "skip",
-        ("No policy states",),
-    ),
-    Story("advice: not for a home", mount(), HOME, "local_locks_advice", "skip", ("opens little",)),
-    Story(
-        "advice: not for NFSv4",
-        mount(shown("4.1")),
-        listed(),
-        "local_locks_advice",
-        "skip",
-        ("locks in the protocol",),
-    ),
-    Story("advice: not mounted", told(unmounted), listed(), "local_locks_advice", "skip"),
+ADVICE = stories(
+    "local_locks_advice",
+    "advice: local locks would do",
+    ("skip", mount(), "Advice: ", "nolock,nocto", "options: nolock,nocto for this mount"),
+    "advice: taken",
+    ("pass",),
+    mount(shown(flags="nocto,nolock", local_lock="all"), OPTIONS + ",nolock,nocto"),
+    listed(options="nolock,nocto"),
+    "advice: half taken",
+    ("skip", mount(shown(flags="nocto")), "Advice: ", "nolock spares"),
+    "advice: not under RAC",
+    ("skip", mount(), RAC, "their locks stay"),
+    "advice: not where the use is a guess",
+    ("skip", mount(), listed(sharing="auto"), "No policy states"),
+    "advice: not for a home",
+    ("skip", mount(), HOME, "opens little"),
+    "advice: not for NFSv4",
+    ("skip", mount(shown("4.1")), "locks in the protocol"),
+    "advice: not mounted",
+    ("skip", told(unmounted)),
+    policy=listed(),
 )
 
-IN_FORCE = (
-    Story("in force: as the table says", mount(), listed(), "options_in_force", "pass"),
-    Story(
-        "in force: mounted before fstab was changed",
-        mount(shown(timeo=14)),
-        listed(),
-        "options_in_force",
+IN_FORCE = stories(
+    "options_in_force",
+    "in force: as the table says",
+    ("pass", mount()),
+    "in force: mounted before fstab was changed",
+    ("fail", mount(shown(timeo=14))),
+    ("timeo=14", "timeo=600", "The next mount changes it", "umount /u02', 'mount /u02"),
+    "in force: fstab is wrong too",
+    ("fail", mount(shown(timeo=14), instead("timeo=600", "timeo=14"))),
+    ("set the options in /etc/fstab:2 to", "with nfs_mounts_allow_remount: true"),
+    "in force: read-only",
+    ("fail", mount(shown(access="ro")), "Mounted with ro, wanted is rw"),
+    "in force: RAC without actimeo=0",
+    ("fail", mount(), RAC, "actimeo=0", "NetApp, Oracle Database on Linux"),
+    "in force: RAC with actimeo=0",
+    ("pass", mount(shown(cache=NO_CACHE), OPTIONS + ",actimeo=0"), RAC),
+    "in force: RAC with noac, which is more",
+    ("pass", mount(shown(cache=NO_CACHE, flags="noac"), OPTIONS + ",noac"), RAC),
+    "in force: voting files without noac",
+    ("fail", "noac"),
+    mount(shown(cache=NO_CACHE), OPTIONS + ",actimeo=0"),
+    listed(sharing="rac", **{"class": "crs_voting"}),
+    "in force: the switch for a single instance",
+    ("fail", mount(), listed() | {"single_actimeo_zero": True}, "actimeo=0", "MOS 359515.1"),
+    "in force: another version than the policy names",
+    ("fail", mount(), listed(version="4.1"), "vers=3", "vers=4.1"),
+    "in force: an option of the policy alone",
+    ("fail", mount(shown(timeo=300)), listed(options="timeo=300,acregmax=30")),
+    ("acregmax=60", "acregmax=30", "nfs_mounts_mounts"),
+    "in force: nolock by policy of a single instance",
+    ("fail", mount(), listed(options="nolock"), "nolock"),
+    "in force: of another mount's superblock, which must go too",
+    (
         "fail",
-        ("timeo=14", "timeo=600", "The next mount changes it", "umount /u02', 'mount /u02"),
+        "as long as one of /u03 is mounted",
+        "umount /u03', 'umount /u02', 'mount /u02', 'mount /u03",
     ),
-    Story(
-        "in force: fstab is wrong too",
-        mount(shown(timeo=14), instead("timeo=600", "timeo=14")),
-        listed(),
-        "options_in_force",
-        "fail",
-        ("set the options in /etc/fstab:2 to", "with nfs_mounts_allow_remount: true"),
-    ),
-    Story(
-        "in force: read-only",
-        mount(shown(access="ro")),
-        listed(),
-        "options_in_force",
-        "fail",
-        ("Mounted with ro, wanted is rw",),
-    ),
-    Story(
-        "in force: RAC without actimeo=0",
-        mount(),
-        RAC,
-        "options_in_force",
-        "fail",
-        ("actimeo=0", "NetApp, Oracle Database on Linux"),
-    ),
-    Story(
-        "in force: RAC with actimeo=0",
-        mount(shown(cache=NO_CACHE), OPTIONS + ",actimeo=0"),
-        RAC,
-        "options_in_force",
-        "pass",
-    ),
-    Story(
-        "in force: RAC with noac, which is more",
-        mount(shown(cache=NO_CACHE, flags="noac"), OPTIONS + ",noac"),
-        RAC,
-        "options_in_force",
-        "pass",
-    ),
-    Story(
-        "in force: voting files without noac",
-        mount(shown(cache=NO_CACHE), OPTIONS + ",actimeo=0"),
-        listed(sharing="rac", **{"class": "crs_voting"}),
-        "options_in_force",
-        "fail",
-        ("noac",),
-    ),
-    Story(
-        "in force: the switch for a single instance",
-        mount(),
-        listed() | {"single_actimeo_zero": True},
-        "options_in_force",
-        "fail",
-        ("actimeo=0", "MOS 359515.1"),
-    ),
-    Story(
-        "in force: another version than the policy names",
-        mount(),
-        listed(version="4.1"),
-        "options_in_force",
-        "fail",
-        ("vers=3", "vers=4.1"),
-    ),
-    Story(
-        "in force: an option of the policy alone",
-        mount(shown(timeo=300)),
-        listed(options="timeo=300,acregmax=30"),
-        "options_in_force",
-        "fail",
-        ("acregmax=60", "acregmax=30", "nfs_mounts_mounts"),
-    ),
-    Story(
-        "in force: nolock by policy of a single instance",
-        mount(),
-        listed(options="nolock"),
-        "options_in_force",
-        "fail",
-        ("nolock",),
-    ),
-    Story(
-        "in force: of another mount's superblock, which must go too",
-        told(
-            lambda machine: machine.mount(
-                "/u02", "filer1:/vol/u02", shown(timeo=300), superblock="0:45"
-            ),
-            second_mount(shown(timeo=300), superblock="0:45"),
+    told(
+        lambda machine: machine.mount(
+            "/u02", "filer1:/vol/u02", shown(timeo=300), superblock="0:45"
         ),
-        listed(),
-        "options_in_force",
-        "fail",
-        (
-            "as long as one of /u03 is mounted",
-            "umount /u03', 'umount /u02', 'mount /u02', 'mount /u03",
-        ),
+        second_mount(shown(timeo=300), superblock="0:45"),
     ),
-    Story("in force: not mounted", told(unmounted), listed(), "options_in_force", "skip"),
-    Story(
-        "in force: guessed, and the finding says so",
-        told(lambda machine: machine.mount("/u02", "filer1:/vol/u02", shown(timeo=14))),
-        {},
-        "options_in_force",
-        "fail",
-        ("Checked as datafiles with sharing single, a guess",),
-    ),
+    "in force: not mounted",
+    ("skip", told(unmounted)),
+    "in force: guessed, and the finding says so",
+    ("fail", told(lambda machine: machine.mount("/u02", "filer1:/vol/u02", shown(timeo=14))), {}),
+    ("Checked as datafiles with sharing single, a guess",),
+    policy=listed(),
 )
 
-PERSISTED = (
-    Story("persisted: as the table says", mount(), listed(), "options_persisted", "pass"),
-    Story(
-        "persisted: other spellings of the same",
-        mount(asks="bg,tcp,nfsvers=3,intr,rsize=262144,wsize=262144,_netdev"),
-        listed(version="3"),
-        "options_persisted",
-        "pass",
+PERSISTED = stories(
+    "options_persisted",
+    "persisted: as the table says",
+    ("pass", mount()),
+    "persisted: other spellings of the same",
+    ("pass",),
+    mount(asks="bg,tcp,nfsvers=3,intr,rsize=262144,wsize=262144,_netdev"),
+    listed(version="3"),
+    "persisted: made right by hand, fstab is wrong",
+    ("fail", mount(asks=instead("timeo=600", "timeo=14"))),
+    (
+        "/etc/fstab:2: timeo=14",
+        "wanted is timeo=600",
+        "to rw,bg,hard,vers=3,proto=tcp,timeo=600,rsize=262144,wsize=262144,nointr",
     ),
-    Story(
-        "persisted: made right by hand, fstab is wrong",
-        mount(asks=instead("timeo=600", "timeo=14")),
-        listed(),
-        "options_persisted",
-        "fail",
-        (
-            "/etc/fstab:2: timeo=14",
-            "wanted is timeo=600",
-            "to rw,bg,hard,vers=3,proto=tcp,timeo=600,rsize=262144,wsize=262144,nointr",
+    "persisted: small requests",
+    ("warn", mount(asks=instead("size=262144", "size=32768"))),
+    ("rsize=32768,wsize=32768", "256.0 KiB"),
+    "persisted: sizes left to the server",
+    ("pass", mount(asks=instead(",rsize=262144,wsize=262144", ""))),
+    "persisted: a size that the policy means exactly",
+    ("fail", mount(asks=instead("rsize=262144", "rsize=1048576")), listed(options="rsize=262144")),
+    "persisted: fg instead of bg delays a boot, no more",
+    ("warn", mount(asks=instead("bg", "fg")), "fg", "bg"),
+    "persisted: nothing does",
+    ("fail", told(without_fstab)),
+    (
+        "Nothing mounts it at the next reboot",
+        "put 'filer1:/vol/u02 /u02 nfs rw,bg,hard,proto=tcp,timeo=600,"
+        "rsize=262144,wsize=262144,vers=3 0 0' into /etc/fstab",
+    ),
+    "persisted: nothing does, and nobody listed it",
+    ("warn", told(without_fstab), {}, "Nothing mounts it at the next reboot"),
+    "persisted: noauto",
+    ("fail", mount(asks=OPTIONS + ",noauto"), "/etc/fstab:2 does not count at boot: noauto"),
+    "persisted: another export",
+    ("fail", mount(), listed(source="filer1:/vol/new")),
+    ("/etc/fstab:2 mounts filer1:/vol/u02, not filer1:/vol/new",),
+    "persisted: a blank in the options",
+    ("fail", mount(asks="rw,bg, hard,timeo=600"), "mount(8) rejects /etc/fstab:2", "six fields"),
+    "persisted: a line that is none",
+    ("fail", told(lambda machine: machine.file(nfs_packs.FSTAB, "filer1:/vol/u02 /u02\n"))),
+    ("mount(8) rejects /etc/fstab:1", "Nothing mounts it"),
+    "persisted: by a mount unit",
+    ("pass", told(without_fstab, unit), "/etc/systemd/system/u02.mount"),
+    "persisted: a mount unit, wrong",
+    ("fail", told(without_fstab, lambda machine: unit(machine, instead("timeo=600", "timeo=7")))),
+    ("timeo=7", "systemctl daemon-reload"),
+    "persisted: a unit or a map needs no bg",
+    ("pass", told(without_fstab, lambda machine: unit(machine, instead("bg,", "")))),
+    "persisted: by autofs",
+    ("pass", told(without_fstab, autofs), "/etc/auto.oracle:1"),
+    "persisted: autofs, wrong",
+    ("fail", told(without_fstab, lambda machine: autofs(machine, "-ro,hard"))),
+    ("/etc/auto.oracle:1: ro", "systemctl reload autofs"),
+    "persisted: nfsmount.conf decides what fstab leaves open",
+    ("fail", "timeo=50"),
+    told(
+        lambda machine: machine.fstab("/u03", "filer1:/vol/u03", "bg"),
+        lambda machine: machine.file(
+            "/etc/nfsmount.conf", "[ NFSMount_Global_Options ]\ntimeo=50\n"
         ),
     ),
-    Story(
-        "persisted: small requests",
-        mount(asks=instead("size=262144", "size=32768")),
-        listed(),
-        "options_persisted",
-        "warn",
-        ("rsize=32768,wsize=32768", "256.0 KiB"),
-    ),
-    Story(
-        "persisted: sizes left to the server",
-        mount(asks=instead(",rsize=262144,wsize=262144", "")),
-        listed(),
-        "options_persisted",
-        "pass",
-    ),
-    Story(
-        "persisted: a size that the policy means exactly",
-        mount(asks=instead("rsize=262144", "rsize=1048576")),
-        listed(options="rsize=262144"),
-        "options_persisted",
-        "fail",
-    ),
-    Story(
-        "persisted: fg instead of bg delays a boot, no more",
-        mount(asks=instead("bg", "fg")),
-        listed(),
-        "options_persisted",
-        "warn",
-        ("fg", "bg"),
-    ),
-    Story(
-        "persisted: nothing does",
-        told(without_fstab),
-        listed(),
-        "options_persisted",
-        "fail",
-        (
-            "Nothing mounts it at the next reboot",
-            "put 'filer1:/vol/u02 /u02 nfs rw,bg,hard,proto=tcp,timeo=600,"
-            "rsize=262144,wsize=262144,vers=3 0 0' into /etc/fstab",
-        ),
-    ),
-    Story(
-        "persisted: nothing does, and nobody listed it",
-        told(without_fstab),
-        {},
-        "options_persisted",
-        "warn",
-        ("Nothing mounts it at the next reboot",),
-    ),
-    Story(
-        "persisted: noauto",
-        mount(asks=OPTIONS + ",noauto"),
-        listed(),
-        "options_persisted",
-        "fail",
-        ("/etc/fstab:2 does not count at boot: noauto",),
-    ),
-    Story(
-        "persisted: another export",
-        mount(),
-        listed(source="filer1:/vol/new"),
-        "options_persisted",
-        "fail",
-        ("/etc/fstab:2 mounts filer1:/vol/u02, not filer1:/vol/new",),
-    ),
-    Story(
-        "persisted: a blank in the options",
-        mount(asks="rw,bg, hard,timeo=600"),
-        listed(),
-        "options_persisted",
-        "fail",
-        ("mount(8) rejects /etc/fstab:2", "six fields"),
-    ),
-    Story(
-        "persisted: a line that is none",
-        told(lambda machine: machine.file(nfs_packs.FSTAB, "filer1:/vol/u02 /u02\n")),
-        listed(),
-        "options_persisted",
-        "fail",
-        ("mount(8) rejects /etc/fstab:1", "Nothing mounts it"),
-    ),
-    Story(
-        "persisted: by a mount unit",
-        told(without_fstab, unit),
-        listed(),
-        "options_persisted",
-        "pass",
-        ("/etc/systemd/system/u02.mount",),
-    ),
-    Story(
-        "persisted: a mount unit, wrong",
-        told(without_fstab, lambda machine: unit(machine, instead("timeo=600", "timeo=7"))),
-        listed(),
-        "options_persisted",
-        "fail",
-        ("timeo=7", "systemctl daemon-reload"),
-    ),
-    Story(
-        "persisted: a unit or a map needs no bg",
-        told(without_fstab, lambda machine: unit(machine, instead("bg,", ""))),
-        listed(),
-        "options_persisted",
-        "pass",
-    ),
-    Story(
-        "persisted: by autofs",
-        told(without_fstab, autofs),
-        listed(),
-        "options_persisted",
-        "pass",
-        ("/etc/auto.oracle:1",),
-    ),
-    Story(
-        "persisted: autofs, wrong",
-        told(without_fstab, lambda machine: autofs(machine, "-ro,hard")),
-        listed(),
-        "options_persisted",
-        "fail",
-        ("/etc/auto.oracle:1: ro", "systemctl reload autofs"),
-    ),
-    Story(
-        "persisted: nfsmount.conf decides what fstab leaves open",
-        told(
-            lambda machine: machine.fstab("/u03", "filer1:/vol/u03", "bg"),
-            lambda machine: machine.file(
-                "/etc/nfsmount.conf", "[ NFSMount_Global_Options ]\ntimeo=50\n"
-            ),
-        ),
-        {"mounts": [nfs_packs.DATAFILES | {"path": "/u03", "source": "filer1:/vol/u03"}]},
-        "options_persisted",
-        "fail",
-        ("timeo=50",),
-    ),
-    Story(
-        "persisted: fstab may not be read",
-        told(lambda machine: machine.deny(nfs_packs.FSTAB)),
-        listed(),
-        "options_persisted",
-        "error",
-        ("--become",),
-    ),
+    {"mounts": [nfs_packs.DATAFILES | {"path": "/u03", "source": "filer1:/vol/u03"}]},
+    "persisted: fstab may not be read",
+    ("error", told(lambda machine: machine.deny(nfs_packs.FSTAB)), "--become"),
+    policy=listed(),
 )
 
-OWNER = (
-    Story("owner: one", mount(), listed(), "single_source", "pass"),
-    Story(
-        "owner: two lines, the first wins",
-        told(lambda machine: machine.fstab("/u02", "filer1:/vol/u02", "soft")),
-        listed(),
-        "single_source",
-        "warn",
-        ("/etc/fstab:2 wins", "remove it from: /etc/fstab:3"),
-    ),
-    Story(
-        "owner: a unit stands before fstab",
-        told(unit),
-        listed(),
-        "single_source",
-        "warn",
-        ("/etc/systemd/system/u02.mount wins", "remove it from: /etc/fstab:2"),
-    ),
-    Story(
-        "owner: fstab stands before autofs",
-        told(autofs),
-        listed(),
-        "single_source",
-        "warn",
-        ("/etc/fstab:2 wins", "/etc/auto.oracle:1"),
-    ),
-    Story(
-        "owner: systemd has not read the new fstab",
-        told(
-            without_fstab,
-            lambda machine: machine.fstab("/u02", "filer1:/vol/u02"),
-            lambda machine: machine.file(
-                nfs_packs.FSTAB, f"filer1:/vol/u02 /u02 nfs {OPTIONS},nconnect=2 0 0\n"
-            ),
+OWNER = stories(
+    "single_source",
+    "owner: one",
+    ("pass", mount()),
+    "owner: two lines, the first wins",
+    ("warn", told(lambda machine: machine.fstab("/u02", "filer1:/vol/u02", "soft"))),
+    ("/etc/fstab:2 wins", "remove it from: /etc/fstab:3"),
+    "owner: a unit stands before fstab",
+    ("warn", told(unit), "/etc/systemd/system/u02.mount wins", "remove it from: /etc/fstab:2"),
+    "owner: fstab stands before autofs",
+    ("warn", told(autofs), "/etc/fstab:2 wins", "/etc/auto.oracle:1"),
+    "owner: systemd has not read the new fstab",
+    ("warn", "systemctl daemon-reload"),
+    told(
+        without_fstab,
+        lambda machine: machine.fstab("/u02", "filer1:/vol/u02"),
+        lambda machine: machine.file(
+            nfs_packs.FSTAB, f"filer1:/vol/u02 /u02 nfs {OPTIONS},nconnect=2 0 0\n"
         ),
-        listed(),
-        "single_source",
-        "warn",
-        ("systemctl daemon-reload",),
     ),
-    Story("owner: nobody", told(without_fstab), listed(), "single_source", "skip"),
+    "owner: nobody",
+    ("skip", told(without_fstab)),
+    policy=listed(),
 )
 
-AS_PERSISTED = (
-    Story("as persisted: it is", mount(), listed(), "mounted_as_persisted", "pass"),
-    Story(
-        "as persisted: spelt otherwise",
-        mount(asks="bg,tcp,nfsvers=3,intr,hard,rsize=1048576,wsize=1048576,sec=sys,noauto,_netdev"),
-        listed(),
-        "mounted_as_persisted",
-        "pass",
-    ),
-    Story(
-        "as persisted: actimeo=0 is four limits",
-        mount(shown(cache=NO_CACHE), OPTIONS + ",actimeo=0"),
-        RAC,
-        "mounted_as_persisted",
-        "pass",
-    ),
-    Story(
-        "as persisted: noac is sync too",
-        mount(shown(cache=NO_CACHE, flags="noac"), OPTIONS + ",noac"),
-        RAC,
-        "mounted_as_persisted",
-        "pass",
-    ),
-    Story(
-        "as persisted: nolock is local_lock=all",
-        mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
-        listed(),
-        "mounted_as_persisted",
-        "pass",
-    ),
-    Story(
-        "as persisted: v4 is any minor version",
-        mount(shown("4.2"), instead("vers=3", "vers=4")),
-        listed(),
-        "mounted_as_persisted",
-        "pass",
-    ),
-    Story(
-        "as persisted: both fulfil the policy and differ",
-        mount(shown(retrans=5)),
-        listed(),
-        "mounted_as_persisted",
-        "warn",
-        ("Mounted with retrans=5, but /etc/fstab:2 requests retrans=2",),
-    ),
-    Story(
-        "as persisted: fstab was corrected since",
-        mount(shown(recovery="soft")),
-        listed(),
-        "mounted_as_persisted",
-        "warn",
-        ("soft", "hard", "umount /u02', 'mount /u02"),
-    ),
-    Story(
-        "as persisted: another version",
-        mount(shown("4.1"), OPTIONS),
-        listed(),
-        "mounted_as_persisted",
-        "warn",
-        ("vers=4.1", "vers=3"),
-    ),
-    Story(
-        "as persisted: larger requests than asked for are an older mount",
-        mount(shown(rsize=1048576)),
-        listed(),
-        "mounted_as_persisted",
-        "warn",
-        ("rsize=1048576",),
-    ),
-    Story(
-        "as persisted: another security",
-        mount(asks=OPTIONS + ",sec=krb5p"),
-        listed(),
-        "mounted_as_persisted",
-        "warn",
-        ("sec=krb5p",),
-    ),
-    Story(
-        "as persisted: another export",
-        told(lambda machine: machine.mount("/u02", "filer1:/vol/old")),
-        listed(),
-        "mounted_as_persisted",
-        "warn",
-        ("Mounted is filer1:/vol/old, but /etc/fstab:2 names filer1:/vol/u02",),
-    ),
-    Story(
-        "as persisted: not persisted", told(without_fstab), listed(), "mounted_as_persisted", "skip"
-    ),
-    Story("as persisted: not mounted", told(unmounted), listed(), "mounted_as_persisted", "skip"),
+AS_PERSISTED = stories(
+    "mounted_as_persisted",
+    "as persisted: it is",
+    ("pass", mount()),
+    "as persisted: spelt otherwise",
+    ("pass",),
+    mount(asks="bg,tcp,nfsvers=3,intr,hard,rsize=1048576,wsize=1048576,sec=sys,noauto,_netdev"),
+    "as persisted: actimeo=0 is four limits",
+    ("pass", mount(shown(cache=NO_CACHE), OPTIONS + ",actimeo=0"), RAC),
+    "as persisted: noac is sync too",
+    ("pass", mount(shown(cache=NO_CACHE, flags="noac"), OPTIONS + ",noac"), RAC),
+    "as persisted: nolock is local_lock=all",
+    ("pass", mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock")),
+    "as persisted: v4 is any minor version",
+    ("pass", mount(shown("4.2"), instead("vers=3", "vers=4"))),
+    "as persisted: both fulfil the policy and differ",
+    ("warn", mount(shown(retrans=5))),
+    ("Mounted with retrans=5, but /etc/fstab:2 requests retrans=2",),
+    "as persisted: fstab was corrected since",
+    ("warn", mount(shown(recovery="soft")), "soft", "hard", "umount /u02', 'mount /u02"),
+    "as persisted: another version",
+    ("warn", mount(shown("4.1"), OPTIONS), "vers=4.1", "vers=3"),
+    "as persisted: larger requests than asked for are an older mount",
+    ("warn", mount(shown(rsize=1048576)), "rsize=1048576"),
+    "as persisted: another security",
+    ("warn", mount(asks=OPTIONS + ",sec=krb5p"), "sec=krb5p"),
+    "as persisted: another export",
+    ("warn", told(lambda machine: machine.mount("/u02", "filer1:/vol/old"))),
+    ("Mounted is filer1:/vol/old, but /etc/fstab:2 names filer1:/vol/u02",),
+    "as persisted: not persisted",
+    ("skip", told(without_fstab)),
+    "as persisted: not mounted",
+    ("skip", told(unmounted)),
+    policy=listed(),
 )
 
-SIZES = (
-    Story("size: granted", mount(), listed(), "transfer_size", "pass"),
-    Story("size: more than wanted", mount(shown(rsize=1048576)), listed(), "transfer_size", "pass"),
-    Story(
-        "size: the server grants 32 KiB of 256",
-        mount(shown(rsize=32768)),
-        listed(),
-        "transfer_size",
-        "warn",
-        (
-            "rsize: 256.0 KiB asked, the server grants 32.0 KiB",
-            "tcp-max-xfer-size 262144",
-            "32 requests in place of 4",
-            "SVM-wide",
-        ),
+SIZES = stories(
+    "transfer_size",
+    "size: granted",
+    ("pass", mount()),
+    "size: more than wanted",
+    ("pass", mount(shown(rsize=1048576))),
+    "size: the server grants 32 KiB of 256",
+    ("warn", mount(shown(rsize=32768))),
+    (
+        "rsize: 256.0 KiB asked, the server grants 32.0 KiB",
+        "tcp-max-xfer-size 262144",
+        "32 requests in place of 4",
+        "SVM-wide",
     ),
-    Story(
-        "size: below what Oracle takes",
-        mount(shown(rsize=262144, wsize=16384)),
-        listed(),
-        "transfer_size",
-        "fail",
-        ("wsize: 256.0 KiB asked, the server grants 16.0 KiB", "ORA-27054"),
-    ),
-    Story(
-        "size: as small as it was requested",
-        mount(shown(rsize=32768), instead("size=262144", "size=32768")),
-        listed(),
-        "transfer_size",
-        "warn",
-        ("rsize: mounted with 32.0 KiB, wanted is 256.0 KiB", "set the options in /etc/fstab:2"),
-    ),
-    Story(
-        "size: more asked than needed, less granted",
-        mount(shown(rsize=524288), instead("size=262144", "size=1048576")),
-        listed(),
-        "transfer_size",
-        "warn",
-        ("1.0 MiB asked, the server grants 512.0 KiB",),
-    ),
-    Story(
-        "size: the mount is older than what is asked now",
-        mount(shown(rsize=32768, timeo=300)),
-        listed(),
-        "transfer_size",
-        "warn",
-        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was requested", "umount /u02', 'mount"),
-    ),
-    Story(
-        "size: the server grants it to a younger mount",
-        then(mount(shown(rsize=32768)), second_mount(shown())),
-        listed(),
-        "transfer_size",
-        "warn",
-        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was requested", "umount /u02', 'mount"),
-    ),
-    Story(
-        "size: the server granted it to an older mount",
-        then(mount(shown(rsize=32768)), second_mount(shown(), age=99999)),
-        listed(),
-        "transfer_size",
-        "warn",
-        ("rsize: 256.0 KiB asked, the server grants 32.0 KiB",),
-    ),
-    Story(
-        "size: the kernel rounds to pages",
-        mount(shown(rsize=262144), instead("size=262144", "size=263168")),
-        listed(),
-        "transfer_size",
-        "pass",
-    ),
-    Story(
-        "size: the policy means it exactly",
-        mount(shown(rsize=1048576)),
-        listed(options="rsize=65536,wsize=65536"),
-        "transfer_size",
-        "fail",
-        ("rsize: mounted with 1.0 MiB, wanted is 64.0 KiB",),
-    ),
-    Story("size: not mounted", told(unmounted), listed(), "transfer_size", "skip"),
+    "size: below what Oracle takes",
+    ("fail", mount(shown(rsize=262144, wsize=16384))),
+    ("wsize: 256.0 KiB asked, the server grants 16.0 KiB", "ORA-27054"),
+    "size: as small as it was requested",
+    ("warn", mount(shown(rsize=32768), instead("size=262144", "size=32768"))),
+    ("rsize: mounted with 32.0 KiB, wanted is 256.0 KiB", "set the options in /etc/fstab:2"),
+    "size: more asked than needed, less granted",
+    ("warn", mount(shown(rsize=524288), instead("size=262144", "size=1048576"))),
+    ("1.0 MiB asked, the server grants 512.0 KiB",),
+    "size: the mount is older than what is asked now",
+    ("warn", mount(shown(rsize=32768, timeo=300))),
+    ("rsize: mounted with 32.0 KiB, before 256.0 KiB was requested", "umount /u02', 'mount"),
+    "size: the server grants it to a younger mount",
+    ("warn", then(mount(shown(rsize=32768)), second_mount(shown()))),
+    ("rsize: mounted with 32.0 KiB, before 256.0 KiB was requested", "umount /u02', 'mount"),
+    "size: the server granted it to an older mount",
+    ("warn", then(mount(shown(rsize=32768)), second_mount(shown(), age=99999))),
+    ("rsize: 256.0 KiB asked, the server grants 32.0 KiB",),
+    "size: the kernel rounds to pages",
+    ("pass", mount(shown(rsize=262144), instead("size=262144", "size=263168"))),
+    "size: the policy means it exactly",
+    ("fail", mount(shown(rsize=1048576)), listed(options="rsize=65536,wsize=65536")),
+    ("rsize: mounted with 1.0 MiB, wanted is 64.0 KiB",),
+    "size: not mounted",
+    ("skip", told(unmounted)),
+    policy=listed(),
 )
 
-LOWERED = (
-    Story(
-        "lowered: the only mount of its server",
-        mount(),
-        listed(),
-        "transfer_size_lowered",
-        "skip",
+LOWERED = stories(
+    "transfer_size_lowered",
+    "lowered: the only mount of its server",
+    ("skip", mount()),
+    "lowered: a younger mount got as much",
+    ("pass", told(second_mount(shown())), "/u03 rsize=262144,wsize=262144"),
+    "lowered: a younger mount got less",
+    ("fail", told(second_mount(shown(rsize=65536)))),
+    (
+        "/u03 requested as much rsize and got 64.0 KiB, this one has 256.0 KiB",
+        "it is 86340 s younger",
     ),
-    Story(
-        "lowered: a younger mount got as much",
-        told(second_mount(shown())),
-        listed(),
-        "transfer_size_lowered",
-        "pass",
-        ("/u03 rsize=262144,wsize=262144",),
-    ),
-    Story(
-        "lowered: a younger mount got less",
-        told(second_mount(shown(rsize=65536))),
-        listed(),
-        "transfer_size_lowered",
-        "fail",
-        (
-            "/u03 requested as much rsize and got 64.0 KiB, this one has 256.0 KiB",
-            "it is 86340 s younger",
-        ),
-    ),
-    Story(
-        "lowered: an older mount got less: the server was raised",
-        told(second_mount(shown(rsize=65536), age=99999)),
-        listed(),
-        "transfer_size_lowered",
-        "pass",
-    ),
-    Story(
-        "lowered: which is older is not known",
-        told(second_mount(shown(rsize=65536))),
-        listed() | {"window_seconds": 0},
-        "transfer_size_lowered",
-        "warn",
-        ("which of the two is older is not known",),
-    ),
-    Story(
-        "lowered: a younger mount asked for less",
-        told(second_mount(shown(rsize=65536), instead("size=262144", "size=65536"))),
-        listed(),
-        "transfer_size_lowered",
-        "pass",
-    ),
-    Story(
-        "lowered: another server",
-        told(second_mount(shown(rsize=65536, address="10.0.0.6"))),
-        listed(),
-        "transfer_size_lowered",
-        "skip",
-    ),
-    Story(
-        "lowered: another version has its own limit",
-        told(second_mount(shown("4.1", rsize=65536), instead("vers=3", "vers=4.1"))),
-        listed(),
-        "transfer_size_lowered",
-        "skip",
-    ),
-    Story(
-        "lowered: the same superblock is the same mount",
-        told(second_mount(shown(), superblock="0:45")),
-        listed(),
-        "transfer_size_lowered",
-        "skip",
-    ),
-    Story("lowered: not mounted", told(unmounted), listed(), "transfer_size_lowered", "skip"),
+    "lowered: an older mount got less: the server was raised",
+    ("pass", told(second_mount(shown(rsize=65536), age=99999))),
+    "lowered: which is older is not known",
+    ("warn", told(second_mount(shown(rsize=65536))), listed() | {"window_seconds": 0}),
+    ("which of the two is older is not known",),
+    "lowered: a younger mount asked for less",
+    ("pass", told(second_mount(shown(rsize=65536), instead("size=262144", "size=65536")))),
+    "lowered: another server",
+    ("skip", told(second_mount(shown(rsize=65536, address="10.0.0.6")))),
+    "lowered: another version has its own limit",
+    ("skip", told(second_mount(shown("4.1", rsize=65536), instead("vers=3", "vers=4.1")))),
+    "lowered: the same superblock is the same mount",
+    ("skip", told(second_mount(shown(), superblock="0:45"))),
+    "lowered: not mounted",
+    ("skip", told(unmounted)),
+    policy=listed(),
 )
 
-SUPERBLOCK = (
-    Story("superblock: its own", mount(), listed(), "shared_superblock", "pass"),
-    Story(
-        "superblock: shared, and asked alike",
-        told(second_mount(shown(), superblock="0:45")),
-        listed(),
-        "shared_superblock",
-        "pass",
-        ("shared with /u03",),
-    ),
-    Story(
-        "superblock: the first mount's timeo",
-        told(
-            lambda machine: machine.mount(
-                "/u02", "filer1:/vol/u02", shown(timeo=300), superblock="0:45"
-            ),
-            second_mount(shown(timeo=300), instead("timeo=600", "timeo=300"), superblock="0:45"),
+SUPERBLOCK = stories(
+    "shared_superblock",
+    "superblock: its own",
+    ("pass", mount()),
+    "superblock: shared, and asked alike",
+    ("pass", told(second_mount(shown(), superblock="0:45")), "shared with /u03"),
+    "superblock: the first mount's timeo",
+    ("fail", "/u03", "timeo=300", "/etc/fstab:2 requests timeo=600", "unmount all of them"),
+    told(
+        lambda machine: machine.mount(
+            "/u02", "filer1:/vol/u02", shown(timeo=300), superblock="0:45"
         ),
-        listed(),
-        "shared_superblock",
-        "fail",
-        ("/u03", "timeo=300", "/etc/fstab:2 requests timeo=600", "unmount all of them"),
+        second_mount(shown(timeo=300), instead("timeo=600", "timeo=300"), superblock="0:45"),
     ),
-    Story(
-        "superblock: this one was first",
-        told(second_mount(shown(), instead("timeo=600", "timeo=300"), superblock="0:45")),
-        listed(),
-        "shared_superblock",
-        "pass",
-    ),
-    Story(
-        "superblock: of a mount that was made by hand",
-        told(
-            lambda machine: machine.mount(
-                "/u02", "filer1:/vol/u02", shown(timeo=300), superblock="0:45"
-            ),
-            lambda machine: machine.mount(
-                "/u03", "filer1:/vol/u03", shown(timeo=300), superblock="0:45"
-            ),
+    "superblock: this one was first",
+    ("pass", told(second_mount(shown(), instead("timeo=600", "timeo=300"), superblock="0:45"))),
+    "superblock: of a mount that was made by hand",
+    ("fail",),
+    told(
+        lambda machine: machine.mount(
+            "/u02", "filer1:/vol/u02", shown(timeo=300), superblock="0:45"
         ),
-        listed(),
-        "shared_superblock",
-        "fail",
-    ),
-    Story(
-        "superblock: both are older than fstab",
-        told(
-            lambda machine: machine.mount(
-                "/u02", "filer1:/vol/u02", shown(timeo=300), superblock="0:45"
-            ),
-            second_mount(shown(timeo=300), superblock="0:45"),
+        lambda machine: machine.mount(
+            "/u03", "filer1:/vol/u03", shown(timeo=300), superblock="0:45"
         ),
-        listed(),
-        "shared_superblock",
-        "pass",
     ),
-    Story("superblock: not mounted", told(unmounted), listed(), "shared_superblock", "skip"),
+    "superblock: both are older than fstab",
+    ("pass",),
+    told(
+        lambda machine: machine.mount(
+            "/u02", "filer1:/vol/u02", shown(timeo=300), superblock="0:45"
+        ),
+        second_mount(shown(timeo=300), superblock="0:45"),
+    ),
+    "superblock: not mounted",
+    ("skip", told(unmounted)),
+    policy=listed(),
 )
 
-CACHING = (
-    Story("caching: on", mount(), BACKUP, "caching", "pass"),
-    Story(
-        "caching: noac on backups",
-        mount(shown(cache=NO_CACHE, flags="noac"), OPTIONS + ",noac"),
-        BACKUP,
-        "caching",
-        "fail",
-        ("noac", "MOS 359515.1", "to rw,bg,hard,vers=3,proto=tcp,timeo=600,rsize=262144,"),
-    ),
-    Story(
-        "caching: the next reboot switches it off for backups",
-        mount(asks=OPTIONS + ",actimeo=0"),
-        BACKUP,
-        "caching",
-        "fail",
-        ("Persisted as /etc/fstab:2: actimeo=0",),
-    ),
-    Story(
-        "caching: actimeo=0 on a home of one host",
-        mount(shown(cache=NO_CACHE), OPTIONS + ",actimeo=0"),
-        HOME,
-        "caching",
-        "warn",
-        ("actimeo=0",),
-    ),
-    Story(
-        "caching: noac on the diagnostics",
-        mount(shown(cache=NO_CACHE, flags="noac"), OPTIONS + ",noac"),
-        listed(**{"class": "adr"}),
-        "caching",
-        "warn",
-        ("nfs_mounts_adr_actimeo_zero",),
-    ),
-    Story(
-        "caching: actimeo=0 on a single instance, where the sources disagree",
-        mount(shown(cache=NO_CACHE), OPTIONS + ",actimeo=0"),
-        listed(),
-        "caching",
-        "warn",
-        ("nfs_mounts_single_actimeo_zero is false",),
-    ),
-    Story(
-        "caching: the same where the policy follows the other source",
-        mount(shown(cache=NO_CACHE), OPTIONS + ",actimeo=0"),
-        listed() | {"single_actimeo_zero": True},
-        "caching",
-        "skip",
-    ),
-    Story(
-        "caching: sync on backups",
-        mount(shown().replace("rw,", "rw,sync,"), OPTIONS + ",sync"),
-        BACKUP,
-        "caching",
-        "fail",
-        ("sync",),
-    ),
-    Story("caching: RAC needs it off", mount(), RAC, "caching", "skip", ("share these files",)),
-    Story(
-        "caching: the policy requires noac",
-        mount(shown(cache=NO_CACHE, flags="noac"), OPTIONS + ",noac"),
-        listed(options="noac", **{"class": "backup"}),
-        "caching",
-        "skip",
-    ),
+CACHING = stories(
+    "caching",
+    "caching: on",
+    ("pass", mount(), BACKUP),
+    "caching: noac on backups",
+    ("fail", mount(shown(cache=NO_CACHE, flags="noac"), OPTIONS + ",noac"), BACKUP),
+    ("noac", "MOS 359515.1", "to rw,bg,hard,vers=3,proto=tcp,timeo=600,rsize=262144,"),
+    "caching: the next reboot switches it off for backups",
+    ("fail", mount(asks=OPTIONS + ",actimeo=0"), BACKUP, "Persisted as /etc/fstab:2: actimeo=0"),
+    "caching: actimeo=0 on a home of one host",
+    ("warn", mount(shown(cache=NO_CACHE), OPTIONS + ",actimeo=0"), HOME, "actimeo=0"),
+    "caching: noac on the diagnostics",
+    ("warn", "nfs_mounts_adr_actimeo_zero"),
+    mount(shown(cache=NO_CACHE, flags="noac"), OPTIONS + ",noac"),
+    listed(**{"class": "adr"}),
+    "caching: actimeo=0 on a single instance, where the sources disagree",
+    ("warn", mount(shown(cache=NO_CACHE), OPTIONS + ",actimeo=0")),
+    ("nfs_mounts_single_actimeo_zero is false",),
+    "caching: the same where the policy follows the other source",
+    ("skip",),
+    mount(shown(cache=NO_CACHE), OPTIONS + ",actimeo=0"),
+    listed() | {"single_actimeo_zero": True},
+    "caching: sync on backups",
+    ("fail", mount(shown().replace("rw,", "rw,sync,"), OPTIONS + ",sync"), BACKUP, "sync"),
+    "caching: RAC needs it off",
+    ("skip", mount(), RAC, "share these files"),
+    "caching: the policy requires noac",
+    ("skip",),
+    mount(shown(cache=NO_CACHE, flags="noac"), OPTIONS + ",noac"),
+    listed(options="noac", **{"class": "backup"}),
+    policy=listed(),
 )
 
 V4 = instead("vers=3", "vers=4.1")
-LEASE = (
-    Story("lease: none with v3", mount(), listed(), "v4_lease", "skip", ("NFSv3 has no leases",)),
-    Story(
-        "lease: v4.1 that nobody decided",
-        mount(shown("4.1"), V4),
-        listed(),
-        "v4_lease",
-        "warn",
-        ("ORA-27072", "NFSv4.1 and a lease of 90 s", "nfs_mounts_version"),
-    ),
-    Story(
-        "lease: v4.1 by policy",
-        mount(shown("4.1"), V4),
-        listed(version="4.1"),
-        "v4_lease",
-        "pass",
-        ("lease of 90 s",),
-    ),
-    Story(
-        "lease: ran out",
-        mount(shown("4.1"), V4, did=Did(lease_expired=40)),
-        listed(version="4.1"),
-        "v4_lease",
-        "fail",
-        ("ran out 40 s ago",),
-    ),
-    Story(
-        "lease: no locks on backups",
-        mount(shown("4.2")),
-        BACKUP,
-        "v4_lease",
-        "skip",
-    ),
-    Story(
-        "lease: not watched",
-        mount(shown("4.1"), V4),
-        listed() | {"window_seconds": 0},
-        "v4_lease",
-        "warn",
-    ),
-    Story(
-        "lease: not mounted, but a reboot takes v4",
-        told(
-            unmounted,
-            without_fstab,
-            lambda machine: machine.fstab("/u02", "filer1:/vol/u02", V4),
-        ),
-        listed(),
-        "v4_lease",
-        "warn",
-    ),
-    Story(
-        "lease: not mounted, and the version is open",
-        told(unmounted, without_fstab, lambda machine: machine.fstab("/u02", "f:/v", "bg")),
-        listed(),
-        "v4_lease",
-        "skip",
-    ),
+LEASE = stories(
+    "v4_lease",
+    "lease: none with v3",
+    ("skip", mount(), "NFSv3 has no leases"),
+    "lease: v4.1 that nobody decided",
+    ("warn", mount(shown("4.1"), V4)),
+    ("ORA-27072", "NFSv4.1 and a lease of 90 s", "nfs_mounts_version"),
+    "lease: v4.1 by policy",
+    ("pass", mount(shown("4.1"), V4), listed(version="4.1"), "lease of 90 s"),
+    "lease: ran out",
+    ("fail", mount(shown("4.1"), V4, did=Did(lease_expired=40)), listed(version="4.1")),
+    ("ran out 40 s ago",),
+    "lease: no locks on backups",
+    ("skip", mount(shown("4.2")), BACKUP),
+    "lease: not watched",
+    ("warn", mount(shown("4.1"), V4), listed() | {"window_seconds": 0}),
+    "lease: not mounted, but a reboot takes v4",
+    ("warn",),
+    told(unmounted, without_fstab, lambda machine: machine.fstab("/u02", "filer1:/vol/u02", V4)),
+    "lease: not mounted, and the version is open",
+    ("skip", told(unmounted, without_fstab, lambda machine: machine.fstab("/u02", "f:/v", "bg"))),
+    policy=listed(),
 )
 
-SLOTS = (
-    Story("slots: persisted", mount(), listed(), "slot_tables_persisted", "pass"),
-    Story(
-        "slots: nobody bounds them",
-        told(lambda machine: machine.slots(128, None)),
-        listed(),
-        "slot_tables_persisted",
-        "fail",
-        ("tcp_max_slot_table_entries is 65536, not 128", "options sunrpc", "the kernel's default"),
+SLOTS = stories(
+    "slot_tables_persisted",
+    "slots: persisted",
+    ("pass", mount()),
+    "slots: nobody bounds them",
+    ("fail", told(lambda machine: machine.slots(128, None))),
+    ("tcp_max_slot_table_entries is 65536, not 128", "options sunrpc", "the kernel's default"),
+    "slots: too many at boot",
+    ("fail", told(lambda machine: machine.slots(128, 256)), "256"),
+    "slots: fewer than wanted",
+    ("warn", told(lambda machine: machine.slots(128, 64)), "is 64, not 128"),
+    "slots: a later file wins",
+    ("fail", "/etc/modprobe.d/zzz.conf:1", "apply is blocked.", "comes later; remove that"),
+    told(
+        lambda machine: machine.file(
+            "/etc/modprobe.d/zzz.conf", "options sunrpc tcp_max_slot_table_entries=65536\n"
+        )
     ),
-    Story(
-        "slots: too many at boot",
-        told(lambda machine: machine.slots(128, 256)),
-        listed(),
-        "slot_tables_persisted",
-        "fail",
-        ("256",),
-    ),
-    Story(
-        "slots: fewer than wanted",
-        told(lambda machine: machine.slots(128, 64)),
-        listed(),
-        "slot_tables_persisted",
-        "warn",
-        ("is 64, not 128",),
-    ),
-    Story(
-        "slots: a later file wins",
-        told(
-            lambda machine: machine.file(
-                "/etc/modprobe.d/zzz.conf", "options sunrpc tcp_max_slot_table_entries=65536\n"
-            )
-        ),
-        listed(),
-        "slot_tables_persisted",
-        "fail",
-        ("/etc/modprobe.d/zzz.conf:1", "apply is blocked.", "comes later; remove that"),
-    ),
-    Story(
-        "slots: rc.local sets another limit, which is not the kernel's default",
-        told(
-            lambda machine: machine.slots(128, 128),
-            lambda machine: machine.file(
-                "/etc/rc.local", "#!/bin/sh\nsysctl -w sunrpc.tcp_max_slot_table_entries=9\n", 0o755
-            ),
-        ),
-        listed(),
-        "slot_tables_persisted",
-        "error",
-        ("/etc/rc.local:2 may set sunrpc.tcp_max_slot_table_entries to 9",),
-    ),
-    Story(
-        "slots: the other places with commands of the boot cannot be searched",
-        told(
-            lambda machine: machine.slots(128, 128),
-            lambda machine: machine.deny("lines:boot"),
-        ),
-        listed(),
-        "slot_tables_persisted",
-        "error",
-    ),
-    Story(
-        "slots: a parameter with which the module is not loaded",
-        told(
-            lambda machine: machine.file(
-                "/etc/modprobe.d/zzz.conf", "options sunrpc tcp_max_slot_table_entries=0128\n"
-            )
-        ),
-        listed(),
-        "slot_tables_persisted",
-        "error",
-        ("with which the kernel does not load sunrpc",),
-    ),
-    Story(
-        "slots: in sysctl.d alone, which nothing applies once the module is there",
-        told(
-            lambda machine: machine.slots(128, None),
-            lambda machine: machine.file(
-                "/etc/sysctl.d/nfs.conf", "sunrpc.tcp_max_slot_table_entries = 128\n"
-            ),
-        ),
-        listed(),
-        "slot_tables_persisted",
-        "fail",
-        ("/etc/sysctl.d/nfs.conf:1", "nothing applies it"),
-    ),
-    Story(
-        "slots: not managed",
-        mount(),
-        listed() | {"slot_table_entries": 0},
-        "slot_tables_persisted",
-        "skip",
-    ),
-    Story("slots: no NFS", nfs_host, {}, "slot_tables_persisted", "skip"),
-    Story("slots: in the kernel", mount(), listed(), "slot_tables_running", "pass"),
-    Story(
-        "slots: unbounded in the kernel",
-        told(lambda machine: machine.slots(65536, 128)),
-        listed(),
-        "slot_tables_running",
-        "fail",
-        (
-            "sunrpc.tcp_max_slot_table_entries = 128",
-            "stop what uses the mounts of filer1, unmount all of them",
+    "slots: rc.local sets another limit, which is not the kernel's default",
+    ("error", "/etc/rc.local:2 may set sunrpc.tcp_max_slot_table_entries to 9"),
+    told(
+        lambda machine: machine.slots(128, 128),
+        lambda machine: machine.file(
+            "/etc/rc.local", "#!/bin/sh\nsysctl -w sunrpc.tcp_max_slot_table_entries=9\n", 0o755
         ),
     ),
-    Story(
-        "slots: fewer in the kernel",
-        told(lambda machine: machine.slots(16, 128)),
-        listed(),
-        "slot_tables_running",
-        "warn",
+    "slots: the other places with commands of the boot cannot be searched",
+    ("error",),
+    told(lambda machine: machine.slots(128, 128), lambda machine: machine.deny("lines:boot")),
+    "slots: a parameter with which the module is not loaded",
+    ("error", "with which the kernel does not load sunrpc"),
+    told(
+        lambda machine: machine.file(
+            "/etc/modprobe.d/zzz.conf", "options sunrpc tcp_max_slot_table_entries=0128\n"
+        )
     ),
-    Story(
-        "slots: mounted before the limit",
-        mount(did=Did(max_slots=4000)),
-        listed(),
-        "slot_tables_running",
-        "fail",
-        ("/u02 has used 4000",),
-    ),
-    Story(
-        "slots: the module is not loaded",
-        told(unmounted, lambda machine: machine.slots(None, 128)),
-        listed(),
-        "slot_tables_running",
-        "skip",
-    ),
-    Story(
-        "slots: may not be read",
-        told(lambda machine: machine.deny(nfs_packs.MAX_SLOTS)),
-        listed(),
-        "slot_tables_running",
-        "error",
-    ),
-    Story(
-        "slots: one limit may not be read and the other is too high",
-        told(
-            lambda machine: machine.slots(65536, 128),
-            lambda machine: machine.deny(nfs_packs.SLOTS),
+    "slots: in sysctl.d alone, which nothing applies once the module is there",
+    ("fail", "/etc/sysctl.d/nfs.conf:1", "nothing applies it"),
+    told(
+        lambda machine: machine.slots(128, None),
+        lambda machine: machine.file(
+            "/etc/sysctl.d/nfs.conf", "sunrpc.tcp_max_slot_table_entries = 128\n"
         ),
-        listed(),
-        "slot_tables_running",
-        "fail",
-        ("Not known: sunrpc.tcp_slot_table_entries",),
     ),
-    Story(
-        "slots: too high, and the traffic is unknown",
-        told(
-            lambda machine: machine.slots(65536, 128),
-            lambda machine: machine.deny("/proc/self/mountstats"),
-        ),
-        listed(),
-        "slot_tables_running",
-        "fail",
+    "slots: not managed",
+    ("skip", mount(), listed() | {"slot_table_entries": 0}),
+    "slots: no NFS",
+    ("skip", nfs_host, {}),
+    "slots: in the kernel",
+    ("pass slot_tables_running", mount()),
+    "slots: unbounded in the kernel",
+    ("fail slot_tables_running", told(lambda machine: machine.slots(65536, 128))),
+    (
+        "sunrpc.tcp_max_slot_table_entries = 128",
+        "stop what uses the mounts of filer1, unmount all of them",
     ),
-    Story(
-        "slots: unmanaged in the kernel",
-        told(lambda machine: machine.slots(65536, 128)),
-        listed() | {"slot_table_entries": 0},
-        "slot_tables_running",
-        "skip",
+    "slots: fewer in the kernel",
+    ("warn slot_tables_running", told(lambda machine: machine.slots(16, 128))),
+    "slots: mounted before the limit",
+    ("fail slot_tables_running", mount(did=Did(max_slots=4000)), "/u02 has used 4000"),
+    "slots: the module is not loaded",
+    ("skip slot_tables_running", told(unmounted, lambda machine: machine.slots(None, 128))),
+    "slots: may not be read",
+    ("error slot_tables_running", told(lambda machine: machine.deny(nfs_packs.MAX_SLOTS))),
+    "slots: one limit may not be read and the other is too high",
+    ("fail slot_tables_running", "Not known: sunrpc.tcp_slot_table_entries"),
+    told(lambda machine: machine.slots(65536, 128), lambda machine: machine.deny(nfs_packs.SLOTS)),
+    "slots: too high, and the traffic is unknown",
+    ("fail slot_tables_running",),
+    told(
+        lambda machine: machine.slots(65536, 128),
+        lambda machine: machine.deny("/proc/self/mountstats"),
     ),
+    "slots: unmanaged in the kernel",
+    ("skip slot_tables_running",),
+    told(lambda machine: machine.slots(65536, 128)),
+    listed() | {"slot_table_entries": 0},
+    policy=listed(),
 )
 
 STORIES = (
-    *MOUNTED,
-    *SAFE,
-    *LOCKS,
-    *ADVICE,
-    *IN_FORCE,
-    *PERSISTED,
-    *OWNER,
-    *AS_PERSISTED,
-    *SIZES,
-    *LOWERED,
-    *SUPERBLOCK,
-    *CACHING,
-    *LEASE,
-    *SLOTS,
+    *(*MOUNTED, *SAFE, *LOCKS, *ADVICE, *IN_FORCE, *PERSISTED, *OWNER, *AS_PERSISTED, *SIZES),
+    *(*LOWERED, *SUPERBLOCK, *CACHING, *LEASE, *SLOTS),
 )
 
 
@@ -1451,13 +754,11 @@ SIGNS = {
 
 
 @pytest.mark.parametrize("sign", SIGNS)
-@pytest.mark.parametrize(
-    ("asks", "shows"),
-    [
-        (OPTIONS + ",actimeo=0", shown(cache=NO_CACHE)),
-        (OPTIONS.replace("262144", "32768") + ",actimeo=0", shown(rsize=32768, cache=NO_CACHE)),
-        (OPTIONS.replace("hard", "soft") + ",noac", shown(recovery="soft", flags="noac")),
-    ],
+@cases(
+    "asks shows",
+    (OPTIONS + ",actimeo=0", shown(cache=NO_CACHE)),
+    (OPTIONS.replace("262144", "32768") + ",actimeo=0", shown(rsize=32768, cache=NO_CACHE)),
+    (OPTIONS.replace("hard", "soft") + ",noac", shown(recovery="soft", flags="noac")),
 )
 def test_cache_stays_off_where_other_hosts_can_share_the_files(judge, sign, asks, shows):
     steps, policy, may_cache = SIGNS[sign]
@@ -1481,15 +782,13 @@ def test_cache_stays_off_where_other_hosts_can_share_the_files(judge, sign, asks
 
 
 #: The mounts that the policy does not list are found where they are open and in /etc/fstab.
-@pytest.mark.parametrize(
-    ("check", "host", "place"),
-    [
-        ("safe_transport", {"recovery": "soft"}, "/etc/fstab"),
-        ("safe_transport", {"proto": "udp"}, nfs_packs.unit_file("/u02")),
-        ("options_in_force", {"timeo": 7}, "/etc/fstab"),
-        ("transfer_size", {"rsize": 16384}, "/etc/fstab"),
-        ("server_locks", {"flags": "nolock", "local_lock": "all"}, "/etc/fstab"),
-    ],
+@cases(
+    "check host place",
+    ("safe_transport", {"recovery": "soft"}, "/etc/fstab"),
+    ("safe_transport", {"proto": "udp"}, nfs_packs.unit_file("/u02")),
+    ("options_in_force", {"timeo": 7}, "/etc/fstab"),
+    ("transfer_size", {"rsize": 16384}, "/etc/fstab"),
+    ("server_locks", {"flags": "nolock", "local_lock": "all"}, "/etc/fstab"),
 )
 def test_unknown_fstab_hides_no_mount_of_now(judge, check, host, place):
     before = judge(mount(shown(**host))())[check]
@@ -1516,8 +815,7 @@ def test_story(judge, story):
         assert told_text in text, text
     for finding in findings:
         assert finding.status in ("pass", "skip", "error") or finding.fix
-        assert not finding.why.startswith(" ")
-        assert "  " not in finding.why
+        assert not finding.why.startswith(" ") and "  " not in finding.why
         assert ".." not in finding.why.replace("...", "")
 
 
@@ -1585,7 +883,7 @@ class TestOtherSystems:
         *("direct_nfs_library", "oranfstab", "oranfstab_order", "direct_nfs_in_use"),
     )
 
-    @pytest.mark.parametrize("tell", [aix, hpux])
+    @cases("tell", aix, hpux)
     def test_ready_for_rac(self, judge, tell):
         findings = judge(tell(), **rac())
         statuses = {
@@ -1609,9 +907,7 @@ class TestOtherSystems:
         assert "Mounted with ro, wanted is rw" in findings["options_in_force"][0].why
         assert findings["mounted_as_persisted"][0].status == "warn"
 
-    @pytest.mark.parametrize(
-        ("asked", "expected"), [("", "pass"), ("nosuid,", "pass"), ("suid,", "warn")]
-    )
+    @cases("asked expected", ("", "pass"), ("nosuid,", "pass"), ("suid,", "warn"))
     def test_what_was_not_requested_is_no_difference(self, judge, asked, expected):
         """Only Linux prints the options that are in force anyway."""
         machine = aix(AIX_OPTIONS.replace("sec=sys", asked + "sec=sys"))
@@ -1628,8 +924,7 @@ class TestOtherSystems:
 
     def test_what_was_granted_is_no_pass(self, judge):
         (finding,) = judge(aix(), **rac())["transfer_size"]
-        assert "nfsstat -m /u02/oradata" in finding.why
-        assert finding.running.endswith("(asked)")
+        assert "nfsstat -m /u02/oradata" in finding.why and finding.running.endswith("(asked)")
 
     def test_fix_has_words_that_the_system_knows(self, judge):
         """Only Linux has words (ac, async, cto) for what is so anyway."""
@@ -1643,16 +938,14 @@ class TestOtherSystems:
     def test_llock_after_a_failover(self, judge):
         machine = solaris(SOLARIS_OPTIONS + ",llock")
         (finding,) = judge(machine, **listed(sharing="failover", **ORADATA))["server_locks"]
-        assert finding.status == "fail"
-        assert "llock" in finding.why
+        assert finding.status == "fail" and "llock" in finding.why
 
     def test_timeo_that_mount_does_not_show(self, judge):
         options = ("timeo=600,", "")
         machine = aix()
         machine.command("mount", machine.commands["mount"].stdout.replace(*options))
         (finding,) = judge(machine, **rac())["options_in_force"]
-        assert finding.status == "warn"
-        assert "mount does not show timeo=600" in finding.why
+        assert finding.status == "warn" and "mount does not show timeo=600" in finding.why
 
     def test_system_that_nobody_knows(self, judge):
         findings = judge(Machine().command("uname -s", "FreeBSD\n"))
@@ -1682,8 +975,7 @@ class TestHosts:
         )
 
     def test_one_mount_does_not_hide_the_verdict_on_another(self, judge):
-        machine = ready_host()
-        machine.file("/etc/auto.master", "/u05 yp:auto.u05\n")
+        machine = ready_host().file("/etc/auto.master", "/u05 yp:auto.u05\n")
         machine.command("systemctl is-enabled autofs.service", "enabled\n")
         mounts = [
             nfs_packs.DATAFILES,
@@ -1697,7 +989,6 @@ class TestHosts:
 
     def test_each_fault_is_told_by_one_check_of_the_options(self, judge):
         """A soft mount is no second finding among the other options."""
-        machine = mount(shown(recovery="soft"), instead("hard", "soft"))()
-        findings = judge(machine, **listed())
+        findings = judge(mount(shown(recovery="soft"), instead("hard", "soft"))(), **listed())
         checks = [check for check, group in findings.items() if group[0].status == "fail"]
         assert checks == ["safe_transport"]
