@@ -12,8 +12,24 @@ import pytest
 from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from nfs_packs import MOUNTSTATS, SAMPLE, listed, nfs_policy, ready_host
+from stories import titled
 
 UNDERFLOW = 2**64
+
+
+COLUMNS = ("requests", "sent", "timeouts", "out", "in", "queue", "rtt", "execute", "errors")
+#: Two readings of each operation, as COLUMNS names their numbers.
+READINGS = {
+    "GETATTR": [
+        (5000, 5000, 0, 640000, 560000, 20, 900, 1000, 0),
+        (5040, 5000, 0, 640000, 560000, 20, 900, 1000, 0),
+    ],
+    "READ": [
+        (5000, 5000, 0, 800000, 40960000, 500, 15000, 15500, 0),
+        (6000, 6000, 0, 960000, 49152000, 600, 19000, 19600, 0),
+    ],
+    "WRITE": [(), (6000, 6000, 0, 960000, 49152000, 600, 115000, 115600, 0)],
+}
 
 
 class Case(NamedTuple):
@@ -27,120 +43,63 @@ class Case(NamedTuple):
     because: str
 
 
-def op(name: str, *counts: int) -> str:
-    return f"{name:>12}: " + " ".join(map(str, counts))
+def op(name: str, turn: int, **changes: int) -> str:
+    """The line of an operation in the first or second reading."""
+    numbers = dict(zip(COLUMNS, READINGS[name][turn], strict=True)) | changes
+    return f"{name:>12}: " + " ".join(map(str, numbers.values()))
 
 
-BEFORE_READ = (5000, 5000, 0, 800000, 40960000, 500, 15000, 15500, 0)
+def of(name: str, before: dict[str, int], after: dict[str, int], *more: str) -> tuple[str, ...]:
+    return name, op(name, 0, **before), "\n".join((op(name, 1, **after), *more))
+
+
+SENT_TWICE = op("READ", 1, sent=6060, timeouts=60)
+SMALL = dict(zip(COLUMNS, (17, 17, 0, 960, 49152, 6, 19, 19, 0), strict=True))
 CASES = {
-    "killed requests of GETATTR do not hide what READ sent twice": Case(
-        "GETATTR",
-        op("GETATTR", 5000, 5000, 0, 640000, 560000, 20, 900, 1000, 0),
-        op("GETATTR", 5040, 5000, 0, 640000, 560000, 20, 900, 1000, 0)
-        + "\n"
-        + op("READ", 6000, 6060, 60, 960000, 49152000, 600, 19000, 19600, 0),
-        "retransmissions",
-        FAIL,
-        "60 of READ's 1000 requests were sent again; netted with GETATTR it is 20",
-    ),
-    "nothing was sent twice": Case(
-        "GETATTR",
-        op("GETATTR", 5000, 5000, 0, 640000, 560000, 20, 900, 1000, 0),
-        op("GETATTR", 5040, 5000, 0, 640000, 560000, 20, 900, 1000, 0),
-        "retransmissions",
-        PASS,
-        "requests that ended before they were sent are no retransmissions",
-    ),
-    "the wait for the answer fell below 0": Case(
-        "READ",
-        op("READ", *BEFORE_READ),
-        op("READ", 6000, 6000, 0, 960000, 49152000, 600, UNDERFLOW - 250, 19600, 0),
-        "latency",
-        ERROR,
-        "2**64-250 ms over 1000 requests is no wait of 18 trillion years",
-    ),
-    "it was below 0 before and is above now": Case(
-        "READ",
-        op("READ", 5000, 5000, 0, 800000, 40960000, 500, UNDERFLOW - 90, 15500, 0),
-        op("READ", 6000, 6000, 0, 960000, 49152000, 600, 4000, 19600, 0),
-        "latency",
-        ERROR,
-        "by how much it grew cannot be told",
-    ),
-    "it was below 0 in both": Case(
-        "READ",
-        op("READ", 5000, 5000, 0, 800000, 40960000, 500, UNDERFLOW - 9000, 15500, 0),
-        op("READ", 6000, 6000, 0, 960000, 49152000, 600, UNDERFLOW - 1000, 19600, 0),
-        "latency",
-        ERROR,
-        "a clock that was set back once may have been set back again",
-    ),
-    "the wait for the answer went backwards": Case(
-        "READ",
-        op("READ", 5000, 5000, 0, 800000, 40960000, 500, 4294967000, 15500, 0),
-        op("READ", 6000, 6000, 0, 960000, 49152000, 600, 3000, 19600, 0),
-        "latency",
-        ERROR,
-        "a sum of 32 bits ran over",
-    ),
-    "the wait in the queue fell below 0, the answer is told": Case(
-        "READ",
-        op("READ", *BEFORE_READ),
-        op("READ", 6000, 6000, 0, 960000, 49152000, UNDERFLOW - 3, 19000, 19600, 0),
-        "latency",
-        PASS,
-        "READ took 4 ms, whatever the queue says",
-    ),
-    "the wait in the queue fell below 0": Case(
-        "READ",
-        op("READ", *BEFORE_READ),
-        op("READ", 6000, 6000, 0, 960000, 49152000, UNDERFLOW - 3, 19000, 19600, 0),
-        "client_queue",
-        ERROR,
-        "it would be a queue of 18 trillion years",
-    ),
-    "one operation is slow, the other not told": Case(
-        "READ",
-        op("READ", *BEFORE_READ),
-        op("READ", 6000, 6000, 0, 960000, 49152000, 600, UNDERFLOW - 250, 19600, 0)
-        + "\n"
-        + op("WRITE", 6000, 6000, 0, 960000, 49152000, 600, 115000, 115600, 0),
-        "latency",
-        FAIL,
-        "WRITE took 100 ms: what is told is enough for a fail",
-    ),
-    "transmissions fell below 0": Case(
-        "READ",
-        op("READ", *BEFORE_READ),
-        op("READ", 6000, UNDERFLOW - 1, 0, 960000, 49152000, 600, 19000, 19600, 0),
-        "retransmissions",
-        ERROR,
-        "how often READ was sent is not told",
-    ),
-    "transmissions of another operation went backwards": Case(
-        "GETATTR",
-        op("GETATTR", 5000, 4294967290, 0, 640000, 560000, 20, 900, 1000, 0),
-        op("GETATTR", 5040, 34, 0, 640000, 560000, 20, 900, 1000, 0),
-        "retransmissions",
-        ERROR,
-        "what is left of the sum is a lower bound",
-    ),
-    "the bytes fell below 0": Case(
-        "READ",
-        op("READ", *BEFORE_READ),
-        op("READ", 6000, 6000, 0, 960000, UNDERFLOW - 77, 600, 19000, 19600, 0),
-        "latency",
-        PASS,
-        "the wait is told, the speed is not",
-    ),
-    "requests went backwards": Case(
-        "READ",
-        op("READ", *BEFORE_READ),
-        op("READ", 17, 17, 0, 960, 49152, 6, 19, 19, 0),
-        "latency",
-        SKIP,
-        "another mount than before",
-    ),
+    name: Case(*values)
+    for name, values in titled(
+        (
+            "killed requests of GETATTR do not hide what READ sent twice",
+            of("GETATTR", {}, {}, SENT_TWICE),
+            ("retransmissions", FAIL),
+            ("60 of READ's 1000 requests were sent again; netted with GETATTR it is 20",),
+            "nothing was sent twice",
+            (*of("GETATTR", {}, {}), "retransmissions", PASS),
+            ("requests that ended before they were sent are no retransmissions",),
+            "the wait for the answer fell below 0",
+            (*of("READ", {}, {"rtt": UNDERFLOW - 250}), "latency", ERROR),
+            ("2**64-250 ms over 1000 requests is no wait of 18 trillion years",),
+            "it was below 0 before and is above now",
+            (*of("READ", {"rtt": UNDERFLOW - 90}, {"rtt": 4000}), "latency", ERROR),
+            ("by how much it grew cannot be told",),
+            "it was below 0 in both",
+            (*of("READ", {"rtt": UNDERFLOW - 9000}, {"rtt": UNDERFLOW - 1000}), "latency", ERROR),
+            ("a clock that was set back once may have been set back again",),
+            "the wait for the answer went backwards",
+            (*of("READ", {"rtt": 4294967000}, {"rtt": 3000}), "latency", ERROR),
+            ("a sum of 32 bits ran over",),
+            "the wait in the queue fell below 0, the answer is told",
+            (*of("READ", {}, {"queue": UNDERFLOW - 3}), "latency", PASS),
+            ("READ took 4 ms, whatever the queue says",),
+            "the wait in the queue fell below 0",
+            (*of("READ", {}, {"queue": UNDERFLOW - 3}), "client_queue", ERROR),
+            ("it would be a queue of 18 trillion years",),
+            "one operation is slow, the other not told",
+            (*of("READ", {}, {"rtt": UNDERFLOW - 250}, op("WRITE", 1)), "latency", FAIL),
+            ("WRITE took 100 ms: what is told is enough for a fail",),
+            "transmissions fell below 0",
+            (*of("READ", {}, {"sent": UNDERFLOW - 1}), "retransmissions", ERROR),
+            ("how often READ was sent is not told",),
+            "transmissions of another operation went backwards",
+            (*of("GETATTR", {"sent": 4294967290}, {"sent": 34}), "retransmissions", ERROR),
+            ("what is left of the sum is a lower bound",),
+            "the bytes fell below 0",
+            (*of("READ", {}, {"in": UNDERFLOW - 77}), "latency", PASS),
+            ("the wait is told, the speed is not",),
+            "requests went backwards",
+            (*of("READ", {}, SMALL), "latency", SKIP, "another mount than before"),
+        )
+    )
 }
 
 
