@@ -310,53 +310,33 @@ def test_environment_and_what_evidence_keeps():
 
 
 @cases(
-    "files status sources",
+    "profile others status sources",
     # A file that another one reads: the last that sets the umask wins.
-    ({".bash_profile": ". ~/.db_env\n", ".db_env": "umask 077\n"}, "fail", ".db_env"),
-    ({".bash_profile": "source $HOME/.env\n", ".env": "umask 077\n"}, "fail", ".env"),
-    (
-        {".bash_profile": '[ -f "${HOME}/.env" ] && . "${HOME}/.env"\n', ".env": "umask 027\n"},
-        "fail",
-        ".env",
-    ),
-    (
-        {".bash_profile": "umask 077\n. /home/oracle/.db_env\n", ".db_env": "umask 022\n"},
-        "pass",
-        ".db_env",
-    ),
-    (
-        {".bash_profile": ". ~/.db_env\numask 022\n", ".db_env": "umask 077\n"},
-        "pass",
-        ".bash_profile",
-    ),
-    ({".bash_profile": ". ~/.a\n", ".a": ". ~/.b\n", ".b": "umask 027\n"}, "fail", ".b"),
-    ({".bash_profile": ". ~/.bashrc\n", ".bashrc": "umask 027\n"}, "fail", ".bashrc"),
-    ({".bash_profile": "PATH=/x\n", ".bashrc": "umask 027\n"}, "pass", "/etc/profile"),
-    ({".bash_profile": ". ~/.bashrc\numask 022\n", ".bashrc": "umask 027\n"}, "pass", ""),
-    ({".bash_profile": ". ~/.gone\n"}, "pass", "/etc/profile"),
-    ({".bash_profile": ". $SCRIPTS/env.sh\n"}, "error", "only the shell knows"),
-    ({".bash_profile": ". $SCRIPTS/env.sh\numask 022\n"}, "pass", ".bash_profile"),
-    ({".bash_profile": "umask 022; . ./env\n"}, "error", "only the shell knows"),
-    ({".bash_profile": ". oraenv\n. /usr/local/bin/oraenv\n"}, "pass", "/etc/profile"),
-    ({".bash_profile": ". ~/.bash_profile\n"}, "error", "is read by itself"),
-    ({".bash_profile": "test -r ~/.a && source ~/.a\n", ".a": "umask 077\n"}, "fail", ".a"),
-    ({".bash_profile": "if x; then . ~/.a; fi\n", ".a": "umask 077\n"}, "warn", ".a"),
-    (
-        {".bash_profile": "if [ -f ~/.a ]; then\n. ~/.a\nelse\n. ~/.b\nfi\n", ".b": "umask 077\n"},
-        "warn",
-        ".b",
-    ),
-    (
-        {".bash_profile": "for f in ~/.a ~/.b; do [ -r $f ] && . $f; done\n", ".b": "umask 077\n"},
-        "fail",
-        ".b",
-    ),
-    ({".bash_profile": "(. ~/.a)\nX=$(. ~/.a; echo x)\n", ".a": "umask 077\n"}, "pass", ""),
-    ({".bash_profile": "f() {\n. ~/.a\n}\nf\n", ".a": "umask 077\n"}, "fail", ".a"),
-    ({".bash_profile": "MSG='\n. ~/.a\n'\n", ".a": "umask 077\n"}, "pass", ""),
+    (". ~/.db_env\n", {".db_env": "umask 077\n"}, "fail", ".db_env"),
+    ("source $HOME/.env\n", {".env": "umask 077\n"}, "fail", ".env"),
+    ('[ -f "${HOME}/.env" ] && . "${HOME}/.env"\n', {".env": "umask 027\n"}, "fail", ".env"),
+    ("umask 077\n. /home/oracle/.db_env\n", {".db_env": "umask 022\n"}, "pass", ".db_env"),
+    (". ~/.db_env\numask 022\n", {".db_env": "umask 077\n"}, "pass", ".bash_profile"),
+    (". ~/.a\n", {".a": ". ~/.b\n", ".b": "umask 027\n"}, "fail", ".b"),
+    (". ~/.bashrc\n", {".bashrc": "umask 027\n"}, "fail", ".bashrc"),
+    ("PATH=/x\n", {".bashrc": "umask 027\n"}, "pass", "/etc/profile"),
+    (". ~/.bashrc\numask 022\n", {".bashrc": "umask 027\n"}, "pass", ""),
+    (". ~/.gone\n", {}, "pass", "/etc/profile"),
+    (". $SCRIPTS/env.sh\n", {}, "error", "only the shell knows"),
+    (". $SCRIPTS/env.sh\numask 022\n", {}, "pass", ".bash_profile"),
+    ("umask 022; . ./env\n", {}, "error", "only the shell knows"),
+    (". oraenv\n. /usr/local/bin/oraenv\n", {}, "pass", "/etc/profile"),
+    (". ~/.bash_profile\n", {}, "error", "is read by itself"),
+    ("test -r ~/.a && source ~/.a\n", {".a": "umask 077\n"}, "fail", ".a"),
+    ("if x; then . ~/.a; fi\n", {".a": "umask 077\n"}, "warn", ".a"),
+    ("if [ -f ~/.a ]; then\n. ~/.a\nelse\n. ~/.b\nfi\n", {".b": "umask 077\n"}, "warn", ".b"),
+    ("for f in ~/.a ~/.b; do [ -r $f ] && . $f; done\n", {".b": "umask 077\n"}, "fail", ".b"),
+    ("(. ~/.a)\nX=$(. ~/.a; echo x)\n", {".a": "umask 077\n"}, "pass", ""),
+    ("f() {\n. ~/.a\n}\nf\n", {".a": "umask 077\n"}, "fail", ".a"),
+    ("MSG='\n. ~/.a\n'\n", {".a": "umask 077\n"}, "pass", ""),
 )
-def test_files_that_start_files_read(files, status, sources):
-    machine = instance(host())
+def test_files_that_start_files_read(profile, others, status, sources):
+    machine, files = instance(host()), {".bash_profile": profile, **others}
     for name, text in files.items():
         machine.file(f"/home/oracle/{name}", text)
     finding = judged(machine)["umask"]

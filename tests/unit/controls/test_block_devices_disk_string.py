@@ -18,8 +18,7 @@ OF_ASM, OF_ROOT, OF_GROUP = (ORACLE, DBA, 0o660), (0, 6, 0o660), (0, DBA, 0o660)
 
 def node(string: str | None, sda: tuple[int, int, int] = OF_ROOT, path="/dev/dm-0") -> BlockMachine:
     """A node of a cluster whose profile has this disk string; ASM holds the path open."""
-    machine = held(path)
-    machine.file("/etc/oracle/olr.loc", f"crs_home={HOME}\n")
+    machine = held(path).file("/etc/oracle/olr.loc", f"crs_home={HOME}\n")
     machine.file("/proc/sys/kernel/hostname", "DB1.example.com\n")
     machine.command(f"getent passwd {ORACLE}", f"grid:x:{ORACLE}:{DBA}::/home/grid:/bin/bash\n")
     machine.command("id -G grid", f"{DBA} 54329\n")

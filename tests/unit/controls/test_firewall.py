@@ -37,6 +37,7 @@ from firewall_packs import (
 DIRECT = '<direct><rule ipv="ipv4" table="filter" chain="{0}" priority="0">{1}</rule></direct>'
 POLICY = '<policy{0}><ingress-zone name="{1}"/><egress-zone name="{2}"/>{3}</policy>'
 DROPS = '<rule><port port="1521" protocol="tcp"/><drop/></rule>'
+NAT, MANGLE = (DIRECT.replace("filter", table) for table in ("nat", "mangle"))
 SINGLE, RAC = "oracle_19c_single", "oracle_19c_rac"
 SHARED = packs.ROOT.parent / "shared/data/preinstall/07-firewall"
 
@@ -451,39 +452,35 @@ class TestPorts:
 
     @cases(
         "path text status",
-        ("direct.xml", '<direct><rule ipv="ipv4">-p tcp -j DROP</rule></direct>', "error"),
-        ("direct.xml", DIRECT.format("INPUT", "-p tcp --dport 1521 -j DROP"), "fail"),
-        ("direct.xml", DIRECT.format("INPUT", "-p tcp --dport 22 -j DROP"), "pass"),
-        ("direct.xml", DIRECT.format("OUTPUT", "-p tcp -m tcp --dport=443 -j DROP"), "pass"),
-        ("direct.xml", DIRECT.format("OUTPUT", "-j DROP"), "fail"),
-        ("direct.xml", DIRECT.format("IN_public_deny", "-j DROP"), "error"),
-        ("direct.xml", DIRECT.replace("ipv4", "ipv6").format("INPUT", "-j DROP"), "pass"),
+        ("direct", '<direct><rule ipv="ipv4">-p tcp -j DROP</rule></direct>', "error"),
+        ("direct", DIRECT.format("INPUT", "-p tcp --dport 1521 -j DROP"), "fail"),
+        ("direct", DIRECT.format("INPUT", "-p tcp --dport 22 -j DROP"), "pass"),
+        ("direct", DIRECT.format("OUTPUT", "-p tcp -m tcp --dport=443 -j DROP"), "pass"),
+        ("direct", DIRECT.format("OUTPUT", "-j DROP"), "fail"),
+        ("direct", DIRECT.format("IN_public_deny", "-j DROP"), "error"),
+        ("direct", DIRECT.replace("ipv4", "ipv6").format("INPUT", "-j DROP"), "pass"),
         (
-            "direct.xml",
+            "direct",
             '<direct><passthrough ipv="ipv4">-A INPUT -p tcp --dport 1521 -j REJECT'
             "</passthrough></direct>",
             "fail",
         ),
-        ("direct.xml", '<direct><passthrough ipv="ipv4">-F</passthrough></direct>', "error"),
-        ("policies/in.xml", '<policy target="DROP"><egress-zone name="HOST"/></policy>', "pass"),
-        ("policies/in.xml", POLICY.format(' target="DROP"', "ANY", "HOST", ""), "fail"),
-        ("policies/in.xml", POLICY.format(' target="DROP"', "public", "HOST", ""), "fail"),
-        ("policies/in.xml", POLICY.format(' target="DROP"', "work", "HOST", ""), "pass"),
-        (
-            "policies/in.xml",
-            POLICY.format(' target="REJECT" priority="5"', "ANY", "HOST", ""),
-            "pass",
-        ),
-        ("policies/in.xml", POLICY.format("", "ANY", "HOST", DROPS), "fail"),
-        ("policies/in.xml", POLICY.format("", "ANY", "HOST", DROPS + "<disable/>"), "pass"),
+        ("direct", '<direct><passthrough ipv="ipv4">-F</passthrough></direct>', "error"),
+        ("policies/in", '<policy target="DROP"><egress-zone name="HOST"/></policy>', "pass"),
+        ("policies/in", POLICY.format(' target="DROP"', "ANY", "HOST", ""), "fail"),
+        ("policies/in", POLICY.format(' target="DROP"', "public", "HOST", ""), "fail"),
+        ("policies/in", POLICY.format(' target="DROP"', "work", "HOST", ""), "pass"),
+        ("policies/in", POLICY.format(' target="REJECT" priority="5"', "ANY", "HOST", ""), "pass"),
+        ("policies/in", POLICY.format("", "ANY", "HOST", DROPS), "fail"),
+        ("policies/in", POLICY.format("", "ANY", "HOST", DROPS + "<disable/>"), "pass"),
         # Replies belong to connections that exist.
-        ("policies/out.xml", POLICY.format(' target="DROP"', "HOST", "ANY", ""), "pass"),
+        ("policies/out", POLICY.format(' target="DROP"', "HOST", "ANY", ""), "pass"),
     )
     def test_direct_rules_and_policies(self, judge, path, text, status):
         machine = with_firewalld(host(enabled="firewalld"), fixture("public.xml"))
         conf = "/etc/firewalld/firewalld.conf"
         machine.file(conf, machine.files[conf] + "FirewallBackend=nftables\n")
-        machine.file(f"/etc/firewalld/{path}", text)
+        machine.file(f"/etc/firewalld/{path}.xml", text)
         assert judge(machine)["ports", "1521/tcp"].status == status
 
     @cases("backend status", ("FirewallBackend=nftables\n", "fail"), ("", "pass"))
@@ -792,35 +789,25 @@ class TestInterconnect:
 
     @cases(
         "path text status",
-        ("policies/out.xml", POLICY.format(' target="REJECT"', "HOST", "ANY", ""), "fail"),
-        ("policies/out.xml", POLICY.format(' target="REJECT"', "HOST", "private", ""), "fail"),
-        ("policies/out.xml", POLICY.format(' target="REJECT"', "HOST", "public", ""), "pass"),
-        ("policies/in.xml", POLICY.format(' target="DROP"', "ANY", "HOST", ""), "fail"),
+        ("policies/out", POLICY.format(' target="REJECT"', "HOST", "ANY", ""), "fail"),
+        ("policies/out", POLICY.format(' target="REJECT"', "HOST", "private", ""), "fail"),
+        ("policies/out", POLICY.format(' target="REJECT"', "HOST", "public", ""), "pass"),
+        ("policies/in", POLICY.format(' target="DROP"', "ANY", "HOST", ""), "fail"),
         # Before the target of the zone, also if it follows the rules of the zone.
-        (
-            "policies/in.xml",
-            POLICY.format(' target="DROP" priority="9"', "ANY", "HOST", ""),
-            "fail",
-        ),
-        ("direct.xml", DIRECT.format("OUTPUT", "-p udp -j DROP"), "fail"),
-        ("direct.xml", DIRECT.format("FORWARD", "-j DROP"), "pass"),
-        (
-            "direct.xml",
-            DIRECT.replace("filter", "nat").format("POSTROUTING", "-o eth0 -j MASQUERADE"),
-            "pass",
-        ),
-        (
-            "direct.xml",
-            DIRECT.replace("filter", "mangle").format("PREROUTING", "-j DSCP --set-dscp 8"),
-            "pass",
-        ),
-        ("direct.xml", DIRECT.replace("filter", "raw").format("PREROUTING", "-j DROP"), "error"),
+        ("policies/in", POLICY.format(' target="DROP" priority="9"', "ANY", "HOST", ""), "fail"),
+        ("direct", DIRECT.format("OUTPUT", "-p udp -j DROP"), "fail"),
+        ("direct", DIRECT.format("FORWARD", "-j DROP"), "pass"),
+        ("direct", NAT.format("POSTROUTING", "-o eth0 -j MASQUERADE"), "pass"),
+        ("direct", MANGLE.format("PREROUTING", "-j DSCP --set-dscp 8"), "pass"),
+        ("direct", DIRECT.replace("filter", "raw").format("PREROUTING", "-j DROP"), "error"),
     )
     def test_policies_and_direct_rules_of_firewalld(self, judge, path, text, status):
         machine = node(host(enabled="firewalld", sockets=LISTENER))
         with_firewalld(machine, fixture("public.xml"))
         zone = '<zone target="ACCEPT"><interface name="eth1"/></zone>'
-        machine.file("/etc/firewalld/zones/private.xml", zone).file(f"/etc/firewalld/{path}", text)
+        machine.file("/etc/firewalld/zones/private.xml", zone).file(
+            f"/etc/firewalld/{path}.xml", text
+        )
         assert judge(machine, "none")["interconnect", "eth1"].status == status
 
     def test_each_node_by_its_address_is_a_list_to_check(self, judge):

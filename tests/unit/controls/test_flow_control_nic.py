@@ -425,8 +425,7 @@ def scripted(host: Host, manager: str, sides: str, *more: str, active: str = "1-
     """ETHTOOL_OPTS with -A for ens4."""
     from ansible.module_utils.hostproof.controls.flow_control.parsers import ifcfg
 
-    host.file(IFCFG, "x")
-    host.command("nmcli -t -f RUNNING,VERSION general", manager + "\n")
+    host.file(IFCFG, "x").command("nmcli -t -f RUNNING,VERSION general", manager + "\n")
     host.command("nmcli -t -f UUID,DEVICE connection show --active", f"{active}:ens4\n")
     lines = ["DEVICE=ens4", "UUID=1-2", f'ETHTOOL_OPTS="-A ${{DEVICE}} {sides}"', *more]
     return host.command(
@@ -530,8 +529,7 @@ def test_an_udev_rule_counts(judge):
         'RUN+="/usr/sbin/ethtool -A $name autoneg off rx on tx off"\n'
     )
     path = "/etc/udev/rules.d/70-pause.rules"
-    host.file(path, rule)
-    host.command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
+    host.file(path, rule).command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
     assert statuses(judge(host, rules=OFF), "persisted") == ["pass"]
 
 
@@ -590,8 +588,7 @@ def test_a_pause_of_interfaces_that_is_no_word_is_an_error(judge):
 
 
 def tuned_host(section: str) -> Host:
-    host = storage_host(pause=(False, True, False))
-    host.file("/etc/tuned/active_profile", "storage\n")
+    host = storage_host(pause=(False, True, False)).file("/etc/tuned/active_profile", "storage\n")
     host.command("systemctl is-enabled tuned.service", "enabled\n")
     host.file("/etc/tuned/storage/tuned.conf", "[main]\ninclude=base\n" + section)
     host.file("/usr/lib/tuned/base/tuned.conf", "[net]\npause=rx off tx on\n")

@@ -456,8 +456,7 @@ def test_rules_of_an_old_systemd_run_by_the_names_of_their_files(plan, path, lat
     host = storage_host()
     host.command("udevadm --version", "239 (239-58.0.1.el8)\n").file("/usr/sbin/ethtool", "")
     rule = 'ACTION=="add", SUBSYSTEM=="net", RUN+="/sbin/ethtool -A $name rx on tx on"\n'
-    host.file(path, rule)
-    host.command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
+    host.file(path, rule).command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
     refusals = plan(host).refusals
     assert [f"{path}:1 sets tx on" in refusal.reason for refusal in refusals] == [True] * later
 

@@ -1,6 +1,7 @@
 """What apply would do: the plan, its guards with their numbers, and that it is done only once."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import packs
@@ -268,6 +269,15 @@ def test_a_pool_without_room_now_waits_for_the_reboot(plan):
     assert any("exceed the 8.0 GiB of available memory" in text for text in host_plan.pending)
 
 
+def memory(**rows: int) -> Callable[[Machine], Machine]:
+    return lambda machine: machine.memory(**rows)
+
+
+def free(numbers: str) -> Callable[[Machine], Machine]:
+    text = f"Node 0, zone Normal {numbers}\n"
+    return lambda machine: machine.file("/proc/buddyinfo", text)
+
+
 class TestGuards:
     @pytest.fixture
     def plan(self, plan):
@@ -313,12 +323,9 @@ class TestGuards:
 
     @cases(
         "spoil override",
-        (lambda machine: machine.memory(MemTotal=17 * MIB), "allow_over_memory_limit"),
-        (lambda machine: machine.memory(MemAvailable=10 * MIB), "allow_low_memory"),
-        (
-            lambda machine: machine.file("/proc/buddyinfo", "Node 0, zone Normal 9 9\n"),
-            "allow_compaction",
-        ),
+        (memory(MemTotal=17 * MIB), "allow_over_memory_limit"),
+        (memory(MemAvailable=10 * MIB), "allow_low_memory"),
+        (free("9 9"), "allow_compaction"),
         (lambda machine: machine.pool(9000, 300), "allow_shrink_below_use"),
     )
     def test_override_names_the_risk_and_lifts_that_guard_alone(self, plan, spoil, override):
@@ -331,36 +338,20 @@ class TestGuards:
     @cases(
         "spoil changes overrides",
         # 8196 pages of 2 MiB are 16785408 KiB: 70 percent, and all, of these sizes.
-        (lambda machine: machine.memory(MemTotal=23979155), {}, set()),
-        (lambda machine: machine.memory(MemTotal=23979153), {}, {"allow_over_memory_limit"}),
-        (lambda machine: machine.memory(MemTotal=16785408), {}, {"allow_over_memory_limit"}),
-        (lambda machine: machine.memory(MemTotal=16785407), {}, {None}),
-        (
-            lambda machine: machine.memory(MemTotal=16785407),
-            {"allow_over_memory_limit": True},
-            {None},
-        ),
-        (lambda machine: machine.memory(MemAvailable=16785408), {}, set()),
-        (lambda machine: machine.memory(MemAvailable=16785407), {}, {"allow_low_memory"}),
+        (memory(MemTotal=23979155), {}, set()),
+        (memory(MemTotal=23979153), {}, {"allow_over_memory_limit"}),
+        (memory(MemTotal=16785408), {}, {"allow_over_memory_limit"}),
+        (memory(MemTotal=16785407), {}, {None}),
+        (memory(MemTotal=16785407), {"allow_over_memory_limit": True}, {None}),
+        (memory(MemAvailable=16785408), {}, set()),
+        (memory(MemAvailable=16785407), {}, {"allow_low_memory"}),
         (lambda machine: machine.pool(8197, 1), {}, set()),
         (lambda machine: machine.pool(8197, 0), {}, {"allow_shrink_below_use"}),
         # No growth needs no memory.
         (lambda machine: machine.pool(8196, 0).memory(MemAvailable=0), {}, set()),
         (lambda machine: machine.pool(8195, 0).memory(MemAvailable=0), {}, {"allow_low_memory"}),
-        (
-            lambda machine: machine.file(
-                "/proc/buddyinfo", "Node 0, zone Normal 0 0 0 0 0 0 0 0 0 8196 0\n"
-            ),
-            {},
-            set(),
-        ),
-        (
-            lambda machine: machine.file(
-                "/proc/buddyinfo", "Node 0, zone Normal 9 9 9 9 9 9 9 9 9 8195 0\n"
-            ),
-            {},
-            {"allow_compaction"},
-        ),
+        (free("0 0 0 0 0 0 0 0 0 8196 0"), {}, set()),
+        (free("9 9 9 9 9 9 9 9 9 8195 0"), {}, {"allow_compaction"}),
     )
     def test_guards_at_their_edges(self, plan, spoil, changes, overrides):
         machine = fresh_host()

@@ -457,8 +457,7 @@ class TestLayers:
 
 class TestNamespaces:
     def host(self, own: str) -> packs.Machine:
-        machine = with_home(stock().instance("ORCL"))
-        machine.link("/proc/self/ns/ipc", "ipc:[4026531839]")
+        machine = with_home(stock().instance("ORCL")).link("/proc/self/ns/ipc", "ipc:[4026531839]")
         return machine.link("/proc/2101/ns/ipc", own)
 
     def test_an_instance_in_the_namespace_of_the_host(self, judge):

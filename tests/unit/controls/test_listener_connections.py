@@ -10,6 +10,7 @@ from cases import cases
 from listener_packs import AGENT, ESTABLISH, GRID, LIMITED, LOG, OPEN, linux, listener_policy, wants
 
 ON = "TCP.VALIDNODE_CHECKING = yes\n"
+INVITED, ADD = ON + "TCP.INVITED_NODES = ", "add db01.example.com to"
 OWN = {"db01_example_com": "192.0.2.10"}
 
 
@@ -28,7 +29,7 @@ def host(text=OPEN, **options):
 
 
 #: The host of the listener is not invited: the next start ends with TNS-00584.
-REJECTED = ON + "TCP.INVITED_NODES = (192.0.2.9)\n"
+REJECTED = INVITED + "(192.0.2.9)\n"
 
 
 @cases(
@@ -57,51 +58,36 @@ class TestValidNodes:
         ("SQLNET.EXPIRE_TIME = 10\n", {}, "skip", ""),
         ("tcp.invited_nodes = (app9)\n", {}, "skip", ""),
         ("tcp.validnode_checking = no\ntcp.invited_nodes = (app9)\n", {}, "skip", ""),
-        (ON + "TCP.INVITED_NODES = (db01.example.com)\n", OWN, "pass", ""),
-        (ON + "TCP.INVITED_NODES = (DB01, 192.0.2.9)\n", {"DB01": "192.0.2.10"}, "pass", ""),
-        (ON + "TCP.INVITED_NODES = (192.0.2.10)\n", {}, "pass", ""),
-        (ON + "TCP.INVITED_NODES = (192.0.2.*)\n", {}, "pass", ""),
-        (ON + "TCP.INVITED_NODES = (192.0.2.0/24, 10.1.0.0/16)\n", {}, "pass", ""),
-        (ON + "TCP.INVITED_NODES = (dbalias)\n", {"dbalias": "192.0.2.10"}, "pass", ""),
-        (
-            ON + "TCP.INVITED_NODES = (db01.example.com, app9)\n",
-            {**OWN, "app9": ""},
-            "fail",
-            "correct app9 in the lists",
-        ),
+        (INVITED + "(db01.example.com)\n", OWN, "pass", ""),
+        (INVITED + "(DB01, 192.0.2.9)\n", {"DB01": "192.0.2.10"}, "pass", ""),
+        (INVITED + "(192.0.2.10)\n", {}, "pass", ""),
+        (INVITED + "(192.0.2.*)\n", {}, "pass", ""),
+        (INVITED + "(192.0.2.0/24, 10.1.0.0/16)\n", {}, "pass", ""),
+        (INVITED + "(dbalias)\n", {"dbalias": "192.0.2.10"}, "pass", ""),
+        (INVITED + "(db01.example.com, app9)\n", {**OWN, "app9": ""}, "fail", "correct app9"),
         (
             "tcp.validnode_checking=YES\ntcp.invited_nodes=\n  (db01.example.com,\n   app9)\n",
             {**OWN, "app9": ""},
             "fail",
-            "correct app9 in the lists",
+            "correct app9",
         ),
-        (ON + "TCP.INVITED_NODES = (192.0.2.9)\n", {}, "fail", "add db01.example.com to"),
-        (ON + "TCP.INVITED_NODES = (10.1.0.0/16)\n", {}, "fail", "add db01.example.com to"),
-        (
-            ON + "TCP.INVITED_NODES = (app1)\n",
-            {"app1": "192.0.2.9"},
-            "fail",
-            "add db01.example.com to",
-        ),
-        (ON + "TCP.INVITED_NODES = (db01.example.com)\n", {"db01_example_com": ""}, "fail", ""),
+        (INVITED + "(192.0.2.9)\n", {}, "fail", ADD),
+        (INVITED + "(10.1.0.0/16)\n", {}, "fail", ADD),
+        (INVITED + "(app1)\n", {"app1": "192.0.2.9"}, "fail", ADD),
+        (INVITED + "(db01.example.com)\n", {"db01_example_com": ""}, "fail", ""),
         (ON + "TCP.EXCLUDED_NODES = (app9)\n", {"app9": ""}, "fail", "correct app9"),
         (ON + "TCP.EXCLUDED_NODES = (app9)\n", {"app9": "192.0.2.9"}, "pass", ""),
-        (ON + "TCP.INVITED_NODES = (192.*.*.*)\n", {}, "pass", ""),
-        (ON + "TCP.INVITED_NODES = (10.*)\n", {}, "fail", "add db01.example.com to"),
-        (ON + "TCP.INVITED_NODES = (::1, 2001:db8::/32, 192.0.2.10)\n", {}, "pass", ""),
+        (INVITED + "(192.*.*.*)\n", {}, "pass", ""),
+        (INVITED + "(10.*)\n", {}, "fail", ADD),
+        (INVITED + "(::1, 2001:db8::/32, 192.0.2.10)\n", {}, "pass", ""),
         ("tcp.validnode_checking = (yes)\ntcp.invited_nodes = (10.1.0.1)\n", {}, "fail", ""),
         # * is for IPv4 addresses; what is not an address is a name.
-        (ON + "TCP.INVITED_NODES = (*.example.com, 192.0.2.10)\n", {}, "fail", "*.example.com"),
-        (ON + "TCP.INVITED_NODES = (192.0.2.10, 192.0.2.300)\n", {}, "fail", "192.0.2.300"),
-        (ON + "TCP.INVITED_NODES = (192.0.2.10, 10.1.0.0/33)\n", {}, "fail", "10.1.0.0/33"),
+        (INVITED + "(*.example.com, 192.0.2.10)\n", {}, "fail", "*.example.com"),
+        (INVITED + "(192.0.2.10, 192.0.2.300)\n", {}, "fail", "192.0.2.300"),
+        (INVITED + "(192.0.2.10, 10.1.0.0/33)\n", {}, "fail", "10.1.0.0/33"),
         # Connections between addresses of this host do not come from a loopback address.
-        (ON + "TCP.INVITED_NODES = (127.0.0.1)\n", {}, "fail", "add db01.example.com to"),
-        (
-            ON + "TCP.INVITED_NODES = (localhost)\n",
-            {"localhost": "127.0.0.1"},
-            "fail",
-            "add db01.example.com to",
-        ),
+        (INVITED + "(127.0.0.1)\n", {}, "fail", ADD),
+        (INVITED + "(localhost)\n", {"localhost": "127.0.0.1"}, "fail", ADD),
     )
     def test_what_the_next_start_makes_of_the_lists(self, one, text, found, status, fix):
         finding = one("valid_nodes", host().sqlnet(text, **found))
@@ -128,18 +114,18 @@ class TestValidNodes:
             assert finding.fix.startswith(f"correct {entry} in TCP.EXCLUDED_NODES")
 
     def test_one_unknown_name_hides_no_failure(self, one):
-        machine = host().sqlnet(ON + "TCP.INVITED_NODES = (app1, app9)\n", app9="")
+        machine = host().sqlnet(INVITED + "(app1, app9)\n", app9="")
         machine.command("getent ahosts app1", "", 3)
         finding = one("valid_nodes", machine)
         assert (finding.status, "app9 does not resolve" in finding.why) == ("fail", True)
         assert "Not known: " in finding.why
-        assert one("valid_nodes", host().sqlnet(ON + "TCP.INVITED_NODES = (x")).status == "error"
+        assert one("valid_nodes", host().sqlnet(INVITED + "(x")).status == "error"
         assert one("valid_nodes", host()).status == "skip"
 
     def test_the_file_of_tns_admin_with_ifile(self, one):
         def elsewhere():
             machine = linux().listener(OPEN, path="/etc/tns/listener.ora", TNS_ADMIN="/etc/tns")
-            return machine.sqlnet(ON + "TCP.INVITED_NODES = (192.0.2.77)\n")
+            return machine.sqlnet(INVITED + "(192.0.2.77)\n")
 
         assert one("valid_nodes", elsewhere()).status == "skip"
         machine = elsewhere().file("/etc/tns/sqlnet.ora", ON + "IFILE = /etc/tns/nodes.ora\n")

@@ -76,7 +76,9 @@ HEADER = """\
 #     /etc/cloud/cloud.cfg or cloud-config from user-data
 """
 TEMPLATE = "{# a comment -#}\n" + HEADER + "127.0.0.1 {{fqdn}} {{hostname}}\n" + LOCAL
+OF_HOST = TEMPLATE.replace("127.0.0.1 {{fqdn}}", "192.0.2.10 $fqdn")
 MASTER = "/etc/cloud/templates/hosts.redhat.tmpl"
+TRUE, FALSE = "manage_etc_hosts: true\n", "manage_etc_hosts: false\n"
 CFG, CFG_D = "/etc/cloud/cloud.cfg", "/etc/cloud/cloud.cfg.d"
 USER_DATA = "/var/lib/cloud/instance/cloud-config.txt"
 VENDOR_DATA = "/var/lib/cloud/instance/vendor-cloud-config.txt"
@@ -91,45 +93,25 @@ LEADS = "cloud-init leads rac1 to the loopback interface at the next reboot"
     (HEADER + LOCAL, None, "warn", LEADS),
     (HEADER + LOCAL + "127.0.0.1 rac1.example.com rac1\n", None, "pass", ""),
     (LOCAL + OWN, None, "pass", ""),
-    (HEADER + LOCAL + OWN, {CFG: "manage_etc_hosts: true\n"}, "warn", REMOVES),
+    (HEADER + LOCAL + OWN, {CFG: TRUE}, "warn", REMOVES),
     (HEADER + LOCAL + OWN, {CFG: "x: 1\n"}, "warn", REMOVES),
     (HEADER + LOCAL + OWN, {CFG: "manage_etc_hosts: False\n"}, "pass", ""),
     # It adds the name of the host to a loopback address, and leaves the other lines.
     (LOCAL + OWN, {CFG: "manage_etc_hosts: localhost\n"}, "warn", LEADS),
     ("127.0.1.1 rac1\n" + LOCAL, {CFG: "manage_etc_hosts: localhost\n"}, "pass", ""),
     # The file was replaced, and only the data of the instance has the setting.
-    (LOCAL + OWN, {CFG: "", USER_DATA: "manage_etc_hosts: true\n"}, "warn", "the lines 2"),
-    (LOCAL + OWN, {CFG: "", VENDOR_DATA: "manage_etc_hosts: true\n"}, "warn", "the lines 2"),
-    (
-        LOCAL + OWN,
-        {CFG: "", VENDOR_DATA: "manage_etc_hosts: true\n", USER_DATA: "manage_etc_hosts: false\n"},
-        "pass",
-        "",
-    ),
-    (
-        HEADER + LOCAL + OWN,
-        {CFG: "manage_etc_hosts: true\n", f"{CFG_D}/99_x.cfg": "manage_etc_hosts: false\n"},
-        "pass",
-        "",
-    ),
-    (
-        LOCAL + OWN,
-        {CFG: "manage_etc_hosts: false\n", USER_DATA: 'manage_etc_hosts: "true"\n'},
-        "warn",
-        "cloud-init removes the lines 2",
-    ),
+    (LOCAL + OWN, {CFG: "", USER_DATA: TRUE}, "warn", "the lines 2"),
+    (LOCAL + OWN, {CFG: "", VENDOR_DATA: TRUE}, "warn", "the lines 2"),
+    (LOCAL + OWN, {CFG: "", VENDOR_DATA: TRUE, USER_DATA: FALSE}, "pass", ""),
+    (HEADER + LOCAL + OWN, {CFG: TRUE, f"{CFG_D}/99_x.cfg": FALSE}, "pass", ""),
+    (LOCAL + OWN, {CFG: FALSE, USER_DATA: 'manage_etc_hosts: "true"\n'}, "warn", "the lines 2"),
     # cloud-init is not installed any more, or off.
     (HEADER + LOCAL + OWN, {}, "pass", ""),
     (HEADER + LOCAL + OWN, {CFG: "", "/etc/cloud/cloud-init.disabled": ""}, "pass", ""),
     # The template has the lines.
     (HEADER + LOCAL + OWN, {CFG: "", MASTER: HEADER + LOCAL + OWN}, "pass", ""),
     (HEADER + LOCAL + OWN, {CFG: "", MASTER: TEMPLATE}, "warn", REMOVES + "; " + LEADS),
-    (
-        HEADER + LOCAL + OWN,
-        {CFG: "", MASTER: TEMPLATE.replace("127.0.0.1 {{fqdn}}", "192.0.2.10 $fqdn")},
-        "pass",
-        "",
-    ),
+    (HEADER + LOCAL + OWN, {CFG: "", MASTER: OF_HOST}, "pass", ""),
 )
 def test_what_cloud_init_writes_at_each_boot(judge, hosts, files, status, why):
     machine = node().file("/etc/hosts", hosts)

@@ -63,6 +63,9 @@ def shmall(machine, pages):
     return kernel_packs.sets(machine, kernel__shmall=str(pages))
 
 
+A, B = {"sid": "A", "flag": "Y", "sga_target": "20G"}, {"sid": "B", "sga_target": "20G"}
+OTHERS = {"sid": "B", "flag": "W", "sga_target": "4G"}, {"sid": "C", "sga_target": "8G"}
+START = f"{HOME}/bin/dbstart"
 SGA_OF_40 = {"sga_target": "20G", "sga_max_size": "40G"}
 
 
@@ -73,33 +76,10 @@ SGA_OF_40 = {"sga_target": "20G", "sga_max_size": "40G"}
     ([{"spfile": False, "sga_target": str(40 * GIB)}], 10485760, "pass"),
     ([{"spfile": True, "memory_target": "40G"}], 7340032, "pass"),
     # dbstart starts all of them, of others one.
-    (
-        [
-            {"sid": "A", "flag": "Y", "sga_target": "20G"},
-            {"sid": "B", "flag": "Y", "sga_target": "20G"},
-        ],
-        7340032,
-        "fail",
-    ),
-    ([{"sid": "A", "sga_target": "20G"}, {"sid": "B", "sga_target": "20G"}], 7340032, "pass"),
-    (
-        [
-            {"sid": "A", "flag": "Y", "sga_target": "20G"},
-            {"sid": "B", "flag": "W", "sga_target": "4G"},
-            {"sid": "C", "sga_target": "8G"},
-        ],
-        8388608,
-        "pass",
-    ),
-    (
-        [
-            {"sid": "A", "flag": "Y", "sga_target": "20G"},
-            {"sid": "B", "flag": "W", "sga_target": "4G"},
-            {"sid": "C", "sga_target": "8G"},
-        ],
-        8388607,
-        "fail",
-    ),
+    ([A, {**A, "sid": "B"}], 7340032, "fail"),
+    ([{"sid": "A", "sga_target": "20G"}, B], 7340032, "pass"),
+    ([A, *OTHERS], 8388608, "pass"),
+    ([A, *OTHERS], 8388607, "fail"),
     # Only an instance can read it.
     ([{"spfile": False, "spfile_in_asm": "x"}], 7340032, "error"),
     ([{"spfile": False, "spfile_in_asm": "x"}], 16777216, "pass"),
@@ -232,47 +212,32 @@ LOW, ENOUGH = "LimitMEMLOCK=64K", "LimitMEMLOCK=infinity"
 
 @cases(
     "unit service flag status",
-    ("oracledb", f"User=oracle\n{LOW}\nExecStart={HOME}/bin/dbstart {HOME}", "Y", "fail"),
-    ("db", f"User=oracle\n{ENOUGH}\nExecStart={HOME}/bin/dbstart {HOME}", "Y", "pass"),
-    ("db", f"User=oracle\nLimitMEMLOCK=64K:infinity\nExecStart={HOME}/bin/dbstart", "Y", "fail"),
+    ("oracledb", f"User=oracle\n{LOW}\nExecStart={START} {HOME}", "Y", "fail"),
+    ("db", f"User=oracle\n{ENOUGH}\nExecStart={START} {HOME}", "Y", "pass"),
+    ("db", f"User=oracle\nLimitMEMLOCK=64K:infinity\nExecStart={START}", "Y", "fail"),
     # It starts what oratab marks with Y.
-    ("db", f"User=oracle\n{LOW}\nExecStart={HOME}/bin/dbstart {HOME}", "N", "pass"),
+    ("db", f"User=oracle\n{LOW}\nExecStart={START} {HOME}", "N", "pass"),
     # A session of PAM sets the limits of limits.d.
-    ("db", f"{LOW}\nExecStart=/bin/su - oracle -c '{HOME}/bin/dbstart'", "Y", "pass"),
-    ("db", f"User=oracle\nPAMName=login\n{LOW}\nExecStart={HOME}/bin/dbstart", "Y", "pass"),
-    ("db", f"User=oracle\nPAMName=own\n{LOW}\nExecStart={HOME}/bin/dbstart", "Y", "fail"),
+    ("db", f"{LOW}\nExecStart=/bin/su - oracle -c '{START}'", "Y", "pass"),
+    ("db", f"User=oracle\nPAMName=login\n{LOW}\nExecStart={START}", "Y", "pass"),
+    ("db", f"User=oracle\nPAMName=own\n{LOW}\nExecStart={START}", "Y", "fail"),
     ("db", f"{LOW}\nUser=54321\nExecStart={HOME}/up", "Y", "fail"),
-    ("db", f"{LOW}\nExecStart=/usr/bin/setpriv --reuid oracle {HOME}/bin/dbstart", "Y", "fail"),
+    ("db", f"{LOW}\nExecStart=/usr/bin/setpriv --reuid oracle {START}", "Y", "fail"),
     ("db@ORCL", f"User=oracle\n{LOW}\nExecStart={HOME}/up %i", "N", "fail"),
     ("db@TEST", f"User=oracle\n{LOW}\nExecStart={HOME}/up %i", "N", "pass"),
     ("db", f"User=oracle\nEnvironment=ORACLE_SID=TEST\n{LOW}\nExecStart={HOME}/up", "N", "pass"),
     ("db", f"User=grid\n{LOW}\nExecStart=/usr/bin/sqlplus / as sysdba @/x", "N", "pass"),
     ("db", f"User=oracle\n{LOW}\nExecStart={HOME}/bin/lsnrctl start", "Y", "pass"),
     # The manager's default is 64 KiB.
-    ("db", f"User=oracle\nExecStart={HOME}/bin/dbstart {HOME}", "Y", "fail"),
-    ("db", f"ExecStart=/bin/sh -c 'ulimit -l unlimited; {HOME}/bin/dbstart'", "Y", "pass"),
-    ("db", f"ExecStart=/usr/bin/prlimit --memlock=unlimited {HOME}/bin/dbstart", "Y", "pass"),
-    (
-        "db",
-        f"ExecStart=/usr/bin/prlimit --nofile=65536 -lunlimited:unlimited {HOME}/bin/dbstart",
-        "Y",
-        "pass",
-    ),
-    ("db", f"ExecStart=/usr/bin/prlimit --memlock=65536:unlimited {HOME}/bin/dbstart", "Y", "fail"),
-    (
-        "db",
-        f"ExecStart=/bin/sh -c 'prlimit --pid $$ --memlock=8589934592 && {HOME}/bin/dbstart'",
-        "Y",
-        "pass",
-    ),
-    ("db", f"ExecStart=/usr/bin/prlimit --memlock=$SIZE {HOME}/bin/dbstart", "Y", "error"),
-    ("db", f"{ENOUGH}\nExecStart=/usr/bin/prlimit --memlock=65536 {HOME}/bin/dbstart", "Y", "fail"),
-    (
-        "db",
-        f"User=oracle\n{LOW}\nExecStart=prlimit --memlock=unlimited {HOME}/bin/dbstart",
-        "Y",
-        "fail",
-    ),
+    ("db", f"User=oracle\nExecStart={START} {HOME}", "Y", "fail"),
+    ("db", f"ExecStart=/bin/sh -c 'ulimit -l unlimited; {START}'", "Y", "pass"),
+    ("db", f"ExecStart=/usr/bin/prlimit --memlock=unlimited {START}", "Y", "pass"),
+    ("db", f"ExecStart=/usr/bin/prlimit --nofile=65536 -lunlimited:unlimited {START}", "Y", "pass"),
+    ("db", f"ExecStart=/usr/bin/prlimit --memlock=65536:unlimited {START}", "Y", "fail"),
+    ("db", f"ExecStart=/bin/sh -c 'prlimit --pid $$ --memlock=8589934592 && {START}'", "Y", "pass"),
+    ("db", f"ExecStart=/usr/bin/prlimit --memlock=$SIZE {START}", "Y", "error"),
+    ("db", f"{ENOUGH}\nExecStart=/usr/bin/prlimit --memlock=65536 {START}", "Y", "fail"),
+    ("db", f"User=oracle\n{LOW}\nExecStart=prlimit --memlock=unlimited {START}", "Y", "fail"),
     ("db", f"User=oracle\n{LOW}\nExecStart=/bin/sh -c 'ulimit -l unlimited; dbstart'", "Y", "fail"),
 )
 @cases("runs", True, False)

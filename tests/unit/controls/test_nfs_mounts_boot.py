@@ -43,8 +43,7 @@ def asks(options: str) -> Callable[[], NfsMachine]:
 
 def unit(options: str, more: str = "") -> Callable[[], NfsMachine]:
     def tell() -> NfsMachine:
-        machine = ready_host()
-        machine.file(FSTAB, "").remove(nfs_packs.unit_file("/u02"))
+        machine = ready_host().file(FSTAB, "").remove(nfs_packs.unit_file("/u02"))
         machine.folder("/run/systemd/system")
         text = f"[Mount]\nWhat=filer1:/vol/u02\nWhere=/u02\nType=nfs\nOptions={options}\n"
         machine.file("/etc/systemd/system/u02.mount", text + more)
@@ -81,8 +80,7 @@ def conf(text: str, options: str = OPTIONS) -> Callable[[], NfsMachine]:
 def kernel(release: str, options: str, shows: str | None = None) -> Callable[[], NfsMachine]:
     def tell() -> NfsMachine:
         machine = nfs_host().persisted_mount("/u02", "filer1:/vol/u02", options, shows or shown())
-        machine.database("/u02/oradata/ORCL/system01.dbf")
-        machine.file(RELEASE, release + "\n")
+        machine.database("/u02/oradata/ORCL/system01.dbf").file(RELEASE, release + "\n")
         return machine
 
     return tell
@@ -209,8 +207,7 @@ def test_what_the_policy_asks_for_is_not_written_where_mount_refuses_it():
 
 def local(path: str, flags: str, fstype: str = "xfs", fstab: str | None = None) -> NfsMachine:
     """A host with a home of 19c on a file system that is not NFS, and what fstab says of it."""
-    machine = nfs_host()
-    machine.file("/etc/oratab", f"ORCL:{HOME}:N\n").folder(HOME)
+    machine = nfs_host().file("/etc/oratab", f"ORCL:{HOME}:N\n").folder(HOME)
     machine.file(f"{HOME}/bin/oracle", "")
     return also(machine, path, flags, fstype, fstab)
 

@@ -38,8 +38,7 @@ def home(machine: NfsMachine, linked: bool, path: str = HOME, sid: str = "ORCL")
 
 def host(linked: bool = True, *holds: str, tab: str | None = None) -> NfsMachine:
     """A host with NFS, one home and its instance ORCL, whose writer holds what it is told to."""
-    machine = home(nfs_packs.nfs_host(), linked)
-    machine.persisted_mount("/u02", "filer1:/vol/u02")
+    machine = home(nfs_packs.nfs_host(), linked).persisted_mount("/u02", "filer1:/vol/u02")
     machine.file("/proc/net/tcp", TCP).command("ip -o addr show", ADDRESSES)
     mapped = (PLAIN, ODM) if linked else (PLAIN,)
     machine.process("ora_dbw0_ORCL", f"{HOME}/bin/oracle", *(holds or mapped), pid=2102)

@@ -93,9 +93,7 @@ class TestMountThatTheBootLost:
 
     @staticmethod
     def lost() -> NfsMachine:
-        machine = ready_host()
-        machine.stop_instances()
-        return machine.unmount("/u02")
+        return ready_host().stop_instances().unmount("/u02")
 
     def test_a_database_writes_into_the_folder(self, judge):
         (finding,) = judge(self.lost().database(DATABASE_FILE))["mounted"]

@@ -33,8 +33,7 @@ def sick_host() -> NfsMachine:
         shown(rsize=16384, recovery="soft", timeo=7, flags="nolock", local_lock="all"),
         did=slow,
     )
-    machine.fstab("/u02", "filer1:/vol/u02", "soft").slots(65536, None)
-    machine.wire(retransmitted=900)
+    machine.fstab("/u02", "filer1:/vol/u02", "soft").slots(65536, None).wire(retransmitted=900)
     return machine.database("/u02/oradata/system01.dbf")
 
 

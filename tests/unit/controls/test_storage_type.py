@@ -61,9 +61,7 @@ def database_host(agent: Agent | None = None, **mounts: str) -> Filers:
 
 
 def plain_host() -> Filers:
-    host = database_host()
-    host.file("/proc/self/mountinfo", "25 1 8:1 / / rw - ext4 /dev/sda1 rw\n")
-    return host
+    return database_host().file("/proc/self/mountinfo", "25 1 8:1 / / rw - ext4 /dev/sda1 rw\n")
 
 
 def agent(name: str, **rows: Any) -> Agent:
@@ -353,8 +351,7 @@ class TestDatabaseHost:
     @pytest.fixture
     def traced(self) -> Callable[[str], Filers]:
         def host_with(lines: str) -> Filers:
-            host = self.with_library()
-            host.folder(TRACES)
+            host = self.with_library().folder(TRACES)
             argv = "grep -r -s -E -m 5 --include=*_dbw*.trc skgnfs_(setup|query)_snmp " + TRACES
             return host.command(argv, lines, rc=0 if lines else 1)
 
@@ -1143,10 +1140,8 @@ class TestParts:
     def test_a_filer_without_a_partner_is_not_judged_by_it(self, judge):
         alone = {CF: 1, NETAPP + "2.3.2.0": 1, NETAPP + "2.3.4.0": 3}
         finding = only(judge(database_host(agent("netapp-7mode", **rows(alone))))["controllers"])
-        assert (finding.status, finding.why) == (
-            "skip",
-            "Not available: the agent reports not configured.",
-        )
+        assert finding.status == "skip"
+        assert finding.why == "Not available: the agent reports not configured."
 
     def test_each_node_of_a_cluster_is_judged_by_its_own_row(self, judge):
         ha = NETAPP + "21.2.1."
@@ -1474,8 +1469,7 @@ class TestDeadline:
     """One agent that answers slowly has its time, and so have all agents together."""
 
     def ask(self, patience: snmp.Patience) -> tuple[Late, Any]:
-        host = Late()
-        host.agent(ADDRESS, Agent.of("netapp-7mode"))
+        host = Late().agent(ADDRESS, Agent.of("netapp-7mode"))
         target = snmp.Target(ADDRESS, 161, snmp.Credentials("2c", "public"), 2, 1, patience)
         return host, attempt(snmp.walk, host, target, "volumes", E + "789.1.5.4.1.2")
 

@@ -33,8 +33,7 @@ RAC = {"profile": "rac_asm"}
 
 
 def with_ntpd(argv: str, options: str, enabled: str = "enabled") -> packs.Machine:
-    machine = daemon(bare(), argv)
-    machine.file("/etc/sysconfig/ntpd", f'# x\nOPTIONS="{options}"\n')
+    machine = daemon(bare(), argv).file("/etc/sysconfig/ntpd", f'# x\nOPTIONS="{options}"\n')
     machine.command(" ".join(SHOW), shown(ntpd=f"{enabled} /usr/sbin/ntpd -u ntp:ntp $OPTIONS"))
     return machine.command(" ".join(NTPQ), (FIXTURES / "ntpq-made-up.txt").read_text())
 
