@@ -81,6 +81,13 @@ def rows(table: dict[str, Any]) -> dict[str, tuple[str, str]]:
     }
 
 
+def silent_where(asked: Callable[[list[str]], bool], device: Agent) -> Agent:
+    """An agent whose answers to some requests never arrive."""
+    reply, late = device.reply, (1, "", "Timeout: No Response from x.\n")
+    device.reply = lambda argv: late if asked(argv) else reply(argv)
+    return device
+
+
 def only(findings: list[Finding]) -> Finding:
     (finding,) = findings
     return finding
@@ -291,6 +298,10 @@ class TestCompression:
         assert secrets == {'defCommunity "b"\n'}
 
 
+def at_mgmt(host: Filers) -> Filers:
+    return host.agent("mgmt", Agent.of("zfs-7420"))
+
+
 class TestDatabaseHost:
     def with_library(self, *lines: str) -> Filers:
         host = database_host(Agent.of("zfs-7420"))
@@ -316,37 +327,29 @@ class TestDatabaseHost:
         assert finding.status == "fail"
         assert finding.commands == ("dnf install -y net-snmp-libs net-snmp-devel",)
 
-    @cases("required status", (False, "warn"), (True, "fail"))
-    def test_no_library_and_nobody_knows_whether_it_matters(self, judge, required, status):
-        assert only(judge(database_host(), require_hcc=required)["snmp_library"]).status == status
-
-    def test_unreadable_cache_is_an_error(self, judge):
-        host = database_host(Agent.of("zfs-7420")).command("ldconfig -p", "no such option\n")
-        assert only(judge(host)["snmp_library"]).status == "error"
-
-    def test_library_does_not_matter_for_other_storage(self, judge):
-        assert (
-            only(judge(database_host(Agent.of("ontap-cluster")))["snmp_library"]).status == "skip"
-        )
-
-    def test_an_appliance_may_answer_on_another_address_than_nfs(self, judge):
-        host = database_host(Agent.of("linux-nfs")).agent("mgmt", Agent.of("zfs-7420"))
-        assert only(judge(host, addresses=["mgmt"])["snmp_library"]).status == "fail"
-
-    @cases("required status", (False, "warn"), (True, "fail"))
-    def test_an_appliance_from_which_nothing_is_mounted(self, judge, required, status):
-        host = plain_host().agent("mgmt", Agent.of("zfs-7420"))
-        findings = judge(host, addresses=["mgmt"], require_hcc=required)
-        assert only(findings["snmp_library"]).status == status
-
-    @cases("required status", (False, "skip"), (True, "fail"))
-    def test_a_management_address_that_is_silent(self, judge, required, status):
-        findings = judge(plain_host(), addresses=["mgmt"], require_hcc=required)
-        assert only(findings["snmp_library"]).status == status
-
-    def test_an_array_needs_no_library(self, judge):
-        host = plain_host().agent("array", Agent.of("3par"))
-        assert only(judge(host, addresses=["array"])["snmp_library"]).status == "skip"
+    @cases(
+        "host changes status",
+        # Nobody knows whether it matters.
+        (database_host(), {}, "warn"),
+        (database_host(), {"require_hcc": True}, "fail"),
+        (
+            database_host(Agent.of("zfs-7420")).command("ldconfig -p", "no such option\n"),
+            {},
+            "error",
+        ),
+        # It does not matter for other storage, nor for an array.
+        (database_host(Agent.of("ontap-cluster")), {}, "skip"),
+        (plain_host().agent("mgmt", Agent.of("3par")), {"addresses": ["mgmt"]}, "skip"),
+        # An appliance may answer on another address than NFS.
+        (at_mgmt(database_host(Agent.of("linux-nfs"))), {"addresses": ["mgmt"]}, "fail"),
+        # An appliance from which nothing is mounted, and a management address that is silent.
+        (at_mgmt(plain_host()), {"addresses": ["mgmt"]}, "warn"),
+        (at_mgmt(plain_host()), {"addresses": ["mgmt"], "require_hcc": True}, "fail"),
+        (plain_host(), {"addresses": ["mgmt"]}, "skip"),
+        (plain_host(), {"addresses": ["mgmt"], "require_hcc": True}, "fail"),
+    )
+    def test_whether_the_library_matters(self, judge, host, changes, status):
+        assert only(judge(host, **changes)["snmp_library"]).status == status
 
     @pytest.fixture
     def traced(self) -> Callable[[str], Filers]:
@@ -575,14 +578,7 @@ class TestFlowControl:
         assert finding.status == "skip" and text in finding.why
 
     def test_a_table_that_goes_silent_is_an_error(self, judge):
-        class Tired(Agent):
-            def reply(self, argv: list[str]) -> tuple[int, str, str]:
-                if argv[0] == "snmpbulkwalk" and argv[-1].endswith("789.1.22.2.1.24"):
-                    return 1, "", "Timeout: No Response from x.\n"
-                return super().reply(argv)
-
-        filer = Tired({})
-        filer.rows = ports(1, 1).rows
+        filer = silent_where(lambda argv: argv[-1].endswith("789.1.22.2.1.24"), ports(1, 1))
         assert only(judge(database_host(filer))["flow_control"]).status == "error"
 
 
@@ -876,13 +872,8 @@ class TestSpace:
         assert (finding.status, finding.running) == ("warn", text)
 
     def test_table_that_goes_silent_is_an_error(self, judge):
-        class Tired(Agent):
-            def reply(self, argv: list[str]) -> tuple[int, str, str]:
-                if argv[0] == "snmpbulkwalk":
-                    return 1, "", "Timeout: No Response from x.\n"
-                return super().reply(argv)
-
-        assert only(judge(database_host(Tired.of("netapp-7mode")))["space"]).status == "error"
+        filer = silent_where(lambda argv: argv[0] == "snmpbulkwalk", Agent.of("netapp-7mode"))
+        assert only(judge(database_host(filer))["space"]).status == "error"
 
 
 NETAPP = E + "789.1."
@@ -1180,13 +1171,10 @@ class TestParts:
 
     @cases("name", "netapp-7mode", "equallogic")
     def test_what_does_not_answer_is_an_error(self, judge, name):
-        class Tired(Agent):
-            def reply(self, argv: list[str]) -> tuple[int, str, str]:
-                if argv[0] == "snmpbulkwalk" or any(FAILED in word for word in argv):
-                    return 1, "", "Timeout: No Response from x.\n"
-                return super().reply(argv)
-
-        assert only(judge(database_host(Tired.of(name)))["disks"]).status == "error"
+        filer = silent_where(
+            lambda argv: argv[0] == "snmpbulkwalk" or FAILED in argv, Agent.of(name)
+        )
+        assert only(judge(database_host(filer))["disks"]).status == "error"
 
     def test_of_a_device_of_the_user_s_own(self, judge):
         mine = {
