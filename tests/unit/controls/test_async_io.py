@@ -65,9 +65,8 @@ class TestReady:
             for name in CHECKS
             if name not in OF_AIX
         }
-        assert findings["filesystemio_options"].in_use == (
-            "asynchronous, past the page cache, each write to disk"
-        )
+        finding = findings["filesystemio_options"]
+        assert finding.in_use == "asynchronous, past the page cache, each write to disk"
         assert findings["contexts"].in_use == "2 contexts of 8316 events at most"
         assert findings["direct_files"].in_use == (
             "2 data, 1 redo and 1 control files open; none through the page cache"
@@ -140,10 +139,8 @@ class TestParameters:
 
     def test_unmanaged(self, judge):
         machine = story(filesystemio_options="none")
-        assert (
-            judge(machine, filesystemio_options="unmanaged")["filesystemio_options"].status
-            == "skip"
-        )
+        finding = judge(machine, filesystemio_options="unmanaged")["filesystemio_options"]
+        assert finding.status == "skip"
 
     def test_in_asm_it_has_no_effect(self, judge):
         findings = judge(asm())
@@ -436,11 +433,8 @@ class TestMessages:
 def test_every_check_of_a_file_class_is_told_of_each(judge):
     """Data, redo and control files are counted apart."""
     finding = judge(story(files=DATA, redo=(*REDO, *CONTROL)))["direct_files"]
-    assert {name: finding.values[name] for name in ("data_open", "redo_open", "control_open")} == {
-        "data_open": 2,
-        "redo_open": 1,
-        "control_open": 1,
-    }
+    found = {name: finding.values[name] for name in ("data_open", "redo_open", "control_open")}
+    assert found == {"data_open": 2, "redo_open": 1, "control_open": 1}
 
 
 def test_the_moment_of_the_packs():

@@ -54,11 +54,8 @@ def judge(findings_by_rules):
 
 def test_all_is_well(judge):
     findings = judge(host())
-    assert {name: findings[name].status for name in ("aix_aio", "aix_cio", "aix_hdisks")} == {
-        "aix_aio": "pass",
-        "aix_cio": "pass",
-        "aix_hdisks": "pass",
-    }
+    statuses = {name: findings[name].status for name in ("aix_aio", "aix_cio", "aix_hdisks")}
+    assert statuses == {"aix_aio": "pass", "aix_cio": "pass", "aix_hdisks": "pass"}
     assert findings["aix_aio"].running == "aio_active 1, aio_maxreqs 65536, aio_maxservers 30"
     others = {findings[name].status for name in findings if not name.startswith("aix_")}
     assert others == {"skip"}

@@ -69,10 +69,8 @@ def test_a_cache_that_is_large_beside_the_sga(plan, cache, refused):
         (refusal,) = planned.refusals
         assert refusal.override == "allow_cache_loss"
         assert "(56 percent of the SGA, async_io_cache_limit_percent is 50)" in refusal.reason
-        assert (
-            plan(buffered(cache), set_filesystemio_options=True, allow_cache_loss=True).refusals
-            == []
-        )
+        planned = plan(buffered(cache), set_filesystemio_options=True, allow_cache_loss=True)
+        assert planned.refusals == []
 
 
 def test_nothing_is_lost_that_is_direct_already(plan):

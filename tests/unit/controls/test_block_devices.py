@@ -53,11 +53,8 @@ class TestWhichDisks:
         findings = judge(recorded().process("asm_dbw0_+ASM", "/dev/dm-0", "/dev/null", uid=ORACLE))
         assert findings["/dev/dm-0 ownership"].in_use == "ASM (asm_dbw0_+ASM)"
         assert findings["mpatha (dm-0) paths"].status == "pass"
-        assert {name for name in findings if name.endswith("scheduler")} == {
-            "mpatha (dm-0) scheduler",
-            "sda scheduler",
-            "sdb scheduler",
-        }
+        found = {name for name in findings if name.endswith("scheduler")}
+        assert found == {"mpatha (dm-0) scheduler", "sda scheduler", "sdb scheduler"}
 
     def test_what_lies_below_the_files_of_an_instance(self, judge):
         machine = recorded().command("uname -m", "x86_64\n")

@@ -104,10 +104,8 @@ class TestSinglePath:
     def test_the_next_scan_of_asmlib(self, lines, status):
         machine = labelled(ASMLIB, ORACLE, 0o660).file("/etc/sysconfig/oracleasm", lines)
         (finding,) = judged(machine, "single_path").values()
-        assert (finding.status, finding.failing_layer) == (
-            status,
-            None if status == "pass" else "persisted",
-        )
+        assert finding.status == status
+        assert finding.failing_layer == (None if status == "pass" else "persisted")
 
 
 class TestFilterDriver:

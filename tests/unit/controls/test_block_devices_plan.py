@@ -70,26 +70,18 @@ class TestChanges:
     def test_the_scheduler_is_written_before_the_length_and_journaled_after_it(self):
         """A new scheduler brings a length of its own, and so does the old one on revert."""
         plan = plan_of(recorded(), {"name": "/dev/sda", "scheduler": ["none"], "nr_requests": 64})
-        assert list(values(plan)) == [
-            "/sys/block/sda/queue/scheduler",
-            "/sys/block/sda/queue/nr_requests",
-        ]
-        assert [(change.path, change.before) for change in plan.at_boot] == [
-            ("/sys/block/sda/queue/nr_requests", "256")
-        ]
+        found = list(values(plan))
+        assert found == ["/sys/block/sda/queue/scheduler", "/sys/block/sda/queue/nr_requests"]
+        seen = [(change.path, change.before) for change in plan.at_boot]
+        assert seen == [("/sys/block/sda/queue/nr_requests", "256")]
 
     def test_udev_sets_the_owner_by_the_new_rule(self):
         (change,) = [
-            change
-            for change in plan_of(recorded(), NAMED).changes
-            if isinstance(change, CommandChange)
+            one for one in plan_of(recorded(), NAMED).changes if isinstance(one, CommandChange)
         ]
         assert (change.before, change.after) == ("0:6 660", "54321:54322 660")
-        assert [command.argv[:2] for command in change.make] == [
-            ("udevadm", "control"),
-            ("udevadm", "trigger"),
-            ("udevadm", "settle"),
-        ]
+        found = [command.argv[:2] for command in change.make]
+        assert found == [("udevadm", "control"), ("udevadm", "trigger"), ("udevadm", "settle")]
         assert change.make[1].argv[-1] == "--name-match=/dev/mapper/mpatha"
         assert [command.argv for command in change.undo[1:]] == [
             ("chown", "0:6", "/dev/mapper/mpatha"),

@@ -345,9 +345,8 @@ class TestCommand:
     def test_as_root_is_another_reading(self, judge):
         machine = packs.linux().command("getenforce (as nobody)", "Enforcing\n")
         machine.command("getenforce", "Permissive\n")
-        assert judge(machine, command=["getenforce"], as_root=True, equals="Permissive").status == (
-            "pass"
-        )
+        finding = judge(machine, command=["getenforce"], as_root=True, equals="Permissive")
+        assert finding.status == "pass"
 
     def test_it_runs_as_nobody_and_without_root_as_the_account_of_the_audit(
         self, judge, monkeypatch

@@ -180,10 +180,8 @@ def test_clusterware_lists_its_databases():
     covers, wasted = of_pool(machine)
     assert (covers.status, wasted.status) == ("error", "error") and "(dev)" in covers.why
     machine.evidence.clear()
-    assert (
-        of_pool(machine.command(listing[0], "CRS-4047: No Oracle Clusterware", 1))[0].status
-        == "error"
-    )
+    finding = of_pool(machine.command(listing[0], "CRS-4047: No Oracle Clusterware", 1))[0]
+    assert finding.status == "error"
 
 
 def test_an_instance_that_refuses_huge_pages_needs_no_pool():
@@ -231,10 +229,7 @@ def test_the_fix_of_use_large_pages_knows_memory_target_and_the_entry_of_one_sid
     assert "RESET lock_sga SCOPE=SPFILE SID='ORCL'" in findings["pre_page_sga.lock_sga"].fix
     # A text file is edited: ALTER SYSTEM would end with ORA-32001.
     text = "sga_target=16G\nORCL.use_large_pages=FALSE\n"
-    findings = {
-        finding.check: finding
-        for finding in judge(down(f"ORCL:{HOME}:N\n", {"initORCL.ora": text}))
-    }
+    findings = {one.check: one for one in judge(down(f"ORCL:{HOME}:N\n", {"initORCL.ora": text}))}
     fix = findings["pre_page_sga.use_large_pages"].fix
     assert "ALTER" not in fix
     assert f"write *.use_large_pages=ONLY into {HOME}/dbs/initORCL.ora" in fix

@@ -295,9 +295,7 @@ class TestFormats:
             [{"match": of_firewalld}, {"accept": None}],
             [{"reject": {"type": "icmpx", "expr": "admin-prohibited"}}],
         ]
-        rules = [
-            {"rule": {**place, "chain": "filter_INPUT", "expr": words}} for words in expressions
-        ]
+        rules = [{"rule": {**place, "chain": "filter_INPUT", "expr": one}} for one in expressions]
         tables, _foreign = nft_json.parse(json.dumps({"nftables": [{"chain": chain}, *rules]}))
         assert state(tables, 1521) == "blocked"
 
@@ -587,9 +585,8 @@ class TestPortConflict:
         statuses = {
             port: finding for (check, port), finding in findings.items() if check == "port_conflict"
         }
-        assert {port for port, finding in statuses.items() if finding.status == "fail"} == {
-            "5353/udp"
-        }
+        found = {port for port, finding in statuses.items() if finding.status == "fail"}
+        assert found == {"5353/udp"}
         assert statuses["5353/udp"].running == "avahi-daemon"
         assert statuses["42424/udp"].running == "octssd.bin"
         assert statuses["42424/tcp"].running == "free"
@@ -1519,9 +1516,8 @@ class TestRealRules:
         )
         connected, _line, listed = _in_namespace(script).partition("\n")
         tables, _foreign = nft_json.parse(listed)
-        assert [state(tables, port, direction="out") for port in (1521, 1525)] == [
-            *("blocked", "open")
-        ]
+        found = [state(tables, port, direction="out") for port in (1521, 1525)]
+        assert found == [*("blocked", "open")]
         assert connected == "[111, 0]"
 
     def test_no_rules_is_the_same_everywhere(self):

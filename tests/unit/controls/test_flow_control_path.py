@@ -43,9 +43,8 @@ SILENT = snmp.NoAnswer("snmp:sw1 network opening", snmp.SILENT, "sw1 does not an
 def judge(validate_finding):
     def judge_facts(seen: Facts, wanted: Policy | None = None) -> list[Finding]:
         findings = judged(seen, wanted)
-        assert {finding.check for finding in findings} == {
-            "flow_control.switch_port", "flow_control.filer_port", "flow_control.link",
-        }  # fmt: skip
+        found = {finding.check for finding in findings}
+        assert found == {"flow_control.switch_port", "flow_control.filer_port", "flow_control.link"}
         for finding in findings:
             validate_finding(finding.as_dict())
         return findings
@@ -96,10 +95,8 @@ class TestSixCases:
         return [(finding.title.partition(": ")[0], finding.status) for finding in findings]
 
     def test_all_off(self, judge):
-        assert self.links(judge, path()) == [
-            ("eth1 <-> core Gi1", PASS),
-            ("core Gi24 <-> na1 n1:e0a", PASS),
-        ]
+        found = self.links(judge, path())
+        assert found == [("eth1 <-> core Gi1", PASS), ("core Gi24 <-> na1 n1:e0a", PASS)]
 
     def test_all_on(self, judge):
         seen = path(ON, ON, ON, ON)
@@ -109,10 +106,8 @@ class TestSixCases:
 
     def test_one_sided(self, judge):
         seen = path(OFF, ON, ON, ON)
-        assert self.links(judge, seen) == [
-            ("eth1 <-> core Gi1", FAIL),
-            ("core Gi24 <-> na1 n1:e0a", PASS),
-        ]
+        found = self.links(judge, seen)
+        assert found == [("eth1 <-> core Gi1", FAIL), ("core Gi24 <-> na1 n1:e0a", PASS)]
         assert "core Gi1 sends PAUSE that eth1 does not obey" in of(judge(seen), "link")[0].why
 
     def test_half_duplex(self, judge):
@@ -122,9 +117,8 @@ class TestSixCases:
 
     def test_speed_mismatch_with_discards_rising(self, judge):
         seen = path(
-            OFF, OFF, OFF, RX,
-            host_side={"speed": 100}, host_port={"speed": 100, "lost": (0, 1532)},
-        )  # fmt: skip
+            OFF, OFF, OFF, RX, host_side={"speed": 100}, host_port={"speed": 100, "lost": (0, 1532)}
+        )
         first, second = of(judge(seen), "link")
         assert (first.status, second.status) == (FAIL, PASS)
         assert first.why == (
@@ -205,9 +199,8 @@ class TestLink:
         seen = path(ON, OFF)
         dcb = seen.nics["eth1"]._replace(priorities=[3])
         finding = of(judge(seen._replace(nics={"eth1": dcb})), "link")[0]
-        assert (finding.status, finding.why) == (
-            SKIP, "Priority flow control is in use (priority 3): hands off.",
-        )  # fmt: skip
+        assert finding.status == SKIP
+        assert finding.why == "Priority flow control is in use (priority 3): hands off."
 
     def test_unknown_priority_flow_control_is_unknown(self, judge):
         seen = path()
@@ -292,10 +285,8 @@ class TestBond:
 
     def test_each_member_with_its_own_port(self, judge):
         findings = of(judge(self.lacp(OFF, TX), policy(filers=[])), "link")
-        assert [(finding.title.partition(": ")[0], finding.status) for finding in findings] == [
-            ("eth1 <-> core Gi1", PASS),
-            ("eth2 <-> core Gi2", FAIL),
-        ]
+        statuses = [(finding.title.partition(": ")[0], finding.status) for finding in findings]
+        assert statuses == [("eth1 <-> core Gi1", PASS), ("eth2 <-> core Gi2", FAIL)]
 
     def test_where_nobody_can_tell_which_alike_ports_are_judged(self, judge):
         findings = of(judge(self.lacp(TX, TX, numbers=False), policy(filers=[])), "link")
@@ -422,9 +413,8 @@ class TestFilerPort:
 
     def test_silent(self, judge):
         finding = self.finding(judge, path()._replace(filers={ADDRESS: SILENT}))
-        assert (finding.status, finding.title) == (
-            ERROR, f"{ADDRESS}: Filer port does not obey PAUSE and uses its settings",
-        )  # fmt: skip
+        assert finding.status == ERROR
+        assert finding.title == f"{ADDRESS}: Filer port does not obey PAUSE and uses its settings"
 
     def test_not_asked(self, judge):
         finding = self.finding(judge, path()._replace(filers={}), policy(filers=[]))

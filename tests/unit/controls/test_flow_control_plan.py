@@ -36,9 +36,7 @@ def commands(plan: Plan) -> list[CommandChange]:
 
 
 def files(plan: Plan) -> dict[str, str | None]:
-    return {
-        change.path: change.content for change in plan.changes if isinstance(change, FileChange)
-    }
+    return {one.path: one.content for one in plan.changes if isinstance(one, FileChange)}
 
 
 def done(host: Host, plan: Plan) -> Host:

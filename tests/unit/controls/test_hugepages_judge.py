@@ -682,10 +682,8 @@ class TestHosts:
             "LAB2", Shm(2 * GIB, False), pid=700, memlock=64 * KIB
         )
         findings = judge(machine.deny("/proc/2101/maps"))["sga_in_huge_pages"]
-        assert [(finding.title.split(":")[0], finding.status) for finding in findings] == [
-            ("LAB2", "fail"),
-            ("ORCL", "error"),
-        ]
+        statuses = [(finding.title.split(":")[0], finding.status) for finding in findings]
+        assert statuses == [("LAB2", "fail"), ("ORCL", "error")]
 
     def test_kernel_without_numa_maps_is_asked_for_smaps(self, judge):
         machine = packs.database_host().remove("/proc/2101/numa_maps")

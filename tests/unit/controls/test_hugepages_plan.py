@@ -48,8 +48,7 @@ def after(machine: Machine, plan: Plan) -> Machine:
 def changes(plan: Plan) -> dict[str, str | None]:
     """Path to what it would hold."""
     return {
-        change.path: change.content if isinstance(change, FileChange) else change.value
-        for change in plan.changes
+        one.path: one.content if isinstance(one, FileChange) else one.value for one in plan.changes
     }
 
 
@@ -137,11 +136,8 @@ class TestChanges:
     def test_activation_at_reboot_leaves_the_running_kernel_alone(self, plan):
         host_plan = plan(fresh_host(), instances=LISTED, activation="reboot")
         assert {type(change) for change in host_plan.changes} == {FileChange}
-        assert {value.path: value.value for value in host_plan.at_boot} == {
-            POOL_FILE: "8196",
-            GROUP_FILE: "54321",
-            packs.THP_FILE: "never",
-        }
+        found = {value.path: value.value for value in host_plan.at_boot}
+        assert found == {POOL_FILE: "8196", GROUP_FILE: "54321", packs.THP_FILE: "never"}
         assert any(f"{POOL_FILE} = 8196" in text for text in host_plan.pending)
 
     def test_host_without_a_database_keeps_its_pool_and_limits(self, plan):

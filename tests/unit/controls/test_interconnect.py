@@ -26,9 +26,7 @@ def judged(machine, **changes):
 
 
 def one_of(machine, name, **changes):
-    (finding,) = [
-        finding for finding in judged(machine, **changes) if finding.check == f"interconnect.{name}"
-    ]
+    (finding,) = [one for one in judged(machine, **changes) if one.check == f"interconnect.{name}"]
     return finding
 
 
@@ -80,9 +78,8 @@ class TestMtu:
     @cases("other status", (9000, "pass"), (1500, "warn"))
     def test_without_one_all_devices_agree(self, other, status):
         findings = judged(Node().device("eth2", other), interfaces=["eth1", "eth2"])
-        assert {finding.status for finding in findings if finding.check == "interconnect.mtu"} == {
-            status
-        }
+        statuses = {finding.status for finding in findings if finding.check == "interconnect.mtu"}
+        assert statuses == {status}
 
     def test_what_cannot_be_read_is_an_error(self):
         assert one_of(Node().deny(f"{CLASS}/eth1/mtu"), "mtu", mtu=9000).status == "error"
@@ -335,9 +332,8 @@ class TestInstances:
     def test_addresses_that_are_not_known_decide_nothing(self):
         node = two_networks("192.168.10.1", "192.168.10.1").command("ip -o addr show", "", rc=1)
         assert one_of(node, "redundancy").status == "error"
-        assert one_of(two_networks().command("ip -o addr show", "", rc=1), "redundancy").status == (
-            "pass"
-        )
+        finding = one_of(two_networks().command("ip -o addr show", "", rc=1), "redundancy")
+        assert finding.status == "pass"
 
     def test_an_address_on_a_bond_of_two_cards(self):
         node = two_networks("192.168.10.1", "192.168.10.1")
@@ -742,17 +738,13 @@ class TestEndToEnd:
     def test_one_list_serves_all_nodes(self):
         node = Node().way("192.168.10.1", over="lo").way()
         findings = judged(node, peers=[{"address": "192.168.10.1"}, *PEERS])
-        ways = [
-            finding.status for finding in findings if finding.check == "interconnect.end_to_end"
-        ]
+        ways = [one.status for one in findings if one.check == "interconnect.end_to_end"]
         assert ways == ["skip", "pass"]
 
     def test_one_peer_without_a_route_does_not_hide_the_other(self):
         node = Node().way().command("ip -o route get 192.168.10.3", "", 2)
         findings = judged(node, peers=[{"address": "192.168.10.3"}, *PEERS])
-        ways = [
-            finding.status for finding in findings if finding.check == "interconnect.end_to_end"
-        ]
+        ways = [one.status for one in findings if one.check == "interconnect.end_to_end"]
         assert ways == ["error", "pass"]
 
     @cases("value", "many", -1, float("inf"), float("nan"), None)
@@ -872,9 +864,7 @@ class TestOtherNodes:
 
     def found(self, node, **changes):
         findings = [
-            finding
-            for finding in judged(node, **changes)
-            if finding.check == "interconnect.end_to_end"
+            one for one in judged(node, **changes) if one.check == "interconnect.end_to_end"
         ]
         return {finding.title.partition(":")[0]: finding for finding in findings}
 
@@ -885,10 +875,8 @@ class TestOtherNodes:
 
     def test_both_networks_each_with_its_mtu(self):
         findings = self.found(self.node(), test_nodes=True, mtu=9000)
-        assert {name: finding.status for name, finding in findings.items()} == {
-            PEER: "pass",
-            "192.0.2.12": "pass",
-        }
+        statuses = {name: finding.status for name, finding in findings.items()}
+        assert statuses == {PEER: "pass", "192.0.2.12": "pass"}
         assert findings["192.0.2.12"].desired.startswith("1500 bytes")
 
     def test_a_node_that_answers_nothing_on_the_public_network(self):

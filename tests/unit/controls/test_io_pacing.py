@@ -24,9 +24,7 @@ def judge(findings_of) -> Judge:
 
     def judge_host(host: Host, **changes: Any) -> dict[str, Finding]:
         findings = findings_of("io_pacing", host, aix_packs.io_pacing_policy(**changes))
-        assert [f"io_pacing.{check}" for check in findings] == [
-            check.id for check in io_pacing.checks
-        ]
+        assert [f"io_pacing.{check}" for check in findings] == [one.id for one in io_pacing.checks]
         return {check: only for check, (only,) in findings.items()}
 
     return judge_host
@@ -545,9 +543,7 @@ class TestDeadmanRisk:
             aix().odm(33, 24).powerha("6.1.0.0").failing(aix_packs.SYS_PARM, "no ctypes"),
         ):
             findings = judge(machine, profile="default")
-            assert not [
-                finding.check for finding in findings.values() if "chdev" in str(finding.commands)
-            ]
+            assert not [one.check for one in findings.values() if "chdev" in str(one.commands)]
             assert "legacy_hacmp" in str(findings["persisted"].fix)
             assert "io_pacing_allow_deadman_risk" in str(findings["persisted"].fix)
             taken = judge(machine, profile="default", allow_deadman_risk=True)

@@ -507,9 +507,8 @@ class TestReversePath:
     def test_a_single_private_interface_may_be_strict(self, judge):
         machine = with_home(sets(stock(), net__ipv4__conf__all__rp_filter="1"))
         machine.file(proc("net.ipv4.conf.eth1.rp_filter"), "1\n")
-        assert judge(machine, interconnect=["eth1"])["kernel_parameters.reverse_path"].status == (
-            "skip"
-        )
+        finding = judge(machine, interconnect=["eth1"])["kernel_parameters.reverse_path"]
+        assert finding.status == "skip"
 
     def test_private_interfaces_that_are_not_known(self, judge):
         machine = with_home(stock())
@@ -585,9 +584,8 @@ class TestPolicy:
         own = [{"name": "vm.max_map_count", "value": "262144", "compare": "at_least"}]
         finding = judge(machine, values=own)["vm.max_map_count"]
         assert (finding.check, finding.status) == ("kernel_parameters.additional", "fail")
-        assert kernel_packs.drop_in(kernel_packs.plan_of(machine, values=own)) == {
-            "vm.max_map_count": "262144"
-        }
+        found = kernel_packs.drop_in(kernel_packs.plan_of(machine, values=own))
+        assert found == {"vm.max_map_count": "262144"}
 
     def test_advice_that_the_policy_names_is_a_demand(self, judge):
         own = [{"name": "vm.swappiness", "value": 1}]

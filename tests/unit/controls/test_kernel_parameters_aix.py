@@ -54,9 +54,8 @@ def judge(findings_by_rules):
         (finding,) = findings.pop("aix_network")
         others = [one for some in findings.values() for one in some]
         if isinstance(machine, AixMachine):
-            assert {(one.status, one.why) for one in others} == {
-                ("skip", "Not a Linux host: it has no /proc/meminfo.")
-            }
+            statuses = {(one.status, one.why) for one in others}
+            assert statuses == {("skip", "Not a Linux host: it has no /proc/meminfo.")}
         return finding
 
     return judge_host

@@ -171,9 +171,7 @@ class TestNamesOfOthers:
         )
         machine.file("/proc/sys/net/ipv4/conf/eth1.7/rp_filter", "1\n")
         plan = plan_of(machine, profile="rac_nfs", interconnect="auto")
-        assert "/proc/sys/net/ipv4/conf/eth1.7/rp_filter" in [
-            change.path for change in plan.changes
-        ]
+        assert "/proc/sys/net/ipv4/conf/eth1.7/rp_filter" in [one.path for one in plan.changes]
 
 
 class TestNeverLower:

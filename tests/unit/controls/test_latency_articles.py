@@ -39,9 +39,7 @@ def judge(tmp_path, validate_finding) -> Judge:
         host = LiveHost()
         findings = audit.judge_host(host, policy)
         again = audit.judge_host(RecordedHost(host.evidence), policy)
-        assert [finding.as_dict() for finding in again] == [
-            finding.as_dict() for finding in findings
-        ]
+        assert [finding.as_dict() for finding in again] == [one.as_dict() for one in findings]
         by_check: dict[str, list[Finding]] = {}
         for finding in findings:
             validate_finding(finding.as_dict())
@@ -176,10 +174,8 @@ class TestExadataCells:
     def test_a_whole_dump_without_trouble_passes(self, judge):
         text = article("devio_stats-seed.txt").replace("last 1800 seconds", "last 21 seconds")
         findings = judge(text.replace("etc.\n", ""))
-        assert [findings[check][0].status for check in ("cell_confined", "cell_queues")] == [
-            "pass",
-            "pass",
-        ]
+        statuses = [findings[check][0].status for check in ("cell_confined", "cell_queues")]
+        assert statuses == ["pass", "pass"]
 
     def test_balance_of_cells(self, judge):
         first = article("iolstats-seed-smartscan.txt")

@@ -26,8 +26,7 @@ def test_the_tail_is_exact(above: int, count: int) -> None:
     """Summed in whole numbers, from the other end than the probe does."""
     share = Fraction(least_share(above, count))
     below = sum(
-        math.comb(count, number) * share**number * (1 - share) ** (count - number)
-        for number in range(above)
+        math.comb(count, one) * share**one * (1 - share) ** (count - one) for one in range(above)
     )
     assert float(1 - below) == pytest.approx(0.025, rel=1e-6)
 

@@ -111,9 +111,8 @@ class TestParameters:
         machine = database().deny("command:" + oracle_packs.QUERY, "command:" + oracle_packs.CHAINS)
         findings = judge(machine, query_instances=False)
         assert [finding.status for finding in findings["lob_reclaim_event"]] == ["skip"]
-        assert [finding.why for finding in findings["wait_chains"]] == [
-            "latency_query_instances is false."
-        ]
+        found = [finding.why for finding in findings["wait_chains"]]
+        assert found == ["latency_query_instances is false."]
         assert [finding.status for finding in judge(machine)["wait_chains"]] == ["error"]
         assert [finding.status for finding in judge(machine)["lob_reclaim_event"]] == ["error"]
 

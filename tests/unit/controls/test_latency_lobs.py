@@ -34,9 +34,7 @@ def read(validate_finding) -> Judge:
         host = LiveHost()
         findings = audit.judge_host(host, policy)
         again = audit.judge_host(RecordedHost(host.evidence), policy)
-        assert [finding.as_dict() for finding in again] == [
-            finding.as_dict() for finding in findings
-        ]
+        assert [finding.as_dict() for finding in again] == [one.as_dict() for one in findings]
         return _of_lobs(findings, validate_finding)
 
     return judge_file

@@ -222,9 +222,8 @@ class TestFile:
 
     def test_tns_admin(self, one):
         machine = linux().listener(LIMITED, path="/etc/net/listener.ora", TNS_ADMIN="/etc/net/")
-        assert one("config_file", machine).persisted == (
-            "/etc/net/listener.ora (TNS_ADMIN of its process)"
-        )
+        finding = one("config_file", machine)
+        assert finding.persisted == "/etc/net/listener.ora (TNS_ADMIN of its process)"
 
     def test_read_only_home(self, one):
         base = "/u01/app/oracle/homes/OraDB19Home1/network/admin/listener.ora"

@@ -286,9 +286,8 @@ class TestOrder:
         ("hosts: files\nhosts: files dns", "error"),
     )
     def test_who_is_asked(self, judge, line, status):
-        assert (
-            judge(node().file("/etc/nsswitch.conf", line + "\n"))["search_order"].status == status
-        )
+        finding = judge(node().file("/etc/nsswitch.conf", line + "\n"))["search_order"]
+        assert finding.status == status
 
     def test_without_a_file_it_depends_on_glibc(self, judge):
         findings = judge(node().remove("/etc/nsswitch.conf"))
@@ -339,9 +338,8 @@ class TestResolver:
 class TestServers:
     def test_a_silent_one(self, judge):
         findings = judge(silent(node(), SERVERS[1], SCAN))
-        assert (
-            findings["name_servers"].why == "192.0.2.54: no answer in 1.5 seconds, queried twice."
-        )
+        finding = findings["name_servers"]
+        assert finding.why == "192.0.2.54: no answer in 1.5 seconds, queried twice."
         assert (findings["name_servers"].status, findings["scan"].status) == ("fail", "fail")
         assert findings["scan"].because_of == ("name_resolution.name_servers",)
 
@@ -468,13 +466,8 @@ class TestScan:
 
 class TestCluster:
     def test_who_is_asked_for(self, judge):
-        assert {name for name in judge(node()) if name.startswith("rac")} == {
-            "rac1",
-            "rac2",
-            "rac1-vip",
-            "rac2-vip",
-            SCAN,
-        }
+        found = {name for name in judge(node()) if name.startswith("rac")}
+        assert found == {"rac1", "rac2", "rac1-vip", "rac2-vip", SCAN}
 
     @cases(
         "addresses why",
@@ -525,9 +518,8 @@ class TestCluster:
         machine = named(node(), "rac2", "198.51.100.1")
         assert judge(machine)["rac2"].status == "pass"
         machine = named(node(), "rac2-vip", "198.51.100.1")
-        assert (
-            judge(machine, cluster_names=["rac2-vip"], scan_names=[])["rac2-vip"].status == "pass"
-        )
+        finding = judge(machine, cluster_names=["rac2-vip"], scan_names=[])["rac2-vip"]
+        assert finding.status == "pass"
 
     @cases("own", "192.0.2.99", "127.0.0.1")
     def test_a_public_subnet_that_is_unknown(self, judge, own):
@@ -586,9 +578,7 @@ def test_a_recorded_host_says_the_same():
 def with_connections(**refused):
     """What connections to port 1521 of the SCAN gave; all of them opened where nothing is said."""
     machine = node()
-    figures = {
-        f"{address} port 1521": refused.get(f"a{address.split('.')[-1]}", "") for address in THREE
-    }
+    figures = {f"{one} port 1521": refused.get(f"a{one.split('.')[-1]}", "") for one in THREE}
     machine.measured["scan connections"] = {"windows": [], "remarks": [], "figures": figures}
     return machine
 

@@ -419,9 +419,7 @@ def test_every_command_is_one_line_of_its_own():
 def pending(machine: Machine):
     policy = pre_page_sga.policy_from(oracle_packs.policy())
     findings = pre_page_sga.judge(pre_page_sga.read(machine, policy), policy)
-    (finding,) = [
-        finding for finding in findings if finding.check == "pre_page_sga.pending_restart"
-    ]
+    (finding,) = [one for one in findings if one.check == "pre_page_sga.pending_restart"]
     return finding
 
 

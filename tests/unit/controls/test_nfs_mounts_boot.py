@@ -312,8 +312,7 @@ def test_programs_run(name):
     run = RUNS[name]
     policy = {"mounts": [nfs_packs.DATAFILES]} if "list does not have" in name else {}
     by_subject = {
-        finding.title.partition(": ")[0]: finding
-        for finding in findings(run.host(), "exec_and_suid", **policy)
+        one.title.partition(": ")[0]: one for one in findings(run.host(), "exec_and_suid", **policy)
     }
     assert by_subject[run.subject].status == run.truth, (run.source, by_subject[run.subject].why)
     if run.truth in (FAIL, WARN):

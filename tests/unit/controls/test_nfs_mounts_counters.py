@@ -124,9 +124,7 @@ def judged(case: Case) -> dict[str, object]:
     policy = nfs_mounts.policy_from(nfs_policy(**listed()))
     findings = nfs_mounts.judge(nfs_mounts.read(machine, policy), policy)
     return {
-        finding.check.partition(".")[2]: finding
-        for finding in findings
-        if finding.check.startswith("nfs_mounts.")
+        one.check.partition(".")[2]: one for one in findings if one.check.startswith("nfs_mounts.")
     }
 
 
@@ -149,8 +147,7 @@ def test_other_statuses_are_not_touched():
     machine = ready_host()
     policy = nfs_mounts.policy_from(nfs_policy(**listed()))
     statuses = {
-        finding.check: finding.status
-        for finding in nfs_mounts.judge(nfs_mounts.read(machine, policy), policy)
+        one.check: one.status for one in nfs_mounts.judge(nfs_mounts.read(machine, policy), policy)
     }
     for check in ("latency", "client_queue", "retransmissions"):
         assert statuses[f"nfs_mounts.{check}"] == PASS

@@ -51,9 +51,7 @@ def judge(machine: NfsMachine, check: str, **policy: Any) -> list[Finding]:
     host_policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**(nfs_packs.listed() | policy)))
     facts = nfs_mounts.read(machine, host_policy)
     findings = [
-        finding
-        for finding in nfs_mounts.judge(facts, host_policy)
-        if finding.check.endswith("." + check)
+        one for one in nfs_mounts.judge(facts, host_policy) if one.check.endswith("." + check)
     ]
     unseen = {key for finding in findings for key in finding.evidence} - set(machine.evidence)
     assert not unseen
@@ -168,10 +166,8 @@ class TestLibrary:
 
     def test_a_home_of_the_policy_that_is_none(self):
         findings = judge(host(True), "direct_nfs_library", oracle_homes=["/u01/typo"])
-        assert [(finding.title.split(":")[0], finding.status) for finding in findings] == [
-            (HOME, "pass"),
-            ("/u01/typo", "error"),
-        ]
+        statuses = [(finding.title.split(":")[0], finding.status) for finding in findings]
+        assert statuses == [(HOME, "pass"), ("/u01/typo", "error")]
 
     def test_oranfstab_without_the_library(self):
         finding = self.only(host(False, tab=GOOD))
@@ -230,11 +226,8 @@ class TestOranfstab:
 
     def test_each_mistake_on_its_line(self):
         findings = self.all(GOOD + "sever: x\npath 1\nuid: 5\n")
-        assert [(finding.status, finding.title.split(": ")[0]) for finding in findings] == [
-            ("fail", f"{TAB}:4"),
-            ("fail", f"{TAB}:5"),
-            ("warn", f"{TAB}:6"),
-        ]
+        statuses = [(finding.status, finding.title.split(": ")[0]) for finding in findings]
+        assert statuses == [("fail", f"{TAB}:4"), ("fail", f"{TAB}:5"), ("warn", f"{TAB}:6")]
         assert findings[0].why == "unknown attribute 'sever', did you mean 'server'?"
         assert findings[0].fix == (
             f"correct {TAB}:4: unknown attribute 'sever', did you mean 'server'?; then restart the "

@@ -104,13 +104,9 @@ class TestMountThatTheBootLost:
     def test_beside_listed_ones(self, judge):
         machine = self.lost().persisted_mount("/u03", "filer1:/vol/u03").database(DATABASE_FILE)
         policy = listed(path="/u03", source="filer1:/vol/u03")
-        findings = {
-            finding.title.split(":")[0]: finding for finding in judge(machine, **policy)["mounted"]
-        }
-        assert {path: finding.status for path, finding in findings.items()} == {
-            "/u02": "fail",
-            "/u03": "pass",
-        }
+        findings = {one.title.split(":")[0]: one for one in judge(machine, **policy)["mounted"]}
+        statuses = {path: finding.status for path, finding in findings.items()}
+        assert statuses == {"/u02": "fail", "/u03": "pass"}
 
     def test_its_home_is_not_there(self, judge):
         machine = self.lost().file("/etc/oratab", "ORCL:/u02/app/oracle/product/19:N\n")
@@ -139,10 +135,8 @@ class TestMountsThatNobodyLists:
         machine.database("/u03/oradata/ORCL/users01.dbf", pid=2103)
         machine.process("/u01/app/grid/bin/crsd.bin", pid=99, uid=0)
         findings = judge(machine, **listed())["server_locks"]
-        assert {finding.title.split(":")[0]: finding.status for finding in findings} == {
-            "/u02": "skip",
-            "/u03": "fail",
-        }
+        statuses = {finding.title.split(":")[0]: finding.status for finding in findings}
+        assert statuses == {"/u02": "skip", "/u03": "fail"}
 
     def test_an_empty_list_claims_nothing_of_the_others(self, judge):
         (finding,) = judge(database_on(shown(recovery="soft")), mounts=[])["safe_transport"]
@@ -161,9 +155,7 @@ class TestMountsThatNobodyLists:
             ("/u01: Mount is hard and uses TCP", "pass"),
         ]
         assert "crs_voting" in findings[0].why
-        options = {
-            finding.title.split(":")[0]: finding for finding in judge(machine)["options_in_force"]
-        }
+        options = {one.title.split(":")[0]: one for one in judge(machine)["options_in_force"]}
         assert "noac" in options["/crs"].why and "noac" not in options["/u01"].desired
 
     @cases(

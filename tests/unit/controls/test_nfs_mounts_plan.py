@@ -212,9 +212,7 @@ class TestFstab:
 
     def test_override_of_the_policy(self):
         decided = plan(drifted(), **listed(options="nconnect=4,timeo=300"))
-        (entry,) = [
-            entry for entry in fstab.parse(files(decided)[FSTAB] or "") if entry.path == "/u02"
-        ]
+        (entry,) = [one for one in fstab.parse(files(decided)[FSTAB] or "") if one.path == "/u02"]
         assert entry.options == OPTIONS.replace("timeo=600", "timeo=300") + ",nconnect=4"
 
     @cases(
@@ -467,14 +465,10 @@ class TestMounts:
         machine.mount("/u05", f"{nfs_packs.ADDRESS}:/x")
         policy = {"mounts": [{**DATAFILES, "options": "nconnect=4"}], "allow_remount": True}
         messages = [refusal.reason for refusal in plan(machine, **policy).refusals]
-        assert ["/u03 shares the connections of /u02" in message for message in messages] == [
-            True,
-            False,
-        ]
-        assert ["/u05 shares the connections of /u02" in message for message in messages] == [
-            False,
-            True,
-        ]
+        found = ["/u03 shares the connections of /u02" in message for message in messages]
+        assert found == [True, False]
+        seen = ["/u05 shares the connections of /u02" in message for message in messages]
+        assert seen == [False, True]
         machine.unmount("/u05")
         policy["mounts"].append(REDO)
         machine.evidence.clear()

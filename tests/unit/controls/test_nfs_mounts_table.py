@@ -97,15 +97,7 @@ def asked_for(found: list[Requirement]) -> set[str]:
 
 
 def forbidden(found: list[Requirement]) -> set[str]:
-    return set(
-        nfs_options.words(
-            {
-                requirement.name: requirement.value
-                for requirement in found
-                if requirement.relation == NOT
-            }
-        )
-    )
+    return set(nfs_options.words({one.name: one.value for one in found if one.relation == NOT}))
 
 
 def test_every_cell_is_told():
@@ -147,11 +139,7 @@ def test_adr_under_rac_is_a_switch(system):
 def test_single_instance_actimeo_zero_is_a_switch(file_class, use):
     demands = requirements(LINUX, mount(file_class, use), single_actimeo_zero=True)
     assert "actimeo=0" in asked_for(demands) and not forbidden(demands) & NEVER_CACHED
-    assert any(
-        "MOS 359515.1" in requirement.source
-        for requirement in demands
-        if requirement.name == "acregmin"
-    )
+    assert any("MOS 359515.1" in one.source for one in demands if one.name == "acregmin")
 
 
 @cases("file_class", "oracle_home", "adr", "backup")
@@ -168,9 +156,7 @@ class TestLocks:
         assert all(options_table.is_fulfilled(requirement, granted) for requirement in demands)
         for words in ("nolock", "local_lock=all", "local_lock=flock", "nocto"):
             local = nfs_options.effective(nfs_options.parse(words), LINUX)
-            assert not all(
-                options_table.is_fulfilled(requirement, local) for requirement in demands
-            ), words
+            assert not all(options_table.is_fulfilled(one, local) for one in demands), words
 
     @cases("system", AIX, SOLARIS, HPUX)
     def test_llock(self, system):
@@ -209,11 +195,7 @@ class TestOverrides:
         demands = requirements(LINUX, mount("backup", overrides={"noac": "yes"}))
         granted = nfs_options.effective(nfs_options.parse(f"{ALWAYS},noac"), LINUX)
         granted["background"] = "bg"
-        assert [
-            requirement
-            for requirement in demands
-            if not options_table.is_fulfilled(requirement, granted)
-        ] == []
+        assert [one for one in demands if not options_table.is_fulfilled(one, granted)] == []
 
     def test_longer_times_replace_actimeo_zero(self):
         demands = requirements(
@@ -226,11 +208,7 @@ class TestOverrides:
         demands = requirements(LINUX, mount("datafiles", "rac", overrides=nfs_options.parse(words)))
         assert words in asked_for(demands)
         granted = nfs_options.effective(nfs_options.parse(f"{ALWAYS},actimeo=0,{words}"), LINUX)
-        assert [
-            requirement.name
-            for requirement in demands
-            if not options_table.is_fulfilled(requirement, granted)
-        ] == []
+        assert [one.name for one in demands if not options_table.is_fulfilled(one, granted)] == []
 
     def test_a_version_is_asked_for_exactly(self):
         demands = requirements(LINUX, mount("datafiles", version="4.1"))
@@ -242,9 +220,7 @@ class TestOverrides:
 class TestFulfilled:
     def test_a_larger_size_is_fine_and_a_smaller_is_not(self):
         requirement = next(
-            requirement
-            for requirement in requirements(LINUX, mount("datafiles"))
-            if requirement.name == "rsize"
+            one for one in requirements(LINUX, mount("datafiles")) if one.name == "rsize"
         )
         assert options_table.is_fulfilled(requirement, {"rsize": "1048576"})
         assert options_table.is_fulfilled(requirement, {})
@@ -289,9 +265,5 @@ class TestCorrections:
         changes = options_table.corrections(demands, nfs_options.parse(before), LINUX)
         text = nfs_options.edit(before, changes)
         meant = nfs_options.effective(nfs_options.parse(text), LINUX)
-        assert [
-            requirement
-            for requirement in demands
-            if not options_table.is_fulfilled(requirement, meant)
-        ] == []
+        assert [one for one in demands if not options_table.is_fulfilled(one, meant)] == []
         assert options_table.corrections(demands, nfs_options.parse(text), LINUX) == {}

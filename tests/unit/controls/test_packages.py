@@ -91,9 +91,8 @@ class TestRecordedHosts:
     def test_debian(self, judge):
         findings = judge(recorded("debian-12"))
         assert findings["listed"].status == "warn"
-        assert missing(findings["installer"]) == [
-            *("binutils", "fontconfig", "libaio1", "libc6-dev", "make")
-        ]
+        found = missing(findings["installer"])
+        assert found == [*("binutils", "fontconfig", "libaio1", "libc6-dev", "make")]
         assert findings["installer"].commands[0].startswith("apt-get install -y ")
         assert findings["required"].status == "warn"
         assert "Debian 12 package index" in findings["required"].reference

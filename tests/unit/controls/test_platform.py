@@ -216,9 +216,8 @@ class TestReleaseUpdate:
     @cases("home status", ("23.26.0.0.0", "fail"), ("23.26.1.0.0", "pass"))
     def test_26ai_on_ol9(self, judge, home, status):
         machine = oracle_linux("9.6", "6.12.0-105.51.5.el9uek.x86_64")
-        assert (
-            judge(kernel_packs.with_home(machine, home), "26ai")["release_update"].status == status
-        )
+        finding = judge(kernel_packs.with_home(machine, home), "26ai")["release_update"]
+        assert finding.status == status
 
     def test_skips(self, judge):
         assert "No home of 19c" in judge(host(*RHEL94))["release_update"].why

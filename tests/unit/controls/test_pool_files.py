@@ -235,8 +235,7 @@ def test_files_that_cannot_be_read_or_hold_none():
     policy = default_policy("pool_validation") | {"files": [{"name": "web", "file": "/no.xml"}]}
     host = Machine().file("/no.xml", "no JSON")
     by_check = {
-        finding.check: finding.status
-        for finding in audit.judge_host(host, {"pool_validation": policy})
+        one.check: one.status for one in audit.judge_host(host, {"pool_validation": policy})
     }
     assert by_check["pool_validation.validated"] == "error"
 
@@ -253,9 +252,8 @@ def test_the_made_up_files():
     spring = judge(
         (FOLDER / "application-made-up.properties").read_text(), "/srv/application.properties"
     )
-    assert {name: finding.status for name, finding in spring["validated"].items()} == {
-        "web spring.datasource": "error"
-    }
+    statuses = {name: finding.status for name, finding in spring["validated"].items()}
+    assert statuses == {"web spring.datasource": "error"}
 
 
 #: Words that belong to one kind of pool.

@@ -346,9 +346,7 @@ class TestUnknowns:
         assert "fail" in statuses(findings["validated"]).values()
         for each in findings.values():
             assert "pass" not in {finding.status for finding in each.values()}
-            assert all(
-                message in str(finding.why) for finding in each.values() if finding.status != "skip"
-            )
+            assert all(message in str(one.why) for one in each.values() if one.status != "skip")
 
     @pytest.mark.parametrize("message", STOPPED)
     def test_a_server_that_does_not_run_is_judged_by_its_file(self, judge, message):

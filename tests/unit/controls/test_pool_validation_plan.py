@@ -132,9 +132,8 @@ def test_the_background_needs_who_takes_the_risk(plan):
 def test_what_would_validate_nothing_is_refused(plan, wanted, said):
     planned = plan(wanted, allow_stale_connections=True)
     assert planned.changes == []
-    assert [(said in refusal.reason, refusal.override) for refusal in planned.refusals] == [
-        (True, None)
-    ]
+    found = [(said in refusal.reason, refusal.override) for refusal in planned.refusals]
+    assert found == [(True, None)]
 
 
 def test_one_bad_pool_keeps_no_other_pool_of_its_server_back(plan):

@@ -135,10 +135,8 @@ class TestLogin:
 
     def test_unmanaged_is_not_judged(self, judge):
         findings = judge(with_oracle(), unmanaged=["memlock", "nofile"])
-        assert sorted(statuses(findings, ": login")) == [
-            "oracle nproc: login",
-            "oracle stack: login",
-        ]
+        found = sorted(statuses(findings, ": login"))
+        assert found == ["oracle nproc: login", "oracle stack: login"]
 
     def test_two_files_that_disagree(self, judge):
         machine = package(with_oracle())
@@ -424,10 +422,8 @@ class TestUnits:
         for name in ("oracle-db.slice", "oracle-db-a.slice"):
             limit_packs.tasks_of(machine, name, "infinity")
         findings = statuses(judge(machine), ": tasks")
-        assert {name: findings[f"{name}: tasks"] for name in ("oracle.slice", "user.slice")} == {
-            "oracle.slice": "warn",
-            "user.slice": "warn",
-        }
+        found = {name: findings[f"{name}: tasks"] for name in ("oracle.slice", "user.slice")}
+        assert found == {"oracle.slice": "warn", "user.slice": "warn"}
         assert findings["oracle-db.slice: tasks"] == findings["oracle-db-a.slice: tasks"] == "pass"
 
     def test_a_slice_that_is_no_slice_is_the_default(self, judge):
@@ -544,11 +540,8 @@ class TestInForce:
         in_force = {
             name[9]: finding for name, finding in findings.items() if name.endswith("in_force")
         }
-        assert {name: finding.status for name, finding in in_force.items()} == {
-            "A": "pass",
-            "B": "fail",
-            "C": "fail",
-        }
+        statuses = {name: finding.status for name, finding in in_force.items()}
+        assert statuses == {"A": "pass", "B": "fail", "C": "fail"}
         assert "nofile 1024/65536" in in_force["A"].in_use
         assert "(in session-3.scope)" in in_force["A"].in_use
         assert "nofile 1023/524288" in in_force["B"].in_use

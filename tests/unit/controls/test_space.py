@@ -23,8 +23,7 @@ def judge(validate_finding):
         for finding in findings:
             validate_finding(finding.as_dict())
         return {
-            (entry.check[len("space.") :], entry.title.rpartition(": ")[0]): entry
-            for entry in findings
+            (one.check[len("space.") :], one.title.rpartition(": ")[0]): one for one in findings
         }
 
     return judge_host

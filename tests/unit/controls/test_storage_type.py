@@ -164,9 +164,7 @@ class TestWhoIsAsked:
         for port in (1161, 1162):
             host.agent(ADDRESS, Agent.of("netapp-7mode"), port=port)
         findings = judge(host, addresses=addresses)
-        mounted = [
-            finding for finding in findings["mount_options"] if "has no mounts" not in finding.why
-        ]
+        mounted = [one for one in findings["mount_options"] if "has no mounts" not in one.why]
         assert [finding.title.partition(": ")[0] for finding in mounted] == [of_mounts]
         assert len(findings["identified"]) == 2
 
@@ -291,9 +289,7 @@ class TestCompression:
         database = {"version": "1", "community": "b"}
         judge(host, snmp_credentials={"default": {"community": "a"}, "database": database})
         secrets = {
-            query.secret.text
-            for query in host.asked
-            if query.argv[query.argv.index("-v") + 1] == "1"
+            one.secret.text for one in host.asked if one.argv[one.argv.index("-v") + 1] == "1"
         }
         assert secrets == {'defCommunity "b"\n'}
 
@@ -487,9 +483,8 @@ class TestMountOptions:
 
     def test_another_product_of_the_vendor_differs(self, judge):
         options = GOOD.replace("262144", "32768")
-        assert only(judge(mounting(options, Agent.of("netapp-7mode")))["mount_options"]).status == (
-            "pass"
-        )
+        finding = only(judge(mounting(options, Agent.of("netapp-7mode")))["mount_options"])
+        assert finding.status == "pass"
 
     @cases(
         "name options most",
@@ -655,10 +650,8 @@ class TestSpace:
 
     def test_limits_are_the_policy_s(self, judge):
         host = database_host(df(a_1=50))
-        assert (
-            only(judge(host, space_warn_percent=40, space_fail_percent=45)["space"]).status
-            == "fail"
-        )
+        finding = only(judge(host, space_warn_percent=40, space_fail_percent=45)["space"])
+        assert finding.status == "fail"
         assert only(judge(host, space_warn_percent=51)["space"]).status == "pass"
         assert only(judge(host, space_fail_percent=50)["space"]).status == "fail"
 
