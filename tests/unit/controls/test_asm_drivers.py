@@ -13,7 +13,6 @@ from ansible.module_utils.hostproof.controls.asm_drivers.facts import (
     UNIT,
     modinfo,
 )
-from ansible.module_utils.hostproof.evaluate import audit
 from cases import cases
 from default_policies import changed_policy
 
@@ -51,13 +50,11 @@ def host(packages=None, kernel=UEK6, default=None, version="8.6", modules=("orac
 
 
 @pytest.fixture
-def judge(validate_finding):
+def judge(findings_of):
     def judge_host(machine, profile="none"):
         policy = changed_policy("asm_drivers", profile=profile)
-        findings = audit.judge_host(machine, {"asm_drivers": policy})
-        for finding in findings:
-            validate_finding(finding.as_dict())
-        return {finding.check[len("asm_drivers.") :]: finding for finding in findings}
+        found = findings_of("asm_drivers", machine, policy)
+        return {check: some[-1] for check, some in found.items()}
 
     return judge_host
 

@@ -6,7 +6,6 @@ oinstall); those of the filter driver are made up.
 
 import block_packs
 import pytest
-from ansible.module_utils.hostproof.evaluate import audit
 from block_packs import DBA, ORACLE, recorded
 from cases import cases
 from default_policies import default_policy
@@ -16,14 +15,9 @@ ASMFD = ("/dev/oracleafd/admin", "/dev/oracleafd/disks", "regular file 0 0")
 
 
 @pytest.fixture
-def judge(validate_finding):
-    def judge_labels(machine):
-        findings = audit.judge_host(machine, {"block_devices": default_policy("block_devices")})
-        for finding in findings:
-            validate_finding(finding.as_dict())
-        return next(finding for finding in findings if finding.check == "block_devices.labels")
-
-    return judge_labels
+def judge(findings_of):
+    policy = default_policy("block_devices")
+    return lambda machine: findings_of("block_devices", machine, policy)["labels"][0]
 
 
 def labelled(driver, uid, mode) -> block_packs.BlockMachine:

@@ -38,6 +38,7 @@ DIRECT = '<direct><rule ipv="ipv4" table="filter" chain="{0}" priority="0">{1}</
 POLICY = '<policy{0}><ingress-zone name="{1}"/><egress-zone name="{2}"/>{3}</policy>'
 DROPS = '<rule><port port="1521" protocol="tcp"/><drop/></rule>'
 NAT, MANGLE = (DIRECT.replace("filter", table) for table in ("nat", "mangle"))
+RC, OF = "/etc/rc.d/rc.local", "systemd/system"
 SINGLE, RAC = "oracle_19c_single", "oracle_19c_rac"
 SHARED = packs.ROOT.parent / "shared/data/preinstall/07-firewall"
 
@@ -1226,28 +1227,13 @@ class TestLoaders:
     @cases(
         "enabled files status",
         # A script with nft as its interpreter, and one of a unit.
-        (
-            "",
-            {
-                "/etc/rc.d/rc.local": "/etc/fw.nft",
-                "/etc/fw.nft": "#!/usr/sbin/nft -f\nflush ruleset",
-            },
-            "error",
-        ),
-        ("nftables", {"/usr/lib/systemd/system/nftables.service": "ExecStart=nft -f x"}, "pass"),
-        ("nftables", {"/etc/systemd/system/nftables.service": "ExecStart=nft -f x"}, "error"),
-        (
-            "nftables",
-            {"/etc/systemd/system/nftables.service.d/a.conf": "ExecStartPost=nft -f x"},
-            "error",
-        ),
-        ("nftables", {"/etc/rc.d/rc.local": "systemctl restart nftables"}, "pass"),
-        ("nftables", {"/etc/rc.d/rc.local": "systemctl stop nftables"}, "error"),
-        (
-            "nftables",
-            {"/usr/lib/systemd/system/ip6tables.service": "ExecStart=/x/iptables/a start"},
-            "pass",
-        ),
+        ("", {RC: "/etc/fw.nft", "/etc/fw.nft": "#!/usr/sbin/nft -f\nflush ruleset"}, "error"),
+        ("nftables", {f"/usr/lib/{OF}/nftables.service": "ExecStart=nft -f x"}, "pass"),
+        ("nftables", {f"/etc/{OF}/nftables.service": "ExecStart=nft -f x"}, "error"),
+        ("nftables", {f"/etc/{OF}/nftables.service.d/a.conf": "ExecStartPost=nft -f x"}, "error"),
+        ("nftables", {RC: "systemctl restart nftables"}, "pass"),
+        ("nftables", {RC: "systemctl stop nftables"}, "error"),
+        ("nftables", {f"/usr/lib/{OF}/ip6tables.service": "ExecStart=/x/iptables/a start"}, "pass"),
     )
     def test_units_and_the_scripts_that_they_call(self, judge, enabled, files, status):
         machine = host(enabled=enabled, sockets=LISTENER)

@@ -31,10 +31,8 @@ def entstat(name: str, device: str | None = None) -> str:
 def judge(findings_of):
     def judge_host(host: RecordedHost, **changes: Any):
         results = findings_of("flow_control", host, policy(**changes))
-        for finding in itertools.chain.from_iterable(results.values()):
-            assert set(finding.evidence) <= set(getattr(host, "evidence", finding.evidence)), (
-                finding
-            )
+        for one in itertools.chain.from_iterable(results.values()):
+            assert set(one.evidence) <= set(getattr(host, "evidence", one.evidence)), one
         assert set(results) == CHECKS
         return results
 

@@ -52,10 +52,8 @@ class Solaris(packs.Machine):
 def judge(findings_of):
     def judge_host(host: RecordedHost, **changes: Any):
         findings = findings_of("flow_control", host, policy(**changes))
-        for finding in itertools.chain.from_iterable(findings.values()):
-            assert set(finding.evidence) <= set(getattr(host, "evidence", finding.evidence)), (
-                finding
-            )
+        for one in itertools.chain.from_iterable(findings.values()):
+            assert set(one.evidence) <= set(getattr(host, "evidence", one.evidence)), one
         assert set(findings) == CHECKS
         return findings
 

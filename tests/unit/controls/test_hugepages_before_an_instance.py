@@ -2,8 +2,6 @@
 
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls.hugepages.control import CONTROL as hugepages
-from ansible.module_utils.hostproof.evaluate import audit
 from cases import cases
 from packs import GIB, KIB, MIB, hugepages_policy
 
@@ -12,12 +10,9 @@ NR = "/etc/sysctl.d/90-pool.conf"
 
 
 @pytest.fixture
-def judge(validate_finding):
+def judge(findings_of):
     def judge_host(machine, check="reserved", **changes):
-        findings = audit.judge_host(machine, {hugepages.name: hugepages_policy(**changes)})
-        for finding in findings:
-            validate_finding(finding.as_dict())
-        return next(finding for finding in findings if finding.check == "hugepages." + check)
+        return findings_of("hugepages", machine, hugepages_policy(**changes))[check][0]
 
     return judge_host
 

@@ -365,21 +365,16 @@ class TestGuards:
 
 class TestRivals:
     @cases(
-        "path text place",
-        ("/etc/sysctl.d/zzz.conf", "vm.nr_hugepages=5\n", "/etc/sysctl.d/zzz.conf:1"),
-        ("/usr/lib/sysctl.d/zzz.conf", "\nvm/nr_hugepages = 5\n", "/usr/lib/sysctl.d/zzz.conf:2"),
-        (
-            "/etc/tmpfiles.d/hp.conf",
-            "w /proc/sys/vm/nr_hugepages - - - - 5\n",
-            "/etc/tmpfiles.d/hp.conf:1",
-        ),
+        "path text line",
+        ("/etc/sysctl.d/zzz.conf", "vm.nr_hugepages=5\n", 1),
+        ("/usr/lib/sysctl.d/zzz.conf", "\nvm/nr_hugepages = 5\n", 2),
+        ("/etc/tmpfiles.d/hp.conf", "w /proc/sys/vm/nr_hugepages - - - - 5\n", 1),
     )
-    def test_file_that_beats_the_drop_in_is_named(self, plan, path, text, place):
+    def test_file_that_beats_the_drop_in_is_named(self, plan, path, text, line):
         refusals = plan(fresh_host().file(path, text), instances=LISTED).refusals
         assert [refusal.override for refusal in refusals] == [None]
-        assert f"would not win at boot, {place} (vm.nr_hugepages = 5) comes later" in (
-            refusals[0].reason
-        )
+        text = f"would not win at boot, {path}:{line} (vm.nr_hugepages = 5) comes later"
+        assert text in refusals[0].reason
 
     def test_earlier_file_is_no_rival(self, plan):
         machine = fresh_host().file("/etc/sysctl.d/97-oracle.conf", "vm.nr_hugepages=5\n")
@@ -388,10 +383,8 @@ class TestRivals:
     def test_limits_that_are_read_later(self, plan):
         machine = fresh_host().file("/etc/security/limits.d/zzz.conf", "oracle soft memlock 64\n")
         (refusal,) = plan(machine, instances=LISTED).refusals
-        assert (
-            f"{packs.LIMITS_FILE} would be overridden for oracle: 64 (/etc/security/limits.d/zzz"
-            in (refusal.reason)
-        )
+        text = "would be overridden for oracle: 64 (/etc/security/limits.d/zzz"
+        assert f"{packs.LIMITS_FILE} {text}" in refusal.reason
 
     def test_hard_limit_alone_that_is_read_later(self, plan):
         machine = fresh_host().file("/etc/security/limits.d/zzz.conf", "oracle hard memlock 64\n")

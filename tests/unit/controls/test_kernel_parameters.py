@@ -646,6 +646,9 @@ def test_a_formula_that_needs_what_is_not_known_is_kept():
     assert not isinstance(parameter.demand, Unanswered)
 
 
+OVERCOMMIT = {"name": "vm.overcommit_memory", "value": 0}
+
+
 @cases(
     "parameter value changes status",
     ("kernel.panic", "0", {"crash": "0"}, "warn"),
@@ -685,12 +688,7 @@ def test_a_formula_that_needs_what_is_not_known_is_kept():
     ("vm.overcommit_memory", "1", {"pool": 9, "Committed_AS": 11 << 20}, "pass"),
     ("vm.overcommit_memory", "2", {"pool": None}, "error"),
     ("vm.overcommit_memory", "0", {"pool": None}, "pass"),
-    (
-        "vm.overcommit_memory",
-        "0",
-        {"values": [{"name": "vm.overcommit_memory", "value": 0}]},
-        "pass",
-    ),
+    ("vm.overcommit_memory", "0", {"values": [OVERCOMMIT]}, "pass"),
     ("net.ipv4.tcp_rmem", "4096 4096 4096", {}, None),
     ("net.ipv4.tcp_rmem", "4096 4096 4096", {"tab": "/etc/oranfstab"}, "fail"),
     ("net.ipv4.tcp_rmem", "4096 4096 4096", {"tab": packs.HOME + "/dbs/oranfstab"}, "fail"),

@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 import latency_packs
 import oracle_packs
 import pytest
 from ansible.module_utils.hostproof.controls.latency.parsers import wait_chains
-from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from ansible.module_utils.hostproof.parsers.oracle.sqlplus_rows import Row
 from cases import cases
@@ -21,18 +19,10 @@ IN_WAIT = "2"
 
 
 @pytest.fixture
-def judge(validate_finding) -> Judge:
+def judge(findings_of) -> Judge:
     """judge(machine, **changes of the policy): findings of latency by check."""
-
-    def judge_machine(machine: Machine, **changes: Any) -> dict[str, list[Finding]]:
-        policy = {"latency": latency_packs.latency_policy(**changes)}
-        by_check: dict[str, list[Finding]] = {}
-        for finding in audit.judge_host(machine, policy):
-            validate_finding(finding.as_dict())
-            by_check.setdefault(finding.check.removeprefix("latency."), []).append(finding)
-        return by_check
-
-    return judge_machine
+    policy = latency_packs.latency_policy
+    return lambda machine, **changes: findings_of("latency", machine, policy(**changes))
 
 
 def database(version: str = "19.0.0.0.0", **running: str | None) -> Machine:

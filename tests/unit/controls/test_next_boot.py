@@ -304,7 +304,7 @@ def test_databases_that_units_name_start_together(unit, service, pages):
     ("ORACLE_SID=$1; export ORACLE_SID\nsqlplus / as sysdba @up", "NN", "error"),
     ("export ORACLE_SID=${1}\nsqlplus -s / as sysdba @up", "NN", "error"),
     (
-        "for SID in $(cut -d: -f1 /etc/oratab); do\nORACLE_SID=$SID sqlplus / @up\ndone",
+        "for SID in $(cut -d: -f1 /etc/oratab); do\nORACLE_SID=$SID sqlplus / @x\ndone",
         "NN",
         "error",
     ),

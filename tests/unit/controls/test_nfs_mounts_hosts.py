@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.evaluate.finding import Finding
 from cases import cases
 from hostproof_controller.report.verdict import actual_layer
 from nfs_packs import OPTIONS, Did, NfsMachine, Op, listed, nfs_host, ready_host, shown
+from stories import titled
 
 DATABASE_FILE = "/u02/oradata/ORCL/system01.dbf"
 
@@ -273,16 +274,10 @@ class TestFixes:
             in finding.fix
         )
 
-    @cases(
-        "options fix",
-        (
-            f"{OPTIONS},noauto",
-            "take noauto out of /etc/fstab:2, unless a cluster manager mounts it",
-        ),
-    )
-    def test_not_at_boot(self, judge, options, fix):
-        (finding,) = judge(database_on(fstab=options), **listed())["options_persisted"]
-        assert finding.fix == fix
+    def test_not_at_boot(self, judge):
+        host = database_on(fstab=f"{OPTIONS},noauto")
+        (finding,) = judge(host, **listed())["options_persisted"]
+        assert finding.fix == "take noauto out of /etc/fstab:2, unless a cluster manager mounts it"
 
     def test_unit_that_nobody_wants(self, judge):
         machine = nfs_host().mount("/u02", "filer1:/vol/u02").folder("/run/systemd/system")
@@ -330,78 +325,69 @@ def missing(machine: NfsMachine) -> NfsMachine:
 
 APPLY = "./hostproof apply --tags nfs_mounts"
 #: check, host, what the fix says in this order, what it does not say, commands.
-FOLLOWED = {
-    "running only: the new mount": (
-        *("safe_transport", soft),
-        *(["stop what uses /u02, unmount it"], ["options", "apply the control"], REMOUNT),
-    ),
-    "persisted only: the file": (
-        *("safe_transport", lambda: database_on(fstab=SOFT)),
-        *(["set the options in /etc/fstab:2 to rw,bg,hard,"], ["unmount"], (APPLY,)),
-    ),
-    "both: the file first": (
-        *("safe_transport", lambda: soft(SOFT)),
-        *(["set the options in /etc/fstab:2", "stop what uses"], ["soft"], (APPLY, *REMOUNT)),
-    ),
-    # A new mount would bring the wrong options.
-    "right as it is mounted, wrong in the file": (
-        *("mounted_as_persisted", lambda: database_on(fstab=SOFT)),
-        *(["set the options in /etc/fstab:2 to rw,bg,hard,"], ["unmount"], (APPLY,)),
-    ),
-    # A new mount would mount other files.
-    "another export in the file": (
-        *("mounted_as_persisted", lambda: exported("filer1:/vol/new")),
-        *(["write filer1:/vol/u02 in /etc/fstab:2, or correct"], ["unmount"], ()),
-    ),
-    # A new mount would fail.
-    "a word that mount rejects": (
-        *("safe_transport", lambda: soft(OPTIONS + ",hrad")),
-        *(["correct or remove 'hrad' in /etc/fstab:2", "unmount it"], [], ()),
-    ),
-    "a rejected word is not written again": (
-        *("options_persisted", lambda: database_on(fstab=SOFT + ",hrad,timeo=7")),
-        *(["correct or remove 'hrad'", "set the options", "apply is blocked"], [",hrad"], ()),
-    ),
-    # Nothing would keep the files of an open database mounted.
-    "used by Direct NFS": (
-        *("safe_transport", by_direct_nfs),
-        *(["stop what uses /u02 (ORCL (pid 2102, 10.0.0.5) by Direct NFS"], [], ()),
-    ),
-    "the other mount of its superblock is persisted": (
-        *("safe_transport", lambda: beside("/u03", True)),
-        *(["unmount all of them"], ["note how"]),
-        ("umount /u03", "umount /u02", "mount /u02", "mount /u03"),
-    ),
-    "the other mount of its superblock is not persisted": (
-        *("safe_transport", lambda: beside("/u03", False)),
-        *(["note how /u03 is mounted", "unmount all of them"], [], ()),
-    ),
-    # 262144, as the policy requires at least, is less than the server grants.
-    "the server's maximum is not lowered": (
-        *("transfer_size", lambda: granted(1048576, 524288)),
-        *(["raise the server's maximum to 1048576", "stop what uses"], ["262144"], ()),
-    ),
-    "more connections than requested": (
-        *("nconnect", lambda: database_on(shown() + ",nconnect=8", OPTIONS + ",nconnect=4")),
-        *(["decide: nconnect=8"], ["stop what uses"], ()),
-    ),
-    "not mounted, and persisted": (
-        *("mounted", lambda: missing(database_on())),
-        *(["mount it"], ["stop", "fstab"], ("mount /u02",)),
-    ),
-    "not mounted, nor persisted": (
-        *("mounted", lambda: missing(nfs_host().mount("/u02", "filer1:/vol/u02"))),
-        *(["put 'filer1:/vol/u02 /u02 nfs rw,"], ["unmount", "mount it"], (APPLY,)),
-    ),
-    "not mounted, and the places are not known": (
-        *("mounted", lambda: missing(database_on()).deny(nfs_packs.FSTAB)),
-        *(["find what mounts /u02", "mount it"], ["unmount"], ()),
-    ),
-    "not mounted, and rejected": (
-        *("mounted", lambda: missing(database_on(fstab=OPTIONS + ",hrad"))),
-        *(["correct or remove 'hrad' in /etc/fstab:2", "mount it"], [], ()),
-    ),
-}
+FOLLOWED = dict(
+    titled(
+        (
+            "running only: the new mount",
+            ("safe_transport", soft),
+            (["stop what uses /u02, unmount it"], ["options", "apply the control"], REMOUNT),
+            "persisted only: the file",
+            ("safe_transport", lambda: database_on(fstab=SOFT)),
+            (["set the options in /etc/fstab:2 to rw,bg,hard,"], ["unmount"], (APPLY,)),
+            "both: the file first",
+            ("safe_transport", lambda: soft(SOFT)),
+            (["set the options in /etc/fstab:2", "stop what uses"], ["soft"], (APPLY, *REMOUNT)),
+            # A new mount would bring the wrong options.
+            "right as it is mounted, wrong in the file",
+            ("mounted_as_persisted", lambda: database_on(fstab=SOFT)),
+            (["set the options in /etc/fstab:2 to rw,bg,hard,"], ["unmount"], (APPLY,)),
+            # A new mount would mount other files.
+            "another export in the file",
+            ("mounted_as_persisted", lambda: exported("filer1:/vol/new")),
+            (["write filer1:/vol/u02 in /etc/fstab:2, or correct"], ["unmount"], ()),
+            # A new mount would fail.
+            "a word that mount rejects",
+            ("safe_transport", lambda: soft(OPTIONS + ",hrad")),
+            (["correct or remove 'hrad' in /etc/fstab:2", "unmount it"], [], ()),
+            "a rejected word is not written again",
+            ("options_persisted", lambda: database_on(fstab=SOFT + ",hrad,timeo=7")),
+            (["correct or remove 'hrad'", "set the options", "apply is blocked"], [",hrad"], ()),
+            # Nothing would keep the files of an open database mounted.
+            "used by Direct NFS",
+            ("safe_transport", by_direct_nfs),
+            (["stop what uses /u02 (ORCL (pid 2102, 10.0.0.5) by Direct NFS"], [], ()),
+            "the other mount of its superblock is persisted",
+            ("safe_transport", lambda: beside("/u03", True)),
+            (
+                ["unmount all of them"],
+                ["note how"],
+                ("umount /u03", "umount /u02", "mount /u02", "mount /u03"),
+            ),
+            "the other mount of its superblock is not persisted",
+            ("safe_transport", lambda: beside("/u03", False)),
+            (["note how /u03 is mounted", "unmount all of them"], [], ()),
+            # 262144, as the policy requires at least, is less than the server grants.
+            "the server's maximum is not lowered",
+            ("transfer_size", lambda: granted(1048576, 524288)),
+            (["raise the server's maximum to 1048576", "stop what uses"], ["262144"], ()),
+            "more connections than requested",
+            ("nconnect", lambda: database_on(shown() + ",nconnect=8", OPTIONS + ",nconnect=4")),
+            (["decide: nconnect=8"], ["stop what uses"], ()),
+            "not mounted, and persisted",
+            ("mounted", lambda: missing(database_on())),
+            (["mount it"], ["stop", "fstab"], ("mount /u02",)),
+            "not mounted, nor persisted",
+            ("mounted", lambda: missing(nfs_host().mount("/u02", "filer1:/vol/u02"))),
+            (["put 'filer1:/vol/u02 /u02 nfs rw,"], ["unmount", "mount it"], (APPLY,)),
+            "not mounted, and the places are not known",
+            ("mounted", lambda: missing(database_on()).deny(nfs_packs.FSTAB)),
+            (["find what mounts /u02", "mount it"], ["unmount"], ()),
+            "not mounted, and rejected",
+            ("mounted", lambda: missing(database_on(fstab=OPTIONS + ",hrad"))),
+            (["correct or remove 'hrad' in /etc/fstab:2", "mount it"], [], ()),
+        )
+    )
+)
 
 
 def exported(source: str) -> NfsMachine:

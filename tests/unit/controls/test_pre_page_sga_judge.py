@@ -215,19 +215,16 @@ def test_memory_target_is_unknown_before_11(judge):
     assert judge(story("10.2.0.5.0"))["memory_target"].status == "skip"
 
 
+LOCKED = ("*", "lock_sga", "TRUE")
+
+
 @cases(
     "pages memlock stored status said",
     ("huge", None, (("*", "lock_sga", "FALSE"),), "pass", ""),
-    ("huge", None, (("*", "lock_sga", "TRUE"),), "warn", "never paged out"),
-    ("small", None, (("*", "lock_sga", "TRUE"),), "pass", ""),
-    ("small", 1 << 20, (("*", "lock_sga", "TRUE"),), "fail", "memlock is 1.0 MiB"),
-    (
-        "small",
-        None,
-        (("*", "lock_sga", "TRUE"), ("*", "memory_target", "8589934592")),
-        "fail",
-        "ORA-00847",
-    ),
+    ("huge", None, (LOCKED,), "warn", "never paged out"),
+    ("small", None, (LOCKED,), "pass", ""),
+    ("small", 1 << 20, (LOCKED,), "fail", "memlock is 1.0 MiB"),
+    ("small", None, (LOCKED, ("*", "memory_target", "8589934592")), "fail", "ORA-00847"),
 )
 def test_lock_sga(judge, pages, memlock, stored, status, said):
     finding = judge(story(pages=pages, stored=stored, memlock=memlock))["lock_sga"]

@@ -187,10 +187,7 @@ class TestPam:
         ("session [success=1 default=ignore] pam_succeed_if.so user = oracle", "error"),
         ("session [success=done default=ignore] pam_permit.so", "error"),
         ("session sufficient pam_permit.so", "error"),
-        (
-            "session [success=2 default=ignore] pam_permit.so\nsession optional pam_umask.so",
-            "error",
-        ),
+        ("session [success=2 default=ignore] pam_permit.so\nsession optional pam_x.so", "error"),
         ("session [success=1 default=ignore] pam_permit.so\nsession required pam_unix.so", "pass"),
         ("session [default=1] pam_permit.so\n\nsession requisite pam_deny.so", "pass"),
         ("# session sufficient pam_permit.so", "pass"),
@@ -892,8 +889,7 @@ class TestSockets:
         # The files in the directory have other names.
         ("find /tmp ! -name '.oracle' -mtime +5 -delete", ["fail", "pass"]),
         (
-            "find /tmp \\( -name .oracle -o -name .X11-unix \\) -prune -o -mtime +3"
-            " -exec rm -rf {} +",
+            "find /tmp \\( -name .oracle -o -name .X \\) -prune -o -exec rm -rf {} +",
             ["pass", "pass"],
         ),
         ("find /tmp -depth -name .oracle -prune -o -type s -delete", ["fail", "pass"]),
@@ -905,10 +901,7 @@ class TestSockets:
         ("find /tmp -mtime +3 -exec sh -c 'rm -f \"$1\"' _ {} \\;", ["fail", "pass"]),
         ("find /tmp -mtime +3 | while read f; do rm -f $f; done", ["error", "pass"]),
         ("find /var/tmp -mtime +3 | grep -v oracle | xargs rm", ["pass", "error"]),
-        (
-            "find /tmp -name .oracle -prune -o -mtime +3 -print | grep log | xargs rm",
-            ["pass", "pass"],
-        ),
+        ("find /tmp -name .oracle -prune -o -print | grep log | xargs rm", ["pass", "pass"]),
         ("find /tmp -maxdepth 1 -mtime +3 | sort | xargs rm -f", ["pass", "pass"]),
         ("find /tmp -maxdepth 1 -mtime +3 | sort | xargs rm -rf", ["error", "pass"]),
         ("find /tmp -regex '.*/cache.*' -delete", ["error", "pass"]),

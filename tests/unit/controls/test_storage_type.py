@@ -1170,23 +1170,11 @@ class TestParts:
         assert only(judge(database_host(filer))["disks"]).status == "error"
 
     def test_of_a_device_of_the_user_s_own(self, judge):
-        mine = {
-            "vendor": "ACME",
-            "product": "Frobnicator",
-            "role": "san",
-            "known_by": [{"object_id": "e.99999.1"}],
-            "health": [
-                {
-                    "part": "disks",
-                    "at": "e.99999.4.1.2.",
-                    "good": {"1": "ok"},
-                    "bad": {"3": "failed"},
-                    "none": {"0": "empty"},
-                    "source": "ACME-STORAGE-MIB diskState",
-                }
-            ],
-            "source": "ACME-STORAGE-MIB",
-        }
+        disks = {"part": "disks", "at": "e.99999.4.1.2.", "source": "ACME-STORAGE-MIB diskState"}
+        disks |= {"good": {"1": "ok"}, "bad": {"3": "failed"}, "none": {"0": "empty"}}
+        mine = {"vendor": "ACME", "product": "Frobnicator", "role": "san"}
+        mine |= {"known_by": [{"object_id": "e.99999.1"}], "health": [disks]}
+        mine["source"] = "ACME-STORAGE-MIB"
         column = E + "99999.4.1.2."
         device = agent("says-nothing", **rows({column + "1": 1, column + "2": 3, column + "3": 0}))
         device.rows[key_of("1.3.6.1.2.1.1.2.0")] = ("6", E + "99999.1")
@@ -1660,25 +1648,22 @@ class TestConsole:
         known = {"192.0.2.10": media} if media else {}
         return judge(host, console_files=files, ems_logs=logs, media=known, **policy)
 
+    HIGH = TestLayout.HIGH.format(6, 4)
+
     @cases(
         "text media ems status",
         (TEXT, "hdd", "", "pass"),
         (OPTIONS.format("on", "off"), "hdd", "", "warn"),
         (OPTIONS.format("on", "off"), "ssd", "", "warn"),
-        (OPTIONS.format("off", "off"), "hdd", TestLayout.HIGH.format(6, 4), "warn"),
-        (OPTIONS.format("off", "on"), "hdd", TestLayout.HIGH.format(6, 4), "pass"),
-        (OPTIONS.format("off", "space_optimized"), "hdd", TestLayout.HIGH.format(6, 4), "pass"),
-        (OPTIONS.format("off", "off"), "ssd", TestLayout.HIGH.format(6, 4), "pass"),
+        (OPTIONS.format("off", "off"), "hdd", HIGH, "warn"),
+        (OPTIONS.format("off", "on"), "hdd", HIGH, "pass"),
+        (OPTIONS.format("off", "space_optimized"), "hdd", HIGH, "pass"),
+        (OPTIONS.format("off", "off"), "ssd", HIGH, "pass"),
         (OPTIONS.format("off", "off"), "hdd", TestLayout.VALUE.format(3), "pass"),
         # Nobody knows whether it is on disks, where fragments count.
-        (OPTIONS.format("off", "off"), "", TestLayout.HIGH.format(6, 4), "error"),
+        (OPTIONS.format("off", "off"), "", HIGH, "error"),
         # A volume whose name only begins alike.
-        (
-            OPTIONS.replace("u02", "u0").format("off", "off"),
-            "hdd",
-            TestLayout.HIGH.format(6, 4),
-            "pass",
-        ),
+        (OPTIONS.replace("u02", "u0").format("off", "off"), "hdd", HIGH, "pass"),
         ("X> vol options u02\nread_realloc=off\n", "hdd", "", "error"),
         ("X> df -Ag\nAggregate total used avail capacity\na 1GB 0GB 1GB 3%\n", "hdd", "", "skip"),
         ("nothing", "hdd", "", "error"),
