@@ -52,8 +52,7 @@ def host(packages=None, kernel=UEK6, default=None, version="8.6", modules=("orac
 @pytest.fixture
 def judge(findings_of):
     def judge_host(machine, profile="none"):
-        policy = changed_policy("asm_drivers", profile=profile)
-        found = findings_of("asm_drivers", machine, policy)
+        found = findings_of("asm_drivers", machine, changed_policy("asm_drivers", profile=profile))
         return {check: some[-1] for check, some in found.items()}
 
     return judge_host

@@ -667,8 +667,7 @@ class TestAfterUdev:
 @cases("disk status", ("sda", "fail"), ("sd*", "fail"), ("sdz", "pass"))
 def test_the_plugin_sysfs_of_tuned(judge, disk, status):
     machine = recorded().file("/etc/tuned/active_profile", "ours\n")
-    text = f"[sysfs]\n/sys/block/{disk}/queue/scheduler=bfq\n"
-    machine.file("/etc/tuned/ours/tuned.conf", text)
+    machine.file("/etc/tuned/ours/tuned.conf", f"[sysfs]\n/sys/block/{disk}/queue/scheduler=bfq\n")
     machine.command("systemctl is-enabled tuned.service", "enabled\n")
     assert judge(machine, {"name": "mpatha"})["sda scheduler"].status == status
 

@@ -511,8 +511,7 @@ class TestPorts:
     def test_a_connection_of_a_zone_that_firewalld_ships(self, judge, zone, status):
         machine = with_firewalld(host(enabled="firewalld"), '<zone target="DROP"/>')
         machine.file("/usr/lib/firewalld/zones/trusted.xml", '<zone target="ACCEPT"/>')
-        path = "/etc/NetworkManager/system-connections/a.nmconnection"
-        machine.file(path, f"zone={zone}\n")
+        machine.file("/etc/NetworkManager/system-connections/a.nmconnection", f"zone={zone}\n")
         assert judge(machine)["ports", "1521/tcp"].status == status
 
     def test_a_second_zone_with_interfaces(self, judge):
@@ -1119,8 +1118,7 @@ class TestIncludes:
     def test_rules_in_another_file(self, judge, line, status):
         text = FILTER.format("drop", ESTABLISHED) + line + "\n"
         machine = with_nft(host(enabled="nftables", sockets=LISTENER), text)
-        rule = "add rule inet filter input tcp dport 1521 accept\n"
-        machine.file("/etc/nftables/db.nft", rule)
+        machine.file("/etc/nftables/db.nft", "add rule inet filter input tcp dport 1521 accept\n")
         assert judge(machine, "none")["ports", "1521/tcp"].status == status
 
 

@@ -88,8 +88,7 @@ def test_a_bound_iscsi_session_goes_its_own_way(judge):
     host = Host().nic("ens4").nic("ens5", mac="52:54:00:0a:00:05").nic("ens6")
     host.route("192.0.2.70", "ens6")
     for number, device, folder in ((1, "ens4", "/var/lib"), (2, "ens5", "/etc")):
-        connection = f"/sys/class/iscsi_connection/connection{number}:0/address"
-        host.file(connection, "192.0.2.70\n")
+        host.file(f"/sys/class/iscsi_connection/connection{number}:0/address", "192.0.2.70\n")
         host.file(f"/sys/class/iscsi_session/session{number}/ifacename", f"path{number}\n")
         iface = f"# BEGIN RECORD\niface.iscsi_ifacename = path{number}\n"
         iface += f"iface.net_ifacename = {device}\n"

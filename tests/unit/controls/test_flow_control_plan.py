@@ -463,8 +463,7 @@ def test_what_only_may_come_after_a_link_file_must_go_too(plan):
     host = storage_host()
     path = "/etc/udev/rules.d/70-pause.rules"
     rule = 'ATTR{device/vendor}=="0x8086", RUN+="/sbin/ethtool -A $name rx on tx on"\n'
-    host.file(path, rule)
-    host.command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
+    host.file(path, rule).command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
     assert "70-pause.rules:1 sets tx on" in plan(host).refusals[0].reason
 
 

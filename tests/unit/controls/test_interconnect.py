@@ -62,8 +62,7 @@ class TestWhichDevices:
 
     def test_a_network_names_the_devices_in_it(self):
         node = Node()
-        lines = "3: eth1    inet 192.168.10.1/24 scope global eth1\n"
-        node.command("ip -o addr show", lines)
+        node.command("ip -o addr show", "3: eth1    inet 192.168.10.1/24 scope global eth1\n")
         assert one_of(node, "mtu", interfaces=["192.168.10.0/24"]).title.startswith("eth1: ")
 
 
@@ -247,8 +246,7 @@ class TestRedundancy:
             node.folder(f"{CLASS}/bond0.7", f"{CLASS}/bond0.7/lower_bond0")
         finding = one_of(node, "redundancy", interfaces=["bond0.7" if is_vlan else "bond0"])
         assert finding.status == status
-        down = "All of its packets use eth1. Down: eth2."
-        assert (finding.why == down) == (status == "warn")
+        assert (finding.why == "All of its packets use eth1. Down: eth2.") == (status == "warn")
         node.deny("/proc/net/bonding/bond0").evidence.clear()
         assert one_of(node, "redundancy", interfaces=["bond0"]).status == "error"
 

@@ -147,8 +147,7 @@ def bumped(value: tuple[int, ...], place: int, step: int) -> tuple[int, ...]:
 
 class TestTable:
     def test_rows_of_one_parameter_differ_only_by_release(self):
-        names = {row.name for row in ROWS}
-        for name in names:
+        for name in {row.name for row in ROWS}:
             rows = [row for row in ROWS if row.name == name]
             assert len({(row.family, row.compare, row.live) for row in rows}) == 1
 
@@ -165,8 +164,7 @@ class TestTable:
             "consistent_sources",
             "aix_network",
         }
-        ids = {check.id.partition(".")[2] for check in kernel_parameters.checks}
-        assert ids == families
+        assert {check.id.partition(".")[2] for check in kernel_parameters.checks} == families
 
 
 def figures(**changes: Any) -> formulas.Figures:

@@ -228,8 +228,7 @@ class TestFile:
     def test_read_only_home(self, one):
         base = "/u01/app/oracle/homes/OraDB19Home1/network/admin/listener.ora"
         machine = linux().listener(LIMITED, path=base)
-        tab = f"{HOME}:/u01/app/oracle:OraDB19Home1:Y:\n"
-        machine.file(f"{HOME}/install/orabasetab", tab)
+        machine.file(f"{HOME}/install/orabasetab", f"{HOME}:/u01/app/oracle:OraDB19Home1:Y:\n")
         assert one("config_file", machine).persisted == f"{base} (the home is read-only)"
 
     def test_the_one_in_etc_counts_where_the_home_has_none(self, one):

@@ -267,8 +267,7 @@ def found(name: str) -> dict[str, list[str]]:
 @pytest.fixture(scope="module")
 def expected() -> Readings:
     if os.environ.get("HOSTPROOF_WRITE_FIXTURES"):
-        every = {name: found(name) for name in (*STORIES, *EXAMPLES)}
-        EXPECTED.write_text(text_of(every, 2))
+        EXPECTED.write_text(text_of({name: found(name) for name in (*STORIES, *EXAMPLES)}, 2))
     return dict(json.loads(EXPECTED.read_text()))
 
 

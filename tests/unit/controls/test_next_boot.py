@@ -405,8 +405,7 @@ def test_the_memlock_that_clusterware_gives(line, status, limit):
     machine.file("/etc/oracle/olr.loc", "crs_home=/u01/app/19/grid\n")
     machine.file("/proc/sys/kernel/hostname", "db01\n")
     if line is not None:
-        path = "/u01/app/19/grid/crs/install/s_crsconfig_db01_env.txt"
-        machine.file(path, f"TZ=UTC\n{line}\n")
+        machine.file("/u01/app/19/grid/crs/install/s_crsconfig_db01_env.txt", f"TZ=UTC\n{line}\n")
     finding = judged(machine, "hugepages")["ORCL hugepages.memlock_in_force"]
     if limit is None:
         assert finding.persisted is None

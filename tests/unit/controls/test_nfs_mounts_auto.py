@@ -83,8 +83,7 @@ class TestHome:
 
 def test_mount_that_oranfstab_names():
     machine = mounted("/u02", "/u03")
-    tab = "server: filer1\npath: 10.0.0.5\nexport: /vol/u03 mount: /u03\n"
-    machine.file("/etc/oranfstab", tab)
+    machine.file("/etc/oranfstab", "server: filer1\npath: 10.0.0.5\nexport: /vol/u03 mount: /u03\n")
     assert guessed(machine) == {"/u03": ("datafiles", "single")}
 
 

@@ -56,8 +56,7 @@ def unit(options: str, more: str = "") -> Callable[[], NfsMachine]:
 
 def autofs(options: str) -> Callable[[], NfsMachine]:
     def tell() -> NfsMachine:
-        machine = ready_host()
-        machine.file(FSTAB, "").remove(nfs_packs.unit_file("/u02"))
+        machine = ready_host().file(FSTAB, "").remove(nfs_packs.unit_file("/u02"))
         machine.file("/etc/auto.master", "/- /etc/auto.oracle\n")
         machine.file("/etc/auto.oracle", f"/u02 {options} filer1:/vol/u02\n")
         wants = "/etc/systemd/system/multi-user.target.wants"

@@ -275,8 +275,7 @@ class TestFixes:
         )
 
     def test_not_at_boot(self, judge):
-        host = database_on(fstab=f"{OPTIONS},noauto")
-        (finding,) = judge(host, **listed())["options_persisted"]
+        (finding,) = judge(database_on(fstab=f"{OPTIONS},noauto"), **listed())["options_persisted"]
         assert finding.fix == "take noauto out of /etc/fstab:2, unless a cluster manager mounts it"
 
     def test_unit_that_nobody_wants(self, judge):

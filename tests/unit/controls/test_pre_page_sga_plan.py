@@ -89,8 +89,7 @@ def test_true_is_refused_where_logins_would_walk(pages):
 
 def test_the_refusal_has_the_numbers():
     (refusal,) = plan(story("11.2.0.4.0", "mixed", (entry("FALSE"),)), value=True).refusals
-    message = "SGA 8.0 GiB in pages of 2.0 MiB and 8.0 GiB in pages of 4 KiB"
-    assert message in refusal.reason
+    assert "SGA 8.0 GiB in pages of 2.0 MiB and 8.0 GiB in pages of 4 KiB" in refusal.reason
 
 
 def test_true_needs_only_or_the_accepted_risk():

@@ -189,8 +189,7 @@ LEFT_OUT = {
 @pytest.fixture(scope="module")
 def expected() -> dict[str, Any]:
     if os.environ.get("HOSTPROOF_WRITE_FIXTURES"):
-        every = {name: found for name in CASES if (found := of_case(name))}
-        EXPECTED.write_text(text_of(every, 2))
+        EXPECTED.write_text(text_of({name: found for name in CASES if (found := of_case(name))}, 2))
     return dict(json.loads(EXPECTED.read_text()))
 
 
