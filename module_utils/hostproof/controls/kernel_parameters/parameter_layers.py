@@ -165,7 +165,10 @@ def _running(parameter: Parameter, now: Answer[Optional[Numbers]], facts: Facts)
 
 
 class _Problems(NamedTuple):
-    """None of ``now`` and ``later`` where ``releases`` or ``unsure`` is why they are unknown."""
+    """The problems now and after a reboot.
+
+    Both lists are empty if ``releases`` or ``unsure`` is the error that leaves them unknown.
+    """
 
     now: List[str]
     later: List[str]

@@ -197,7 +197,7 @@ def _for_releases(releases: List[Version], facts: Facts, policy: Policy) -> List
 def _asked_rows(
     releases: List[Version], facts: Facts, policy: Policy
 ) -> Tuple[Dict[str, List[Row]], Dict[str, Tuple[HostproofError, Row]]]:
-    """By key, the rows that this host needs, and one for which that is unknown."""
+    """The rows that this host needs; error and row if that is unknown; both by key."""
     rows: Dict[str, List[Row]] = {}
     unsure: Dict[str, Tuple[HostproofError, Row]] = {}
     for row in ROWS:

@@ -84,6 +84,7 @@ Source = Union[Probed, Instance]
 
 
 def recorded_figures(subject: Source) -> Dict[str, Union[str, float]]:
+    """The figures of a report. Unanswered if it was recorded without any."""
     figures = known(subject.answer).figures
     if figures is None:
         raise Unanswered(subject.key, "it was recorded without figures; record it again")

@@ -42,7 +42,7 @@ def valid_nodes(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         raise Skip(f"{nodes.path} has no list of nodes.")
     accepts = attempt(nodes.invites_own) if nodes.invited else True
     own = if_known(nodes.own, "")[:80] or "this host"
-    problems, steps = _stops(nodes, if_known(accepts, True), own)
+    problems, steps = _start_problems(nodes, if_known(accepts, True), own)
     starts = not problems
     denied_by = attempt(nodes.denied_by)
     if if_known(denied_by, ()):
@@ -78,8 +78,11 @@ def valid_nodes(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     )
 
 
-def _stops(nodes: Nodes, accepts: bool, own: str) -> Tuple[List[str], List[Step]]:
-    """The problems with which no listener starts, and their corrections. ``own`` is this host."""
+def _start_problems(nodes: Nodes, accepts: bool, own: str) -> Tuple[List[str], List[Step]]:
+    """The problems that make a start fail, and the steps that correct them.
+
+    ``own`` is the name of this host.
+    """
     problems: List[str] = []
     steps: List[Step] = []
     lost = nodes.unresolved()[:_MOST_NAMES]

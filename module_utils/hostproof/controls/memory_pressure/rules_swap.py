@@ -117,6 +117,7 @@ def _names(areas: Sequence[proc_swaps.Area]) -> str:
 def _inactive(
     unmatched: Sequence[proc_swaps.Area], missing: int, sources: Sequence[swap_at_boot.Source]
 ) -> List[str]:
+    """The areas that a reboot does not activate, and the reasons."""
     names = _names(unmatched)
     which = names if missing == len(unmatched) else f"{missing} of {names}"
     return [

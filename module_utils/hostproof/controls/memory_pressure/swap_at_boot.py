@@ -78,6 +78,7 @@ def read(
 
 
 def _of_line(host: Host, units: boot_services.Units, entry: fstab.Entry, off: str) -> Source:
+    """The swap of a line of fstab. ``off`` is the reason that no line counts, or ""."""
     unit = _unit_of(entry.source)
     inactive = off or _why_masked(units, unit)
     if not inactive and unit_files.drop_ins(host, units.names, unit):

@@ -113,7 +113,6 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
         running=Layer(own[:255], status_for(now + others, remarks)),
         also=[("cluster names", facts.cluster)],
         why=f"{'; '.join(now + others + boot + remarks + unset)}.",
-        # Another name in the file never renames a host that has software.
         advice=Advice(both=[*change, *after], persisted=change, running=after),
         desired="small letters, digits and hyphens, at most 63 a label",
         evidence=["file:" + HOSTNAME, "file:" + STATIC],

@@ -223,7 +223,7 @@ def _is_listed(layers: Layers) -> bool:
 
 
 def _added(layers: Layers) -> Step:
-    """A new entry that mounts it at boot."""
+    """The step that adds an entry for it."""
     path, options, source = layers.path, new_options(layers), layers.wanted.source
     if layers.system != nfs_options.LINUX:
         return Ask(f"let the system mount {source} at {path} at boot with {options}")
@@ -236,7 +236,7 @@ def _added(layers: Layers) -> Step:
 
 
 def _changed(layers: Layers, entry: nfs_persisted.Entry, rejected: Set[str]) -> List[Step]:
-    """Other options at the place that mounts it at boot."""
+    """The steps that set its options at the place that mounts it at boot."""
     is_linux = layers.system == nfs_options.LINUX
     changes = options_table.corrections(
         layers.requirements, existing(layers.written), layers.system

@@ -456,7 +456,7 @@ def _pending(
 
 
 def _mount_lines(path: str, by_path: Dict[str, Target], facts: Facts) -> List[str]:
-    """The command that mounts the path again; none for a mount that is created on access."""
+    """The command that mounts the path again; none for an entry of autofs."""
     if path in by_path:
         entry = by_path[path].entry
     else:

@@ -135,7 +135,7 @@ def slot_tables_persisted(facts: Facts, policy: Policy) -> Verdict:
         persisted=Layer(", ".join(texts), status),
         why=why,
         running=Layer(_in_words(facts)),
-        advice=_limited(places, policy),
+        advice=_advice_of_limits(places, policy),
         desired=_desired(policy),
         values=dict(values),
         evidence=["file:" + place.rpartition(":")[0] for place in places]
@@ -143,7 +143,8 @@ def slot_tables_persisted(facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _limited(places: List[str], policy: Policy) -> Advice:
+def _advice_of_limits(places: List[str], policy: Policy) -> Advice:
+    """``places`` are those that set the limits now."""
     own = (policy.modprobe_file, policy.sysctl_file)
     foreign = sorted({place for place in places if not place.startswith(own)})
     return Advice(

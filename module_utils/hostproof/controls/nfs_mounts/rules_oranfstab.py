@@ -272,11 +272,12 @@ def _against_networks(tab: parser.Parsed, facts: Facts) -> List[_Fault]:
     faults = []
     for server in tab.servers:
         if server.locals or len(server.paths) > 1:
-            faults += _of_networks(server, known(facts.direct_nfs.own), facts)
+            faults += _network_faults(server, known(facts.direct_nfs.own), facts)
     return faults
 
 
-def _of_networks(server: parser.Server, own: List[Address], facts: Facts) -> List[_Fault]:
+def _network_faults(server: parser.Server, own: List[Address], facts: Facts) -> List[_Fault]:
+    """The faults of one server; ``own`` are the addresses of this host."""
     faults = []
     here = {entry.address: entry.network for entry in own}
     first_in: Dict[str, str] = {}

@@ -327,7 +327,8 @@ def one_value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _several(entries: List[pfile.Entry], name: str, sid: str) -> List[pfile.Entry]:
-    """The entries of a parameter that contradict each other; [] if none does."""
+    """The entries of a parameter that is set several times for the instance, or otherwise for
+    another instance; [] if neither."""
     own = pfile.for_instance(entries, name, sid)
     others = [
         entry for entry in entries if entry.name == name and entry.sid not in (pfile.ALL, sid)

@@ -310,7 +310,7 @@ def tasks(service: Service, facts: Facts, policy: Policy) -> Verdict:
         why=f"Fewer than the {least} processes that an account must have: {', '.join(low)}.",
         advice=Advice([_tasks_step(service, place)]),
         desired=f"infinity, or at least {least}",
-        persisted=_text_of(place),
+        persisted=_place_text(place),
         running=loaded,
         values={"wanted": least, "running": None if now >= UNLIMITED else now},
         failing_layer=failing(running=now < least, persisted=bool(low)),
@@ -365,7 +365,7 @@ def default_tasks(facts: Facts, policy: Policy) -> Verdict:
         ),
         wrong=frozenset(["running"] * (now < least) + ["persisted"] * (is_low_later or not place)),
         desired=f"infinity, or at least {least}",
-        persisted=_text_of(place),
+        persisted=_place_text(place),
         running=loaded,
         values={"wanted": least, "running": None if now >= UNLIMITED else now},
         evidence=["command:systemctl show " + SHOW_MANAGER, "file:/etc/systemd/system.conf"],
@@ -385,7 +385,7 @@ def _tasks_at_boot(service: Service, facts: Facts) -> Optional[systemd_unit.Assi
     )
 
 
-def _text_of(place: Optional[systemd_unit.Assignment]) -> str:
+def _place_text(place: Optional[systemd_unit.Assignment]) -> str:
     return "systemd's default" if place is None else f"{place.value} ({place.path})"
 
 

@@ -117,6 +117,7 @@ def _edit_of_line(path: str, persisted: Sequence[str], unwanted: List[str]) -> E
 
 
 def _remount(path: str, unwanted: List[str], without: str) -> Run:
+    """``without`` names the options in the text of the step."""
     opposite = {value: key for key, value in _OPPOSITES.items()}
     options = ",".join(["remount", *(opposite[option] for option in unwanted)])
     return Run("mount", "-o", options, path, text=f"mount it again without {without}")

@@ -260,7 +260,7 @@ def _window(
     seconds: Optional[float],
     bins: Optional[Dict[str, Any]] = None,
 ) -> Window:
-    """``base`` and ``special`` are conditions, the latter those that its kind of report has."""
+    """``special`` are the conditions that only this kind of report has."""
     conditions = dict(
         base,
         wait_class=event.wait_class,

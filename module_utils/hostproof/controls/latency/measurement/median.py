@@ -6,7 +6,7 @@ from typing import NamedTuple, Optional, Sequence
 
 
 class Spread(NamedTuple):
-    """All are None where there is no number."""
+    """Least, middle and largest of some numbers; all None without a number."""
 
     minimum: Optional[float]
     median: Optional[float]
@@ -14,7 +14,7 @@ class Spread(NamedTuple):
 
 
 def spread(ordered: Sequence[float]) -> Spread:
-    """Of sorted numbers."""
+    """The spread of sorted numbers."""
     return Spread(ordered[0], median(ordered), ordered[-1]) if ordered else Spread(None, None, None)
 
 

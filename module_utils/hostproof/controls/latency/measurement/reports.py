@@ -218,7 +218,7 @@ def recognised(text: str) -> List[str]:
 
 
 def _earlier(kind: str, before: Optional[str]) -> Optional[str]:
-    """ParseError where what was before is of another kind."""
+    """The lines of the earlier output; None without one. ParseError if it is of another kind."""
     earlier = None if before is None else _lines(before)
     if earlier is not None and kind not in recognised(earlier):
         raise ParseError(_WHAT, f"what was before is not an output of the same kind ({kind})")

@@ -411,7 +411,7 @@ def _measure(
 
 
 def _unanswered(target: Target, answered: int, total: int, ended: Optional[str]) -> List[str]:
-    """NoTime or CannotMeasure where no request was answered."""
+    """Remarks about requests without an answer. NoTime or CannotMeasure if none has one."""
     if not answered:
         if ended is None:
             raise NoTime(f"no answer from {target.name}: no time left")
@@ -511,6 +511,7 @@ def _warm_up(target: Target, exchange: Exchange, pace: Pace, remarks: List[str])
 
 
 def _first_requests(exchange: Exchange, pace: Pace, most: int) -> Tuple[List[int], List[_Stamped]]:
+    """Times without stamps, and times with stamps."""
     plain: List[int] = []
     stamped: List[_Stamped] = []
     limit = min(time.monotonic() + WARM_UP_SECONDS, pace.deadline)

@@ -60,7 +60,7 @@ def _row(table: str, names: List[str], words: List[str], number: int) -> Optiona
     if len(words) < len(names):
         return None
     values = words[len(words) - len(names) :]
-    # The first column names the row, but in a table of the host.
+    # The first column names the row, except in a table of the whole host.
     first = 0 if table in _WHOLE else 1
     if not all(value == "-" or _NUMBER.match(value) for value in values[first:]):
         return None

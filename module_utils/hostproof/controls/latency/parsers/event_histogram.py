@@ -208,7 +208,7 @@ def _is_half(label: str, next_exponent: int) -> bool:
 
 
 def _finest(shares: Sequence[Share]) -> List[Share]:
-    """The shares that hold an octave which no other divides finer, by their upper ends."""
+    """The shares that hold an octave which no other divides finer, sorted by their upper ends."""
     edges = sorted({edge for share in shares for edge in (share.low or 0, share.high)})
     taken = set()
     for begin in edges[:-1]:

@@ -174,7 +174,7 @@ def _figures(run: List[tuple]) -> Tuple[Dict[str, Best], List[Latency]]:
             continue
         match = _BIN.match(line)
         if match and bins_of is not None:
-            if _is_last_bin(latencies, bins_of, match, number):
+            if _add_bin(latencies, bins_of, match, number):
                 bins_begun = 0
         elif line.startswith(("Maximum ", "Minimum ")) or " Latency: " in line:
             raise ParseError(_WHAT, f"it is not a line of figures: {kind_of(line)}", number)
@@ -232,10 +232,10 @@ def _detail(match: object, number: int) -> Latency:
     )
 
 
-def _is_last_bin(latencies: List[Latency], bins_of: tuple, match: object, number: int) -> bool:
-    """Adds a line of the histogram, "64 - 128 us: 1112243 ( 91.12%) 0 ( 0.00%)".
+def _add_bin(latencies: List[Latency], bins_of: tuple, match: object, number: int) -> bool:
+    """Add a line of the histogram, "64 - 128 us: 1112243 ( 91.12%) 0 ( 0.00%)".
 
-    The bin of all that took longer is the last.
+    True for the last one, which holds all that took longer.
     """
     low, high, reads, writes = (integer(group) for group in match.groups())  # type: ignore[attr-defined]
     exponent = high.bit_length() - 1

@@ -67,7 +67,10 @@ def parse(text: str) -> Resolver:
 
 
 def _counts(line: str, keyword: str, words: List[str], servers: int) -> bool:
-    """Whether the resolver takes a line of a keyword after a number of servers."""
+    """Whether the resolver uses a line that begins with ``keyword``.
+
+    ``servers`` is the number of servers before it.
+    """
     # A carriage return becomes a part of the address or of the domain.
     if line[0].isspace() or (line[-1] == "\r" and keyword != "options"):
         return False

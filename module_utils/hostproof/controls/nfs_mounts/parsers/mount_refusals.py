@@ -88,7 +88,7 @@ def value_read(value: str, release: Optional[Release]) -> str:
 
 def _refusal(word: str, release: Optional[Release]) -> Optional[Refusal]:
     name, equals, _value = word.partition("=")
-    if _is_of_libmount(name, bool(equals)):
+    if _is_of_every_file_system(name, bool(equals)):
         return None
     is_no = name not in _OPTIONS and name.startswith("no")
     option = _OPTIONS.get(name[2:] if is_no else name)
@@ -99,7 +99,8 @@ def _refusal(word: str, release: Optional[Release]) -> Optional[Refusal]:
     return late or _wrong_value(word, option, is_no, release)
 
 
-def _is_of_libmount(name: str, has_value: bool) -> bool:
+def _is_of_every_file_system(name: str, has_value: bool) -> bool:
+    """Whether libmount takes the word: NFS does not get it."""
     if name.startswith(("x-", "X-")) or name in _OF_LIBMOUNT_WITH_VALUES:
         return True
     return not has_value and (name in _OF_LIBMOUNT or name in _FLAGS)

@@ -78,9 +78,9 @@ def at_boot(slots: Slots, name: str) -> SysctlAtBoot:
     """
     key = f"{_MODULE}.{name}"
     parameters = _parameters(slots, name)
+    applied_by = known(slots.sysctl_applied_by)
     writes = _sysctl(slots.boot, key)
     unused: List[str] = []
-    applied_by = known(slots.sysctl_applied_by)
     if applied_by is None:
         unused = [
             f"{write.place} = {write.value} (nothing applies it once {_MODULE} is loaded)"

@@ -139,7 +139,7 @@ def identify_agent(
 
 
 def _doubt(rule: Rule, others: Tuple[str, ...], features: Features, looked: bool) -> str:
-    """Why it is not known whether the database accepts the product; "" where nothing is open."""
+    """Why it is not known whether the database accepts the product; "" without a doubt."""
     if others:
         return "the agent contradicts itself: it is {0}, and {1}".format(
             f"{rule.vendor} {rule.product}", " and ".join(others)
@@ -178,7 +178,7 @@ def _other(agent: Agent, looked: bool) -> Storage:
     maker = _maker(values)
     role, product, sure = _classify(values, maker)
     why = tuple(_say_value(oid, values) for oid in _SAID if match.value_at(oid, values) is not None)
-    if _is_open(role, product):
+    if _is_unrecognized(role, product):
         why = (_whose(maker),) + why + _own_subtree(agent, maker)
     if any(_serves_nfs(oid) for oid in values):
         product = f"{product}, serves NFS" if product else "NFS server"
@@ -204,7 +204,8 @@ def _other(agent: Agent, looked: bool) -> Storage:
     )
 
 
-def _is_open(role: str, product: Optional[str]) -> bool:
+def _is_unrecognized(role: str, product: Optional[str]) -> bool:
+    """Whether the role or the product of the agent is unknown."""
     return role == UNKNOWN or (role not in (SERVER, NOT_STORAGE) and not product)
 
 

@@ -103,6 +103,7 @@ def recognise(values: Values, catalogue: Catalogue) -> Optional[Tuple[Rule, Valu
 
 
 def _roots(values: Values) -> Set[str]:
+    """sysObjectID and each OID above it, up to _MOST_ARCS arcs."""
     claimed = values.get(rules.OBJECT)
     arcs = ("" if claimed is None else claimed.text.lstrip(".")).split(".")
     return {".".join(arcs[:count]) for count in range(1, min(len(arcs), _MOST_ARCS) + 1)}
