@@ -2,13 +2,13 @@
 
 from typing import Any
 
-import pytest
 from ansible.module_utils.hostproof.apply.change import FileChange, Plan, Refusal
 from ansible.module_utils.hostproof.errors import Denied
 from ansible.module_utils.hostproof.evaluate.advice import Advice, Apply, Ask, Edit, Run, Wait
 from ansible.module_utils.hostproof.evaluate.checking import Layer, Rules, layered
 from ansible.module_utils.hostproof.evaluate.control import Control
 from ansible.module_utils.hostproof.evaluate.finding import FAIL, PASS, WARN
+from cases import cases
 
 CHANGE = FileChange("/etc/sysctl.d/a.conf", "a\n", None)
 ADVICE = Advice(
@@ -47,21 +47,19 @@ def layer(status: str) -> Layer:
 COMMAND = "./hostproof apply --tags swappiness"
 
 
-@pytest.mark.parametrize(
-    ("persisted", "running", "in_use", "fails", "fix", "commands"),
-    [
-        (PASS, FAIL, PASS, "running", "reboot the host", []),
-        (FAIL, PASS, PASS, "persisted", "put 'a = 1' into /etc/a.conf", []),
-        (FAIL, FAIL, PASS, "running", "apply the control; then restart ORCL", [COMMAND]),
-        (
-            *(PASS, PASS, FAIL, "in_use", "reload LISTENER"),
-            ["runuser -u grid -- lsnrctl reload LISTENER"],
-        ),
-        (
-            *(WARN, FAIL, FAIL, "in_use", "apply the control; then restart ORCL; then reload"),
-            [COMMAND, "runuser -u grid -- lsnrctl reload LISTENER"],
-        ),
-    ],
+@cases(
+    "persisted running in_use fails fix commands",
+    (PASS, FAIL, PASS, "running", "reboot the host", []),
+    (FAIL, PASS, PASS, "persisted", "put 'a = 1' into /etc/a.conf", []),
+    (FAIL, FAIL, PASS, "running", "apply the control; then restart ORCL", [COMMAND]),
+    (
+        *(PASS, PASS, FAIL, "in_use", "reload LISTENER"),
+        ["runuser -u grid -- lsnrctl reload LISTENER"],
+    ),
+    (
+        *(WARN, FAIL, FAIL, "in_use", "apply the control; then restart ORCL; then reload"),
+        [COMMAND, "runuser -u grid -- lsnrctl reload LISTENER"],
+    ),
 )
 def test_the_steps_follow_the_wrong_layers(persisted, running, in_use, fails, fix, commands):
     finding = judged(persisted=layer(persisted), running=layer(running), in_use=layer(in_use))
@@ -82,7 +80,7 @@ def test_an_unknown_layer_hides_no_wrong_one():
     assert finding.fix.startswith("apply the control")
 
 
-@pytest.mark.parametrize("also", [[], [("the other", UNREAD)]], ids=["layer", "condition"])
+@cases("also", [], [("the other", UNREAD)], ids=["layer", "condition"])
 def test_a_pass_needs_every_layer(also):
     layers = {"persisted": layer(PASS) if also else Layer(UNREAD), "running": layer(PASS)}
     finding = judged(also=also, **layers)
@@ -120,7 +118,7 @@ def test_a_rejected_plan_is_said_instead_of_the_steps_that_depend_on_it():
     assert finding.commands == ()
 
 
-@pytest.mark.parametrize(("part", "is_blocked"), [("pool", True), ("memlock", False)])
+@cases("part is_blocked", ("pool", True), ("memlock", False))
 def test_the_reason_against_a_part_is_said_where_it_matters(part, is_blocked):
     plan = Plan([CHANGE], [Refusal("it does not fit", None, "pool")], [], [])
     finding = judged(running=layer(FAIL), advice=Advice([Apply("swappiness", part)]), plan=plan)

@@ -6,6 +6,7 @@ import advice_rows
 import pytest
 from ansible.module_utils.hostproof.controls.registry import NAMES
 from ansible.module_utils.hostproof.evaluate.finding import Finding
+from cases import cases
 
 FIX = "set umask 022 in /home/oracle2/.profile; then restart ora2 after 10 minutes"
 COMMANDS = ("umount /u02", "mount -o remount,hidepid=0 /u02")
@@ -52,25 +53,23 @@ def test_what_is_of_the_host_differs_from_host_to_host(stored):
     assert row[1:] == ("$ umount /u{n}", "$ mount -o remount,hidepid=0 /u{n}")
 
 
-@pytest.mark.parametrize(
-    ("fix", "commands"),
-    [
-        (FIX.replace("022", "000"), COMMANDS),
-        # The finding states this one too, but not as what it requires.
-        (FIX.replace("022", "077"), COMMANDS),
-        (FIX.replace("10 minutes", "1 minutes"), COMMANDS),
-        (FIX.replace("10 minutes", "100 minutes"), COMMANDS),
-        (FIX.replace("restart", "stop"), COMMANDS),
-        (FIX.replace(".profile", ".bashrc"), COMMANDS),
-        ("; then ".join(reversed(FIX.split("; then "))), COMMANDS),
-        (FIX + "; then reboot the host", COMMANDS),
-        (FIX.partition(";")[0], COMMANDS),
-        (FIX, COMMANDS[::-1]),
-        (FIX, COMMANDS[:1]),
-        (FIX, (COMMANDS[0], COMMANDS[1].replace("hidepid=0", "hidepid=4"))),
-        (FIX, (COMMANDS[0].replace("umount", "umount -l"), COMMANDS[1])),
-        (None, COMMANDS),
-    ],
+@cases(
+    "fix commands",
+    (FIX.replace("022", "000"), COMMANDS),
+    # The finding states this one too, but not as what it requires.
+    (FIX.replace("022", "077"), COMMANDS),
+    (FIX.replace("10 minutes", "1 minutes"), COMMANDS),
+    (FIX.replace("10 minutes", "100 minutes"), COMMANDS),
+    (FIX.replace("restart", "stop"), COMMANDS),
+    (FIX.replace(".profile", ".bashrc"), COMMANDS),
+    ("; then ".join(reversed(FIX.split("; then "))), COMMANDS),
+    (FIX + "; then reboot the host", COMMANDS),
+    (FIX.partition(";")[0], COMMANDS),
+    (FIX, COMMANDS[::-1]),
+    (FIX, COMMANDS[:1]),
+    (FIX, (COMMANDS[0], COMMANDS[1].replace("hidepid=0", "hidepid=4"))),
+    (FIX, (COMMANDS[0].replace("umount", "umount -l"), COMMANDS[1])),
+    (None, COMMANDS),
 )
 def test_no_harmful_edit_passes(stored, fix, commands):
     assert advice_rows.not_stored(advice_rows.rows_of([told(fix, commands)]))

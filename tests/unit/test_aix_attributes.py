@@ -16,6 +16,7 @@ from ansible.module_utils.hostproof.apply.journal import Journal
 from ansible.module_utils.hostproof.apply.writer import Writer
 from ansible.module_utils.hostproof.collect import command
 from ansible.module_utils.hostproof.collect.host import LiveHost
+from cases import cases
 
 HOST = packs.ROOT / "molecule/io_pacing/files/host.json"
 
@@ -176,13 +177,11 @@ class TestBoth:
         assert host.odm("sys0", "maxpout", "minpout") == ["33", "24"]
         assert host.running("sys0", "maxpout", "minpout") == ["513", "256"]
 
-    @pytest.mark.parametrize(
-        ("odm", "running", "wanted"),
-        [
-            (("8193", "24"), ("33", "24"), PACING),
-            (("513", "24"), ("33", "16"), {"maxpout": 513, "minpout": 16}),
-            (("8193", "256"), ("513", "24"), PACING),
-        ],
+    @cases(
+        "odm running wanted",
+        (("8193", "24"), ("33", "24"), PACING),
+        (("513", "24"), ("33", "16"), {"maxpout": 513, "minpout": 16}),
+        (("8193", "256"), ("513", "24"), PACING),
     )
     def test_a_mark_that_only_one_layer_has(self, host, run, odm, running, wanted):
         """chdev of what the database lacks alone would leave the kernel with marks of two pairs."""
@@ -221,16 +220,14 @@ class TestBoth:
         assert host.odm("sys0", "maxpout", "minpout") == ["33", "24"]
         assert host.journal.transactions("aix_attributes") == []
 
-    @pytest.mark.parametrize(
-        ("running", "attributes", "when", "layer"),
-        [
-            (("33", "24"), {"minpout": 4096}, "both", "database"),
-            (("8193", "256"), {"maxpout": 129}, "both", "kernel"),
-            (("8193", "256"), {"maxpout": 33}, "now", "kernel"),
-            (("33", "24"), {"minpout": 36}, "next_boot", "database"),
-            (("33", "24"), {"minpout": 0}, "both", "database"),
-            (("33", "24"), {"maxpout": 33, "minpout": 36}, "both", "database"),
-        ],
+    @cases(
+        "running attributes when layer",
+        (("33", "24"), {"minpout": 4096}, "both", "database"),
+        (("8193", "256"), {"maxpout": 129}, "both", "kernel"),
+        (("8193", "256"), {"maxpout": 33}, "now", "kernel"),
+        (("33", "24"), {"minpout": 36}, "next_boot", "database"),
+        (("33", "24"), {"minpout": 0}, "both", "database"),
+        (("33", "24"), {"maxpout": 33, "minpout": 36}, "both", "database"),
     )
     def test_marks_that_would_not_go_together(self, host, run, running, attributes, when, layer):
         for at, name in enumerate(PACING):
@@ -336,22 +333,20 @@ class TestFailures:
         self.refused(host, done, "modelname of sys0 cannot be changed by a user")
         assert host.chdevs() == []
 
-    @pytest.mark.parametrize(
-        ("device", "attributes", "said"),
-        [
-            ("hdisk9", {"queue_depth": 2}, "0514-519"),
-            ("sys0", {"maxpot": 33}, "0514-528"),
-            ("sys0 -a x", {"maxpout": 33}, "is not the name of a device"),
-            ("-R", {"maxpout": 33}, "is not the name of a device"),
-            ("sys0\n", {"maxpout": 33}, "is not the name of a device"),
-            ("sys0", {"max pout": 33}, "is not the name of an attribute of sys0"),
-            ("sys0", {"maxpout\n": 33}, "is not the name of an attribute of sys0"),
-            ("sys0", {"maxpout": [33]}, "must be one text or number"),
-            ("sys0", {"maxpout": "33\n34"}, "characters that do not print"),
-            ("sys0", {}, "no attribute is given"),
-            ("hdisk1", {"label": "redo queue_depth=1"}, "the value of label holds queue_depth="),
-            ("hdisk1", {"label": "redo  c%d=1"}, "the value of label holds c%d="),
-        ],
+    @cases(
+        "device attributes said",
+        ("hdisk9", {"queue_depth": 2}, "0514-519"),
+        ("sys0", {"maxpot": 33}, "0514-528"),
+        ("sys0 -a x", {"maxpout": 33}, "is not the name of a device"),
+        ("-R", {"maxpout": 33}, "is not the name of a device"),
+        ("sys0\n", {"maxpout": 33}, "is not the name of a device"),
+        ("sys0", {"max pout": 33}, "is not the name of an attribute of sys0"),
+        ("sys0", {"maxpout\n": 33}, "is not the name of an attribute of sys0"),
+        ("sys0", {"maxpout": [33]}, "must be one text or number"),
+        ("sys0", {"maxpout": "33\n34"}, "characters that do not print"),
+        ("sys0", {}, "no attribute is given"),
+        ("hdisk1", {"label": "redo queue_depth=1"}, "the value of label holds queue_depth="),
+        ("hdisk1", {"label": "redo  c%d=1"}, "the value of label holds c%d="),
     )
     def test_what_is_not_there(self, host, run, device, attributes, said):
         self.refused(host, run(device, attributes=attributes), said)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from cases import cases
 from programs import imported_program
 
 #: No ansible-core has a part in it.
@@ -320,7 +321,7 @@ def imported_by(package: Path) -> dict[str, frozenset[str]]:
     return graph
 
 
-@pytest.mark.parametrize("package", [TRAVELS, STAYS], ids=lambda path: path.name)
+@cases("package", TRAVELS, STAYS, ids=lambda path: path.name)
 def test_there_is_no_ring_of_imports(package):
     """What is imported within a function is imported late on purpose, and counts as well."""
     left = imported_by(package)

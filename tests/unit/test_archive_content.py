@@ -10,6 +10,7 @@ import tarfile
 import tracemalloc
 
 import pytest
+from cases import cases
 from hostproof_controller.archives import content
 
 
@@ -52,9 +53,13 @@ def padded(data):
     return lzma.compress(data) + bytes(8)
 
 
-@pytest.mark.parametrize(
+@cases(
     "pack",
-    [bytes, gzip.compress, bz2.compress, lzma.compress, padded],
+    bytes,
+    gzip.compress,
+    bz2.compress,
+    lzma.compress,
+    padded,
     ids=["tar", "gz", "bz2", "xz", "padded xz"],
 )
 def test_the_texts_of_a_tar_file(tmp_path, pack):
@@ -101,7 +106,7 @@ def test_only_what_is_wanted_is_read(tmp_path):
     assert set(archive.texts) == {"etc/hosts"}
 
 
-@pytest.mark.parametrize("name", ["/etc/passwd", "top/../../etc/passwd"])
+@cases("name", "/etc/passwd", "top/../../etc/passwd")
 def test_a_path_that_leads_out_is_refused(tmp_path, name):
     path = tmp_path / "a.tar"
     path.write_bytes(tar_of((member(name), b"x")))
@@ -159,7 +164,7 @@ def test_xz_may_not_use_any_memory(tmp_path, monkeypatch):
         content.read(path, every_path)
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+@cases("pack", gzip.compress, lzma.compress)
 def test_half_an_archive_is_an_error(tmp_path, pack):
     path = tmp_path / "a.tar.gz"
     data = pack(PLAIN * 20)
@@ -168,7 +173,7 @@ def test_half_an_archive_is_an_error(tmp_path, pack):
         content.read(path, every_path)
 
 
-@pytest.mark.parametrize("size", [tarfile.BLOCKSIZE * 2, tarfile.BLOCKSIZE * 2 + 100])
+@cases("size", tarfile.BLOCKSIZE * 2, tarfile.BLOCKSIZE * 2 + 100)
 def test_a_plain_tar_file_that_ends_early_is_an_error(tmp_path, size):
     path = tmp_path / "a.tar"
     path.write_bytes(PLAIN[:size])

@@ -3,8 +3,8 @@
 import calendar
 import time
 
-import pytest
 from ansible.module_utils.hostproof.parsers.net import ip_addr
+from cases import cases
 from hostproof_controller.archives import derived, listing, process_list, sections
 
 UNITS = """\
@@ -110,9 +110,7 @@ def test_the_static_host_name():
     assert derived.static_host_name("Transient hostname: db1\n") is None
 
 
-@pytest.mark.parametrize(
-    "date", ["Fri Apr 19 20:20:03 UTC 2024", "Fri Apr 19 08:20:03 PM UTC 2024\n"]
-)
+@cases("date", "Fri Apr 19 20:20:03 UTC 2024", "Fri Apr 19 08:20:03 PM UTC 2024\n")
 def test_dates(date):
     assert calendar.timegm(derived.moment_of(date)) == 1713558003
     assert derived.moment_of(date.replace("UTC", "EDT")) is None
@@ -164,15 +162,13 @@ def test_a_list_of_processes_needs_its_head_and_the_first_process():
     assert process_list.parse("") is None
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
-    [
-        "-rw-r--r--. 1 0 0 " + "a:" * 2_000_000,
-        "a-" * 2_000_000 + "x",
-        ".a" * 2_000_000,
-        "/bin/ls: cannot access '/" + "a" * 2_000_000,
-        "#==[ " + " a" * 2_000_000,
-    ],
+    "-rw-r--r--. 1 0 0 " + "a:" * 2_000_000,
+    "a-" * 2_000_000 + "x",
+    ".a" * 2_000_000,
+    "/bin/ls: cannot access '/" + "a" * 2_000_000,
+    "#==[ " + " a" * 2_000_000,
     ids=["listing", "package", "unit", "missing", "section"],
 )
 def test_a_line_without_end_takes_no_time(line):

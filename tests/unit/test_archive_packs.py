@@ -12,6 +12,7 @@ from ansible.module_utils.hostproof.controls.time_sync import facts
 from ansible.module_utils.hostproof.errors import Absent, Unanswered
 from ansible.module_utils.hostproof.probes.oracle import listeners
 from ansible.module_utils.hostproof.probes.systemd import boot
+from cases import cases
 from hostproof_controller.archives import packs
 from hostproof_controller.archives.content import ArchiveError
 from hostproof_controller.cli import command
@@ -334,9 +335,7 @@ def test_accounts_of_supportconfig(supportconfig):
         host.run(["getent", "passwd", "grid"])
 
 
-@pytest.mark.parametrize(
-    ("text", "unread"), [("vm.swappiness = 10", []), ("kernel.sysrq = 184", ["10"])]
-)
+@cases("text unread", ("vm.swappiness = 10", []), ("kernel.sysrq = 184", ["10"]))
 def test_a_file_that_may_be_a_link_to_sysctl_conf(tmp_path, text, unread):
     """An archive that copies the text of a link does not tell that it is one."""
     env = SUPPORTCONFIG["env.txt"].replace("kernel.sysrq = 184", text)

@@ -14,6 +14,7 @@ from ansible.module_utils.hostproof.collect.measured import Measured
 from ansible.module_utils.hostproof.controls.interconnect.probes import group_packets
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import PASS, Check, make_finding
+from cases import cases
 from hostproof_controller.remote import response_validation
 
 GOOD = Check("good.check", "Title", "low", "now", "Why.", "Reference")
@@ -49,18 +50,16 @@ def no_end(host: Any) -> int:
     return no_end(host) + 1
 
 
-@pytest.mark.parametrize(
+@cases(
     "read",
-    [
-        crash(KeyError, "missing"),
-        crash(ZeroDivisionError),
-        crash(OverflowError, "int too large"),
-        crash(SystemExit, 3),
-        crash(MemoryError),
-        crash(UnicodeEncodeError, "ascii", "\udc80", 0, 1, "no"),
-        crash(ValueError, "\udcff\x1b[2J" * 1000),
-        no_end,
-    ],
+    crash(KeyError, "missing"),
+    crash(ZeroDivisionError),
+    crash(OverflowError, "int too large"),
+    crash(SystemExit, 3),
+    crash(MemoryError),
+    crash(UnicodeEncodeError, "ascii", "\udc80", 0, 1, "no"),
+    crash(ValueError, "\udcff\x1b[2J" * 1000),
+    no_end,
 )
 def test_a_crash_is_the_error_of_its_control(monkeypatch, read):
     host = RecordedHost({})

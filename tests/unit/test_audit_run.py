@@ -17,6 +17,7 @@ import pytest
 import wrapper
 import yaml
 from ansible.module_utils.hostproof.collect import evidence
+from cases import cases
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = packs.FIXTURES / "hugepages"
@@ -283,12 +284,10 @@ class TestHostsThatDoNotAnswer:
 
 
 class TestLimit:
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (["audit", "--limit", "zz"], "'zz'; ./hostproof audit -i INVENTORY --list-hosts lists"),
-            (["verify", "--limit", "all:!localhost"], "--limit: 'all:!localhost' leaves no host"),
-        ],
+    @cases(
+        "arguments message",
+        (["audit", "--limit", "zz"], "'zz'; ./hostproof audit -i INVENTORY --list-hosts lists"),
+        (["verify", "--limit", "all:!localhost"], "--limit: 'all:!localhost' leaves no host"),
     )
     def test_a_pattern_that_leaves_no_host_ends_with_1(self, hostproof, arguments, message):
         run = hostproof(*arguments)
@@ -299,49 +298,45 @@ class TestLimit:
 
 @pytest.mark.one_core
 class TestWrongUse:
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (
-                ["audit", "--evidence", "/nonexistent"],
-                "invalid value for '--evidence': Path '/nonexistent' does not exist",
-            ),
-            (
-                ["verify", "--evidence", "/"],
-                "verify has no option '--evidence'; it is an option of audit and init",
-            ),
-            (["audit", "-i", "/nonexistent"], "there is no /nonexistent"),
-            (
-                ["audit", "--profile", "oracle_19c_sngle"],
-                "there is no profile 'oracle_19c_sngle'; did you mean oracle_19c_single?",
-            ),
-        ],
+    @cases(
+        "arguments message",
+        (
+            ["audit", "--evidence", "/nonexistent"],
+            "invalid value for '--evidence': Path '/nonexistent' does not exist",
+        ),
+        (
+            ["verify", "--evidence", "/"],
+            "verify has no option '--evidence'; it is an option of audit and init",
+        ),
+        (["audit", "-i", "/nonexistent"], "there is no /nonexistent"),
+        (
+            ["audit", "--profile", "oracle_19c_sngle"],
+            "there is no profile 'oracle_19c_sngle'; did you mean oracle_19c_single?",
+        ),
     )
     def test_ends_with_1_before_a_play(self, refused, arguments, message):
         assert message in refused(*arguments)
 
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (
-                ["audit", "-e", '{"hugepages_instance": []}'],
-                "-e: no control takes the variable hugepages_instance: did you mean "
-                "hugepages_instances?; no host was contacted",
-            ),
-            (
-                ["audit", "-e", "hostproof_profile=oracle_19c_sngle"],
-                "-e: hostproof_profile cannot be 'oracle_19c_sngle': did you mean "
-                "oracle_19c_single? Valid values: none, ",
-            ),
-            (
-                ["audit", "--set", "preinstal"],
-                "localhost: there is no set 'preinstal'; did you mean preinstall?; no host was",
-            ),
-            (
-                ["audit", "-e", json.dumps({"custom_checks": [{**OWN_CHECK, "atmost": 1}]})],
-                "custom_checks, entry 1: swap has an unknown key 'atmost'; did you mean at_most?",
-            ),
-        ],
+    @cases(
+        "arguments message",
+        (
+            ["audit", "-e", '{"hugepages_instance": []}'],
+            "-e: no control takes the variable hugepages_instance: did you mean "
+            "hugepages_instances?; no host was contacted",
+        ),
+        (
+            ["audit", "-e", "hostproof_profile=oracle_19c_sngle"],
+            "-e: hostproof_profile cannot be 'oracle_19c_sngle': did you mean "
+            "oracle_19c_single? Valid values: none, ",
+        ),
+        (
+            ["audit", "--set", "preinstal"],
+            "localhost: there is no set 'preinstal'; did you mean preinstall?; no host was",
+        ),
+        (
+            ["audit", "-e", json.dumps({"custom_checks": [{**OWN_CHECK, "atmost": 1}]})],
+            "custom_checks, entry 1: swap has an unknown key 'atmost'; did you mean at_most?",
+        ),
     )
     def test_a_play_ends_with_1_before_it_contacts_a_host(self, hostproof, arguments, message):
         run = hostproof(*arguments)
@@ -349,13 +344,11 @@ class TestWrongUse:
         assert message in run.output
         assert not run.folder.exists()
 
-    @pytest.mark.parametrize("verb", ["audit", "verify", "apply", "record"])
-    @pytest.mark.parametrize(
-        ("entry", "message"),
-        [
-            ({"expires": "2027-03"}, "entry 1: expires must be a day, YYYY-MM-DD, not '2027-03'"),
-            ({"expire": "2027-03-01"}, "entry 1: unknown key 'expire'; did you mean expires?"),
-        ],
+    @cases("verb", "audit", "verify", "apply", "record")
+    @cases(
+        "entry message",
+        ({"expires": "2027-03"}, "entry 1: expires must be a day, YYYY-MM-DD, not '2027-03'"),
+        ({"expire": "2027-03-01"}, "entry 1: unknown key 'expire'; did you mean expires?"),
     )
     def test_a_waiver_file_is_read_before_anything_runs(
         self, refused, tmp_path, verb, entry, message

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import wrapper
 import yaml
+from cases import cases
 from latency_server import greet
 
 pytestmark = [pytest.mark.two_cores, pytest.mark.long]
@@ -173,21 +174,19 @@ def test_a_server_that_is_gone_is_no_pass(tool, slow):
 
 
 @pytest.mark.one_core
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["audit", "--gate"], "audit has no option '--gate'; it is an option of apply and revert"),
-        (["revert", "--gate", "-i", "x"], "option '--gate' requires an argument, and -i is an opt"),
-        (["revert", "--gate", "/"], "/ is not a directory of a gate"),
-        (
-            ["audit", "--baseline", "/"],
-            "audit has no option '--baseline'; it is an option of latency compare",
-        ),
-        (
-            ["latency", "compare", "--baseline", "/nonexistent"],
-            "invalid value for '--baseline': Directory '/nonexistent' does not exist",
-        ),
-    ],
+@cases(
+    "arguments message",
+    (["audit", "--gate"], "audit has no option '--gate'; it is an option of apply and revert"),
+    (["revert", "--gate", "-i", "x"], "option '--gate' requires an argument, and -i is an opt"),
+    (["revert", "--gate", "/"], "/ is not a directory of a gate"),
+    (
+        ["audit", "--baseline", "/"],
+        "audit has no option '--baseline'; it is an option of latency compare",
+    ),
+    (
+        ["latency", "compare", "--baseline", "/nonexistent"],
+        "invalid value for '--baseline': Directory '/nonexistent' does not exist",
+    ),
 )
 def test_wrong_use_ends_with_1_before_anything_runs(refused, arguments, message):
     assert message in refused(*arguments)
@@ -220,7 +219,7 @@ class TestAGateThatWasCutShort:
 
         return tool, run
 
-    @pytest.mark.parametrize(("code", "expected"), [(4, 2), (2, 2), (1, 2), (99, 130)])
+    @cases("code expected", (4, 2), (2, 2), (1, 2), (99, 130))
     def test_it_is_told_and_never_0(self, ended, code, expected):
         tool, run = ended
         done = run(code)

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from cases import cases
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,39 +27,39 @@ def interval(judging: ModuleType, low: float, high: float):
     return judging.Interval((low + high) / 2, low, high)
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [(0.9, 1.04, "met"), (1.01, 1.06, "too noisy to tell"), (1.06, 1.2, "NOT MET")],
+@cases(
+    "low high expected",
+    (0.9, 1.04, "met"),
+    (1.01, 1.06, "too noisy to tell"),
+    (1.06, 1.2, "NOT MET"),
 )
 def test_the_whole_interval_must_keep_the_limit(judging, low, high, expected):
     assert judging.at_most(interval(judging, low, high), 1.05) == expected
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [(2.1, 9, "met"), (1.5, 9, "too noisy to tell"), (1.0, 1.9, "NOT MET")],
-)
+@cases("low high expected", (2.1, 9, "met"), (1.5, 9, "too noisy to tell"), (1.0, 1.9, "NOT MET"))
 def test_what_must_be_seen_must_be_seen_for_sure(judging, low, high, expected):
     assert judging.at_least(interval(judging, low, high), 2.0) == expected
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [
-        (0.98, 1.02, "met"),
-        (0.96, 1.02, "too noisy to tell"),
-        (0.99, 1.04, "too noisy to tell"),
-        (1.04, 1.3, "NOT MET"),
-        (0.7, 0.96, "NOT MET"),
-    ],
+@cases(
+    "low high expected",
+    (0.98, 1.02, "met"),
+    (0.96, 1.02, "too noisy to tell"),
+    (0.99, 1.04, "too noisy to tell"),
+    (1.04, 1.3, "NOT MET"),
+    (0.7, 0.96, "NOT MET"),
 )
 def test_neither_end_may_be_off(judging, low, high, expected):
     assert judging.within(interval(judging, low, high), 0.03) == expected
 
 
-@pytest.mark.parametrize(
-    ("stolen", "ratio", "expected"),
-    [(0, 2.0, "NOT MET"), (1, 2.0, "NOT MET"), (4, 2.0, "NOT MET"), (4, 1.0, "met")],
+@cases(
+    "stolen ratio expected",
+    (0, 2.0, "NOT MET"),
+    (1, 2.0, "NOT MET"),
+    (4, 2.0, "NOT MET"),
+    (4, 1.0, "met"),
 )
 def test_what_the_hypervisor_took_is_said_and_changes_no_word(
     judging, monkeypatch, capsys, stolen, ratio, expected

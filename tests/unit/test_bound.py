@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cases import cases
 
 pytestmark = pytest.mark.one_core
 
@@ -47,7 +48,7 @@ def bound(*options: object, command: str) -> list[str]:
     return [sys.executable, BOUND, *map(str, options), "sh", "-c", command]
 
 
-@pytest.mark.parametrize("command, status", [("exit 0", 0), ("exit 77", 77), ("kill -9 $$", 137)])
+@cases("command status", ("exit 0", 0), ("exit 77", 77), ("kill -9 $$", 137))
 def test_the_exit_status_is_that_of_the_command(command, status):
     argv = bound("--owner", os.getpid(), command=command)
     assert subprocess.run(argv, timeout=60).returncode == status
@@ -139,7 +140,7 @@ def test_a_command_may_end_in_its_own_way_after_sigterm(tmp_path):
     assert (tmp_path / "clean").exists()
 
 
-@pytest.mark.parametrize("ignored", [False, True])
+@cases("ignored", False, True)
 def test_an_interruption_ends_the_command_of_a_background_job_too(tmp_path, ignored):
     """A shell ignores SIGINT in its background jobs, and programs inherit that."""
     text = f"echo $$ > {tmp_path}/command; sleep 60 & wait"

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from cases import cases
 from hostproof_controller import cache
 from hostproof_controller.remote import payload
 
@@ -50,7 +51,7 @@ class TestKept:
             assert directory.stat().st_mode & 0o077 == 0
         assert (folder / "x").stat().st_mode & 0o077 == 0
 
-    @pytest.mark.parametrize("below", [".", "payload", "VERSION"])
+    @cases("below", ".", "payload", "VERSION")
     def test_a_folder_that_others_may_write_is_not_used(self, monkeypatch, tmp_path, below):
         theirs = tmp_path / "cache"
         folder = theirs / "payload" / payload.version()
@@ -70,7 +71,7 @@ class TestKept:
         fresh(monkeypatch, tmp_path / "cache", tmp_path / "home")
         assert payload._folder().parent.parent == tmp_path / "home"
 
-    @pytest.mark.parametrize("harm", ["empty", "cut", "changed", "theirs", "link"])
+    @cases("harm", "empty", "cut", "changed", "theirs", "link")
     def test_a_file_that_is_not_whole_or_not_ours_is_made_again(self, monkeypatch, tmp_path, harm):
         fresh(monkeypatch, tmp_path / "cache", None)
         assert cache.get_or_create(payload._folder() / "x", lambda: b"made once") == b"made once"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.errors import HostproofError
+from cases import cases
 from hostproof_controller import catalogue_diff, other_version
 from hostproof_controller.catalogue_diff import Change
 from hostproof_controller.cli import build_collection, catalogue
@@ -146,7 +147,7 @@ CONTROLS = {"host": SimpleNamespace(CHECKS=[CHECK])}
 """
 
 
-@pytest.mark.parametrize("named", ["v9.9.9", "--output=x", "HEAD:docs"])
+@cases("named", "v9.9.9", "--output=x", "HEAD:docs")
 def test_what_is_neither_a_directory_nor_a_revision_is_one_sentence(tmp_path, named):
     with pytest.raises(HostproofError, match="there is no directory and no git revision"):
         other_version.installed(named, tmp_path / "scratch", ROOT, PROGRAMS)

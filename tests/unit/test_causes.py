@@ -1,6 +1,5 @@
 """What findings rest on: declared beside the rules, and said of a host where it is so."""
 
-import pytest
 from ansible.module_utils.hostproof.controls import registry as controls
 from ansible.module_utils.hostproof.evaluate.finding import (
     ERROR,
@@ -12,6 +11,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
     keep_failed_causes,
     make_finding,
 )
+from cases import cases
 
 POOL = Check("c.pool", "The pool fits", "high", "now", "It breaks.", "a book")
 START = Check("c.start", "It starts", "high", "reboot", "It breaks.", "a book", ("c.pool", "d.x"))
@@ -50,21 +50,19 @@ def test_nothing_is_its_own_cause():
         above(check, ())
 
 
-@pytest.mark.parametrize(
-    ("status", "cause", "rests"),
-    [
-        (FAIL, FAIL, True),
-        (WARN, FAIL, True),
-        (FAIL, WARN, True),
-        (FAIL, PASS, False),
-        (FAIL, SKIP, False),
-        (ERROR, ERROR, True),
-        # What is known to be wrong is so whatever is not known, and the other way round.
-        (FAIL, ERROR, False),
-        (ERROR, FAIL, False),
-        (PASS, FAIL, False),
-        (SKIP, FAIL, False),
-    ],
+@cases(
+    "status cause rests",
+    (FAIL, FAIL, True),
+    (WARN, FAIL, True),
+    (FAIL, WARN, True),
+    (FAIL, PASS, False),
+    (FAIL, SKIP, False),
+    (ERROR, ERROR, True),
+    # What is known to be wrong is so whatever is not known, and the other way round.
+    (FAIL, ERROR, False),
+    (ERROR, FAIL, False),
+    (PASS, FAIL, False),
+    (SKIP, FAIL, False),
 )
 def test_a_finding_rests_on_what_is_not_well(status, cause, rests):
     assert rested(status, make_finding(POOL, cause)) == (("c.pool",) if rests else ())

@@ -23,6 +23,7 @@ from ansible.module_utils.hostproof.evaluate.checking import (
 )
 from ansible.module_utils.hostproof.evaluate.control import Control
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
+from cases import cases
 
 #: What stands above a rule besides its id and title.
 REST = {
@@ -117,16 +118,14 @@ class TestOneRule:
             ("file:/x",),
         )
 
-    @pytest.mark.parametrize(
-        ("problem", "why", "evidence"),
-        [
-            (Unanswered("command:x", "x hangs."), "x hangs.", ("command:x",)),
-            (Absent("file:/x", "no /x"), "no /x.", ("file:/x",)),
-            (ParseError("meminfo", "no number", 3), "meminfo, line 3: no number.", ()),
-            (PolicyError("c_x must be 1"), "c_x must be 1.", ()),
-            (Unanswered("policy", "it is not enough"), "it is not enough.", ()),
-            (Absent("", "nothing"), "nothing.", ()),
-        ],
+    @cases(
+        "problem why evidence",
+        (Unanswered("command:x", "x hangs."), "x hangs.", ("command:x",)),
+        (Absent("file:/x", "no /x"), "no /x.", ("file:/x",)),
+        (ParseError("meminfo", "no number", 3), "meminfo, line 3: no number.", ()),
+        (PolicyError("c_x must be 1"), "c_x must be 1.", ()),
+        (Unanswered("policy", "it is not enough"), "it is not enough.", ()),
+        (Absent("", "nothing"), "nothing.", ()),
     )
     def test_what_is_unknown_is_an_error(self, problem, why, evidence):
         finding = one(lambda facts, policy: known(facts), problem)
@@ -209,7 +208,7 @@ class TestCrash:
         assert "*** is not a number" in findings[0].why
         assert "opensesame" not in repr(findings) + repr(evidence)
 
-    @pytest.mark.parametrize("problem", [KeyboardInterrupt, audit.TimeIsUp, SystemExit])
+    @cases("problem", KeyboardInterrupt, audit.TimeIsUp, SystemExit)
     def test_what_ends_the_run_is_nobodys_error(self, problem):
         with pytest.raises(problem):
             one(raising(problem()), crashed=lambda *_: Verdict(ERROR))
@@ -362,7 +361,7 @@ class TestLayers:
 
     LAYERS = (("running", "1"), ("boot", Denied("file:/b", "/b may not be read.")))
 
-    @pytest.mark.parametrize("status", [FAIL, WARN])
+    @cases("status", FAIL, WARN)
     def test_a_known_problem_stands_and_the_unknown_is_named(self, status):
         finding = one(lambda *_: by_layers(Verdict(status, "It is 1."), self.LAYERS))
         assert (finding.status, finding.why) == (
@@ -374,7 +373,7 @@ class TestLayers:
         finding = one(lambda *_: by_layers(Verdict(FAIL), self.LAYERS))
         assert finding.why == "It breaks. Not known: boot: /b may not be read."
 
-    @pytest.mark.parametrize("status", [PASS, SKIP])
+    @cases("status", PASS, SKIP)
     def test_nothing_passes_by_a_part_of_its_layers(self, status):
         finding = one(lambda *_: by_layers(Verdict(status, "It is 1."), self.LAYERS))
         assert (finding.status, finding.evidence) == (ERROR, ("file:/b",))

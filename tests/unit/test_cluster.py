@@ -5,12 +5,12 @@ import json
 
 import cluster_packs
 import name_packs
-import pytest
 from ansible.module_utils.hostproof.collect.host import Output
 from ansible.module_utils.hostproof.controls.block_devices.rules_nodes import asm_disks
 from ansible.module_utils.hostproof.controls.registry import check_ids
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import make_finding
+from cases import cases
 from cluster_packs import node, policy
 from default_policies import default_policy
 from hostproof_controller.cluster.comparison import Same, alike, odd_one_out
@@ -137,15 +137,13 @@ def test_exactly_what_differs_and_the_node_that_did_not_answer(tmp_path):
     assert "hugepages.pool_not_wasted" in verdicts["because_of"]
 
 
-@pytest.mark.parametrize(
-    ("changed", "check", "title"),
-    [
-        ({"patches": ("35642822",)}, "software", f"patches {cluster_packs.HOME}"),
-        ({"firmware": "0x80000777"}, "network", "firmware eth0"),
-        ({"memory_kib": 32 << 20}, "hardware", "memory_mib"),
-        ({"core_pattern": "core"}, "software", "core_pattern"),
-        ({"prefix": 25}, "network", "subnets eth1"),
-    ],
+@cases(
+    "changed check title",
+    ({"patches": ("35642822",)}, "software", f"patches {cluster_packs.HOME}"),
+    ({"firmware": "0x80000777"}, "network", "firmware eth0"),
+    ({"memory_kib": 32 << 20}, "hardware", "memory_mib"),
+    ({"core_pattern": "core"}, "software", "core_pattern"),
+    ({"prefix": 25}, "network", "subnets eth1"),
 )
 def test_each_kind_of_difference(tmp_path, changed, check, title):
     _, findings = rendered(tmp_path, nodes(db2=node("db2", **changed)))
@@ -185,14 +183,12 @@ GRID_PARAMS = cluster_packs.PARAMS.format(",".join(cluster_packs.NODES))
 OLD, NEW = "/u01/app/19.21/grid", "/u01/app/19.22/grid"
 
 
-@pytest.mark.parametrize(
-    ("patches", "expected"),
-    [
-        # All nodes were switched, one of them to a home of other patches.
-        (("1", "2"), {"patches of Grid Infrastructure": "fail", "Grid home": "warn"}),
-        (("2", "10", "1"), {"Grid home": "warn"}),
-        (None, {"patches of Grid Infrastructure": "error", "Grid home": "warn"}),
-    ],
+@cases(
+    "patches expected",
+    # All nodes were switched, one of them to a home of other patches.
+    (("1", "2"), {"patches of Grid Infrastructure": "fail", "Grid home": "warn"}),
+    (("2", "10", "1"), {"Grid home": "warn"}),
+    (None, {"patches of Grid Infrastructure": "error", "Grid home": "warn"}),
 )
 def test_out_of_place_patching_of_grid_homes(tmp_path, patches, expected):
     """Both homes are in the inventory of each node; db2 still runs from the old one."""
@@ -228,35 +224,33 @@ def with_card(name, card, mtu=1500, address=""):
     return machine.command("ip -o addr show", text + address)
 
 
-@pytest.mark.parametrize(
-    ("others", "status"),
-    [
-        ({"db2": with_card("db2", "eno3")}, "warn"),
-        ({name: with_card(name, "eno3") for name in ("db1", "db2", "db3")}, "warn"),
-        # It is used, or the MTU of those that have it differs.
-        (
-            {"db2": with_card("db2", "eno3", 1500, "4: eno3    inet 10.9.0.2/24 scope global\n")},
-            "fail",
-        ),
-        ({"db1": with_card("db1", "eno3", 9000), "db2": with_card("db2", "eno3")}, "fail"),
-        (
-            {name: with_card(name, "eno3", 1500 + int(name[-1])) for name in cluster_packs.NODES},
-            "fail",
-        ),
-        # Whether it has an address is unknown.
-        (
-            {"db2": with_card("db2", "eno3", 1500, "4: eno3    inet 10.9.0.2/99 scope global\n")},
-            "fail",
-        ),
-        ({"db2": with_card("db2", "eno3").deny("/sys/class/net/eno3/mtu")}, "error"),
-    ],
+@cases(
+    "others status",
+    ({"db2": with_card("db2", "eno3")}, "warn"),
+    ({name: with_card(name, "eno3") for name in ("db1", "db2", "db3")}, "warn"),
+    # It is used, or the MTU of those that have it differs.
+    (
+        {"db2": with_card("db2", "eno3", 1500, "4: eno3    inet 10.9.0.2/24 scope global\n")},
+        "fail",
+    ),
+    ({"db1": with_card("db1", "eno3", 9000), "db2": with_card("db2", "eno3")}, "fail"),
+    (
+        {name: with_card(name, "eno3", 1500 + int(name[-1])) for name in cluster_packs.NODES},
+        "fail",
+    ),
+    # Whether it has an address is unknown.
+    (
+        {"db2": with_card("db2", "eno3", 1500, "4: eno3    inet 10.9.0.2/99 scope global\n")},
+        "fail",
+    ),
+    ({"db2": with_card("db2", "eno3").deny("/sys/class/net/eno3/mtu")}, "error"),
 )
 def test_a_card_that_some_nodes_do_not_have(tmp_path, others, status):
     _, findings = rendered(tmp_path, nodes(**others))
     assert differences(findings)["network", "mtu eno3"]["status"] == status
 
 
-@pytest.mark.parametrize("kind", ["team", "br"])
+@cases("kind", "team", "br")
 def test_devices_that_have_others_below_them(tmp_path, kind):
     alike_ones = {name: bonded(name, kind) for name in cluster_packs.NODES}
     _, findings = rendered(tmp_path, nodes(**alike_ones))
@@ -286,15 +280,13 @@ def with_groups(name, names="oinstall dba", numbers="54321 54322", rc=0):
     return machine.command("id -G oracle", numbers + "\n", rc=rc)
 
 
-@pytest.mark.parametrize(
-    ("names", "numbers", "rc", "trait", "status"),
-    [
-        ("oinstall dba", "54321 54322", 0, None, None),
-        ("dba oinstall", "54322 54321", 0, None, None),
-        ("oinstall dba", "54321 54399", 0, "gids oracle", "warn"),
-        ("oinstall oper", "54321 54322", 0, "groups oracle", "warn"),
-        ("oinstall dba", "", 1, "gids oracle", "error"),
-    ],
+@cases(
+    "names numbers rc trait status",
+    ("oinstall dba", "54321 54322", 0, None, None),
+    ("dba oinstall", "54322 54321", 0, None, None),
+    ("oinstall dba", "54321 54399", 0, "gids oracle", "warn"),
+    ("oinstall oper", "54321 54322", 0, "groups oracle", "warn"),
+    ("oinstall dba", "", 1, "gids oracle", "error"),
 )
 def test_groups_by_name_and_number(tmp_path, names, numbers, rc, trait, status):
     machines = {name: with_groups(name) for name in cluster_packs.NODES}
@@ -304,15 +296,13 @@ def test_groups_by_name_and_number(tmp_path, names, numbers, rc, trait, status):
     assert found == ({} if trait is None else {trait: status})
 
 
-@pytest.mark.parametrize(
-    ("link", "differs"),
-    [
-        ("/usr/share/zoneinfo/Etc/UTC", False),
-        ("/usr/share/zoneinfo/UTC", False),
-        (None, False),
-        ("/usr/share/zoneinfo/Etc/GMT+5", True),
-        ("/usr/share/zoneinfo/Europe/Berlin", True),
-    ],
+@cases(
+    "link differs",
+    ("/usr/share/zoneinfo/Etc/UTC", False),
+    ("/usr/share/zoneinfo/UTC", False),
+    (None, False),
+    ("/usr/share/zoneinfo/Etc/GMT+5", True),
+    ("/usr/share/zoneinfo/Europe/Berlin", True),
 )
 def test_names_of_one_time_zone(tmp_path, link, differs):
     machines = {name: node(name) for name in cluster_packs.NODES}
@@ -333,17 +323,15 @@ def said(host, text, own=None):
     return result
 
 
-@pytest.mark.parametrize(
-    ("template", "differs"),
-    [
-        ("listens on {host}.example.com", False),
-        ("listens on {upper}.EXAMPLE.COM", False),
-        ("listens on {host}", False),
-        ("listens on 192.0.2.1{number}", False),
-        ("listens on 2001:db8::1{number}", False),
-        ("listens on 192.0.2.1{number}9", True),
-        ("is {number}", True),
-    ],
+@cases(
+    "template differs",
+    ("listens on {host}.example.com", False),
+    ("listens on {upper}.EXAMPLE.COM", False),
+    ("listens on {host}", False),
+    ("listens on 192.0.2.1{number}", False),
+    ("listens on 2001:db8::1{number}", False),
+    ("listens on 192.0.2.1{number}9", True),
+    ("is {number}", True),
 )
 def test_names_and_addresses_of_a_node_in_texts(tmp_path, template, differs):
     lines = [
@@ -354,17 +342,15 @@ def test_names_and_addresses_of_a_node_in_texts(tmp_path, template, differs):
     assert any(key[0] == "check_results" for key in differences(findings)) == differs
 
 
-@pytest.mark.parametrize(
-    ("desired", "differs"),
-    [
-        ("soft at least 60397877, hard at least 60397877 kB", False),
-        ("soft at least 59000000, hard at least 60397977 kB", True),
-        ("soft at least 60397977, hard at least 60397977, at most 70000000 kB", True),
-        ("nofile 65535; soft at least 60397977, hard at least 60397977 kB", True),
-        # Not an amount.
-        ("soft at least 60397977, hard at least 60397976", True),
-        (None, True),
-    ],
+@cases(
+    "desired differs",
+    ("soft at least 60397877, hard at least 60397877 kB", False),
+    ("soft at least 59000000, hard at least 60397977 kB", True),
+    ("soft at least 60397977, hard at least 60397977, at most 70000000 kB", True),
+    ("nofile 65535; soft at least 60397977, hard at least 60397977 kB", True),
+    # Not an amount.
+    ("soft at least 60397977, hard at least 60397976", True),
+    (None, True),
 )
 def test_a_share_of_memory_that_differs_by_what_the_kernel_reserves(tmp_path, desired, differs):
     lines = [said(name, "60 GiB") for name in cluster_packs.NODES]
@@ -375,9 +361,12 @@ def test_a_share_of_memory_that_differs_by_what_the_kernel_reserves(tmp_path, de
     assert any(key[0] == "check_results" for key in differences(findings)) == differs
 
 
-@pytest.mark.parametrize(
-    ("host", "own"),
-    [("DB4", "db4"), ("db4.example.com", "db4"), ("db4.other.org", "DB4"), ("10.9.9.9", "Db4")],
+@cases(
+    "host own",
+    ("DB4", "db4"),
+    ("db4.example.com", "db4"),
+    ("db4.other.org", "DB4"),
+    ("10.9.9.9", "Db4"),
 )
 def test_spellings_of_a_node(tmp_path, host, own):
     machines = [line(name, node(name)) for name in cluster_packs.NODES[:3]]
@@ -386,9 +375,7 @@ def test_spellings_of_a_node(tmp_path, host, own):
     assert differences(findings) == {}
 
 
-@pytest.mark.parametrize(
-    ("kernel", "differs"), [(cluster_packs.KERNEL, False), (cluster_packs.KERNEL + "+debug", True)]
-)
+@cases("kernel differs", (cluster_packs.KERNEL, False), (cluster_packs.KERNEL + "+debug", True))
 def test_flavors_of_a_kernel(tmp_path, kernel, differs):
     _, findings = rendered(tmp_path, nodes(db2=node("db2", kernel=kernel)))
     assert (("software", "kernel") in differences(findings)) == differs
@@ -443,9 +430,7 @@ def test_what_a_kernel_keeps_for_itself_is_no_difference_of_memory(tmp_path):
     assert ("hardware", "memory_mib") not in differences(findings)
 
 
-@pytest.mark.parametrize(
-    ("offsets", "status"), [((0.4, -20.0, 79.9, 80.0), "pass"), ((0.4, -20.1, 79.9, 80.0), "warn")]
-)
+@cases("offsets status", ((0.4, -20.0, 79.9, 80.0), "pass"), ((0.4, -20.1, 79.9, 80.0), "warn"))
 def test_the_spread_of_the_clocks_and_not_each_difference(tmp_path, offsets, status):
     """By what each node's daemon tells of its own clock (time_sync.offset)."""
     lines = nodes()
@@ -470,29 +455,27 @@ def with_finding(told, compared_by, **changes):
     told["findings"].append({**template, **changes, "control": changes["check"].partition(".")[0]})
 
 
-@pytest.mark.parametrize(
-    ("check", "compared_by", "name", "values", "slow"),
-    [
-        (
-            "latency.logical_reads",
-            "hardware",
-            "logical_reads_a_core",
-            (230e3, 231e3, 212e3, 229e3),
-            "db3 is",
-        ),
-        (
-            "latency.logical_reads",
-            "hardware",
-            "logical_reads_a_core",
-            (230e3, 231e3, 222e3, 229e3),
-            None,
-        ),
-        ("latency.tcp", "network", "db9:1521 kernel p50_ms", (0.2, 0.21, 0.19, 0.9), "db4 is"),
-        ("latency.tcp", "network", "db9:1521 kernel p50_ms", (0.02, 0.02, 0.02, 0.06), None),
-        ("latency.disk_read", "hardware", "/u02/f user 8192 p50_ms", (9, 9, 1, 1), "db1, db2 are"),
-        # Who was not measured is not slow, and its own finding says why.
-        ("latency.disk_read", "hardware", "/u02/f user 8192 p50_ms", (1, None, 1, 3), "db4 is"),
-    ],
+@cases(
+    "check compared_by name values slow",
+    (
+        "latency.logical_reads",
+        "hardware",
+        "logical_reads_a_core",
+        (230e3, 231e3, 212e3, 229e3),
+        "db3 is",
+    ),
+    (
+        "latency.logical_reads",
+        "hardware",
+        "logical_reads_a_core",
+        (230e3, 231e3, 222e3, 229e3),
+        None,
+    ),
+    ("latency.tcp", "network", "db9:1521 kernel p50_ms", (0.2, 0.21, 0.19, 0.9), "db4 is"),
+    ("latency.tcp", "network", "db9:1521 kernel p50_ms", (0.02, 0.02, 0.02, 0.06), None),
+    ("latency.disk_read", "hardware", "/u02/f user 8192 p50_ms", (9, 9, 1, 1), "db1, db2 are"),
+    # Who was not measured is not slow, and its own finding says why.
+    ("latency.disk_read", "hardware", "/u02/f user 8192 p50_ms", (1, None, 1, 3), "db4 is"),
 )
 def test_who_is_slower_than_its_peers_under_the_same_load(
     tmp_path, check, compared_by, name, values, slow
@@ -515,9 +498,7 @@ def test_who_is_slower_than_its_peers_under_the_same_load(
         )
 
 
-@pytest.mark.parametrize(
-    ("third", "differs"), [("RAC{0}.sga_target=8G", False), ("RAC{0}.sga_target=4G", True)]
-)
+@cases("third differs", ("RAC{0}.sga_target=8G", False), ("RAC{0}.sga_target=4G", True))
 def test_instances_of_one_database_are_compared_whatever_their_number(tmp_path, third, differs):
     lines = nodes()
     for number, reported in enumerate(lines, 1):
@@ -532,9 +513,7 @@ def test_instances_of_one_database_are_compared_whatever_their_number(tmp_path, 
         assert reported[0]["why"].startswith("db3 is not like the others")
 
 
-@pytest.mark.parametrize(
-    ("desired", "persisted"), [(None, "RAC{0}=8G"), ("RAC{0}=8G", None), (None, None)]
-)
+@cases("desired persisted", (None, "RAC{0}=8G"), ("RAC{0}=8G", None), (None, None))
 def test_an_instance_of_which_a_layer_is_not_told(tmp_path, desired, persisted):
     lines = nodes()
     for number, line in enumerate(lines, 1):
@@ -649,9 +628,10 @@ def test_one_node_alone_passes_nothing(tmp_path):
         }
 
 
-@pytest.mark.parametrize(
-    ("host", "own_name", "expected"),
-    [("db1.a.example", "db1.a.example", "db1.b.example"), ("10.0.0.1", "db1", "10.0.0.2")],
+@cases(
+    "host own_name expected",
+    ("db1.a.example", "db1.a.example", "db1.b.example"),
+    ("10.0.0.1", "db1", "10.0.0.2"),
 )
 def test_names_that_only_begin_alike_are_two_hosts(tmp_path, host, own_name, expected):
     machine = node("db1").command("uname -n", own_name + "\n")

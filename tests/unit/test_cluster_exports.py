@@ -7,6 +7,7 @@ import nfs_packs
 import pytest
 from ansible.module_utils.hostproof.controls.registry import check_ids
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from default_policies import default_policy
 from hostproof_controller.cluster import exports
 from hostproof_controller.report.render import render_folder
@@ -73,15 +74,13 @@ def failover(**changes):
     return {"policy": nfs_packs.listed(sharing="failover", **changes)}
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "status", "said"),
-    [
-        (LOCAL, LOCAL, "fail", "db1, db2 use local locks"),
-        (LOCAL, UNCACHED, "fail", "db1 uses local locks"),
-        ({}, {}, "fail", "db1, db2 cache attributes."),
-        (UNCACHED, UNCACHED, "pass", ""),
-        ({"cache": nfs_packs.NO_CACHE}, UNCACHED, "pass", ""),
-    ],
+@cases(
+    "one other status said",
+    (LOCAL, LOCAL, "fail", "db1, db2 use local locks"),
+    (LOCAL, UNCACHED, "fail", "db1 uses local locks"),
+    ({}, {}, "fail", "db1, db2 cache attributes."),
+    (UNCACHED, UNCACHED, "pass", ""),
+    ({"cache": nfs_packs.NO_CACHE}, UNCACHED, "pass", ""),
 )
 def test_two_hosts_on_one_export_of_datafiles(told, one, other, status, said):
     by_export = told(host("db1", **one), host("db2", **other))

@@ -7,6 +7,7 @@ import listener_packs
 import pytest
 from ansible.module_utils.hostproof.controls.registry import check_ids
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from default_policies import default_policy
 from hostproof_controller.report.render import render_folder
 from packs import FIXTURES, Machine
@@ -72,9 +73,7 @@ def told(tmp_path, validate_finding):
     return look
 
 
-@pytest.mark.parametrize(
-    ("maximum", "status"), [(15, "pass"), (16, "warn"), (30, "warn"), (130, "warn"), (131, "fail")]
-)
+@cases("maximum status", (15, "pass"), (16, "warn"), (30, "warn"), (130, "warn"), (131, "fail"))
 def test_sums_against_what_instances_have_room_for(told, maximum, status):
     """Two pools; two instances with room for 30 each, and for 30 when one of them is lost. What
     the database needs of its 130 processes is an assumption."""
@@ -85,9 +84,12 @@ def test_sums_against_what_instances_have_room_for(told, maximum, status):
     assert ("has 260 processes on all hosts." in finding["why"]) == (status == "fail")
 
 
-@pytest.mark.parametrize(
-    ("minimum", "maximum", "status"),
-    [(0, 299, "pass"), (0, 300, "warn"), (299, 299, "pass"), (300, 300, "fail")],
+@cases(
+    "minimum maximum status",
+    (0, 299, "pass"),
+    (0, 300, "warn"),
+    (299, 299, "pass"),
+    (300, 300, "fail"),
 )
 def test_a_storm_against_the_rate_and_what_requests_wait(told, minimum, maximum, status):
     """Each of two listeners lets in 10 a second, and a request waits 30 s."""
@@ -145,8 +147,8 @@ def test_a_pool_of_an_unrelated_host_that_is_not_known(told):
     assert {finding["status"] for finding in findings.values()} == {"pass"}
 
 
-@pytest.mark.parametrize(("waits", "status"), [((30000, 4000), "fail"), ((30000, 6000), "pass")])
-@pytest.mark.parametrize("first", [0, 1])
+@cases("waits status", ((30000, 4000), "fail"), ((30000, 6000), "pass"))
+@cases("first", 0, 1)
 def test_the_shortest_wait_of_the_pools_counts(told, waits, first, status):
     """Two pools of 50 log on in 5 s."""
     lines = list(both(minimum=50, maximum=50))
@@ -180,8 +182,8 @@ def test_application_hosts_that_were_told_different_things(told):
     assert "differ in what pool_validation_databases says" in findings["logon_storm"]["why"]
 
 
-@pytest.mark.parametrize("name", ["maximum", "hosts", "reserve", "wait_ms", "processes"])
-@pytest.mark.parametrize("value", [True, "a", -1, 1e300, None])
+@cases("name", "maximum", "hosts", "reserve", "wait_ms", "processes")
+@cases("value", True, "a", -1, 1e300, None)
 def test_values_that_no_pool_says_are_not_known(told, name, value):
     """A line that another wrote, or a host that lies."""
     lines = list(both(maximum=1))

@@ -18,6 +18,7 @@ import wrapper
 from ansible.inventory.manager import InventoryManager
 from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.parsing.dataloader import DataLoader
+from cases import cases
 from cli_commands import commands, options_of
 from hostproof_controller.cli import command, examples, forks, hosts, options, play, suggestions
 from hostproof_controller.report.verdict import EXIT_MEANINGS
@@ -115,9 +116,7 @@ class TestTheCommands:
         assert command.main(["waive", "--help"]) == 0
         assert examples.OF_COMMANDS["waive"] in " ".join(capsys.readouterr().out.split())
 
-    @pytest.mark.parametrize(
-        "words", [["help", "diff"], ["--help", "diff"], ["-h", "diff"], ["diff", "-h"]]
-    )
+    @cases("words", ["help", "diff"], ["--help", "diff"], ["-h", "diff"], ["diff", "-h"])
     def test_help_of_a_command(self, capsys, words):
         assert command.main(["diff", "--help"]) == 0
         printed = capsys.readouterr().out
@@ -133,78 +132,76 @@ class TestTheCommands:
 
 
 class TestNamesThatDoNotExist:
-    @pytest.mark.parametrize(
-        ("typed", "said"),
-        [
-            (["adit"], "there is no command 'adit'; did you mean audit?"),
-            (["AUDIT"], "there is no command 'AUDIT'; did you mean audit?"),
-            (["xyzzy"], "there is no command 'xyzzy'; ./hostproof --help lists the commands"),
-            (["--limit"], "hostproof has no option '--limit'; ./hostproof --help lists them"),
-            (["help", "adit"], "there is no command 'adit'; did you mean audit?"),
-            (["help", "audit", "x"], "there is no command 'x' of audit; ./hostproof audit --help"),
-            (
-                ["latency", "comprae"],
-                "there is no command 'comprae' of latency; did you mean compare?",
-            ),
-            (
-                ["diff", "a", "b", "--values"],
-                "diff: the option --values is now called --all-changes",
-            ),
-            (
-                ["report", "--readable"],
-                "report: the option --readable is now called --world-readable",
-            ),
-            (["sign", "--who", "x"], "sign: the option --who is now called --signer"),
-            (
-                ["verify-report", "--signers", "x"],
-                "the option --signers is now called --allowed-sig",
-            ),
-            (["audit", "--who", "x"], "audit has no option '--who'"),
-            (["baseline"], "the command 'baseline' is now called latency baseline"),
-            (
-                ["compare", "--baseline", "x"],
-                "compare has no option '--baseline'; it is an option of latency compare",
-            ),
-            (["detect_storage"], "the command 'detect_storage' is now called detect-storage"),
-            (["help", "collection"], "the command 'collection' is now called build-collection"),
-            (["audit\x1b[2J"], "did you mean audit?"),
-            (["audit", "--evidense", "x"], "audit has no option '--evidense'; did you mean"),
-            (["verify", "--tgas", "x"], "did you mean --tags?"),
-            (["apply", "-Z"], "apply has no option '-Z'; ./hostproof apply --help lists them"),
-            (["audit", "--evidence"], "audit: option '--evidence' requires an argument"),
-            (["audit", "-i"], "audit: option '-i' requires an argument"),
-            (["audit", "--strict=1"], "audit: option '--strict' does not take a value"),
-            (["audit", "other.yml"], "audit: got unexpected extra argument (other.yml)"),
-            (["diff", LOCAL, LOCAL, "x"], "diff: got unexpected extra argument (x)"),
-            (["diff", LOCAL], "diff needs AFTER (report directory or findings file, later run)"),
-            (["report"], "report needs DIR... (report directory of a run)"),
-            (["sign", LOCAL], "sign needs --key FILE (SSH private key, or the public key"),
-            (["history", "--last", "0"], "history: invalid value for '--last': 0 is not in the"),
-            (["audit", "--waivers", "/x"], "audit: invalid value for '--waivers': File '/x' does"),
-            (["audit", "--forks", "abc"], "audit: invalid value for '-f' / '--forks': 'abc' is"),
-            (["revert", "--forks", "0"], "revert: invalid value for '-f' / '--forks': 0 is not"),
-            (["revert", "-T", "x"], "revert: invalid value for '-T' / '--timeout': 'x' is not"),
-            (
-                ["revert", "-k", "--conn-pass-file", "x"],
-                "ansible-playbook: argument --connection-password-file/--conn-pass-file: not "
-                "allowed with argument -k/--ask-pass",
-            ),
-            (["audit", "--tags", "hugpages"], "there is no control 'hugpages'; did you mean huge"),
-            (["audit", "-t", "nfs_mounts, hugpages"], "'hugpages'; did you mean hugepages?"),
-            (["apply", "--skip-tags=latencies", "-C"], "--skip-tags: there is no control"),
-            (["record", "--tags", "zzz"], f"'zzz'; there are {min(CONTROLS)}, "),
-            (["audit", "-i", f"{LOCAL}s"], "did you mean local?"),
-            (
-                ["latency", "compare", "--baseline", LOCAL, "--evidence", "/"],
-                "latency compare has no option '--evidence'; it is an option of audit and init",
-            ),
-            (
-                ["record", "--gate"],
-                "record has no option '--gate'; it is an option of apply and revert",
-            ),
-            (["report", "x", "--format", "cvs"], "'--format': 'cvs' is not one of 'csv', 'mark"),
-            (["completion", "bsh"], "'SHELL': 'bsh' is not one of 'bash', 'zsh', 'fish'"),
-        ],
+    @cases(
+        "typed said",
+        (["adit"], "there is no command 'adit'; did you mean audit?"),
+        (["AUDIT"], "there is no command 'AUDIT'; did you mean audit?"),
+        (["xyzzy"], "there is no command 'xyzzy'; ./hostproof --help lists the commands"),
+        (["--limit"], "hostproof has no option '--limit'; ./hostproof --help lists them"),
+        (["help", "adit"], "there is no command 'adit'; did you mean audit?"),
+        (["help", "audit", "x"], "there is no command 'x' of audit; ./hostproof audit --help"),
+        (
+            ["latency", "comprae"],
+            "there is no command 'comprae' of latency; did you mean compare?",
+        ),
+        (
+            ["diff", "a", "b", "--values"],
+            "diff: the option --values is now called --all-changes",
+        ),
+        (
+            ["report", "--readable"],
+            "report: the option --readable is now called --world-readable",
+        ),
+        (["sign", "--who", "x"], "sign: the option --who is now called --signer"),
+        (
+            ["verify-report", "--signers", "x"],
+            "the option --signers is now called --allowed-sig",
+        ),
+        (["audit", "--who", "x"], "audit has no option '--who'"),
+        (["baseline"], "the command 'baseline' is now called latency baseline"),
+        (
+            ["compare", "--baseline", "x"],
+            "compare has no option '--baseline'; it is an option of latency compare",
+        ),
+        (["detect_storage"], "the command 'detect_storage' is now called detect-storage"),
+        (["help", "collection"], "the command 'collection' is now called build-collection"),
+        (["audit\x1b[2J"], "did you mean audit?"),
+        (["audit", "--evidense", "x"], "audit has no option '--evidense'; did you mean"),
+        (["verify", "--tgas", "x"], "did you mean --tags?"),
+        (["apply", "-Z"], "apply has no option '-Z'; ./hostproof apply --help lists them"),
+        (["audit", "--evidence"], "audit: option '--evidence' requires an argument"),
+        (["audit", "-i"], "audit: option '-i' requires an argument"),
+        (["audit", "--strict=1"], "audit: option '--strict' does not take a value"),
+        (["audit", "other.yml"], "audit: got unexpected extra argument (other.yml)"),
+        (["diff", LOCAL, LOCAL, "x"], "diff: got unexpected extra argument (x)"),
+        (["diff", LOCAL], "diff needs AFTER (report directory or findings file, later run)"),
+        (["report"], "report needs DIR... (report directory of a run)"),
+        (["sign", LOCAL], "sign needs --key FILE (SSH private key, or the public key"),
+        (["history", "--last", "0"], "history: invalid value for '--last': 0 is not in the"),
+        (["audit", "--waivers", "/x"], "audit: invalid value for '--waivers': File '/x' does"),
+        (["audit", "--forks", "abc"], "audit: invalid value for '-f' / '--forks': 'abc' is"),
+        (["revert", "--forks", "0"], "revert: invalid value for '-f' / '--forks': 0 is not"),
+        (["revert", "-T", "x"], "revert: invalid value for '-T' / '--timeout': 'x' is not"),
+        (
+            ["revert", "-k", "--conn-pass-file", "x"],
+            "ansible-playbook: argument --connection-password-file/--conn-pass-file: not "
+            "allowed with argument -k/--ask-pass",
+        ),
+        (["audit", "--tags", "hugpages"], "there is no control 'hugpages'; did you mean huge"),
+        (["audit", "-t", "nfs_mounts, hugpages"], "'hugpages'; did you mean hugepages?"),
+        (["apply", "--skip-tags=latencies", "-C"], "--skip-tags: there is no control"),
+        (["record", "--tags", "zzz"], f"'zzz'; there are {min(CONTROLS)}, "),
+        (["audit", "-i", f"{LOCAL}s"], "did you mean local?"),
+        (
+            ["latency", "compare", "--baseline", LOCAL, "--evidence", "/"],
+            "latency compare has no option '--evidence'; it is an option of audit and init",
+        ),
+        (
+            ["record", "--gate"],
+            "record has no option '--gate'; it is an option of apply and revert",
+        ),
+        (["report", "x", "--format", "cvs"], "'--format': 'cvs' is not one of 'csv', 'mark"),
+        (["completion", "bsh"], "'SHELL': 'bsh' is not one of 'bash', 'zsh', 'fish'"),
     )
     def test_are_said_before_anything_runs(self, capsys, monkeypatch, typed, said):
         monkeypatch.setattr(play, "_wait_for", lambda *_: pytest.fail("something was run"))
@@ -213,25 +210,23 @@ class TestNamesThatDoNotExist:
         assert "\n" not in words
         assert "\x1b" not in words
 
-    @pytest.mark.parametrize(
-        ("limit", "said"),
-        [
-            ("db01.example.com", []),
-            ("db1", ["'db1'; did you mean db01.example.com?"]),
-            ("db01.example.com,db02x,web", ["'db02x'; did you mean db02.example.com?"]),
-            ("databses", ["'databses'; did you mean databases?"]),
-            ("databases:!db1", ["'db1'; did you mean db01.example.com?"]),
-            (
-                "all:&zzzzzz",
-                ["'zzzzzz'; ./hostproof audit -i INVENTORY --list-hosts lists the hosts"],
-            ),
-            ("db0[1:2]*", []),
-            ("*", []),
-            ("~db.*", []),
-            ("@retry", []),
-            ("fe80::1", []),
-            ("zz*", ["'zz*'; ./hostproof audit -i INVENTORY --list-hosts lists the hosts"]),
-        ],
+    @cases(
+        "limit said",
+        ("db01.example.com", []),
+        ("db1", ["'db1'; did you mean db01.example.com?"]),
+        ("db01.example.com,db02x,web", ["'db02x'; did you mean db02.example.com?"]),
+        ("databses", ["'databses'; did you mean databases?"]),
+        ("databases:!db1", ["'db1'; did you mean db01.example.com?"]),
+        (
+            "all:&zzzzzz",
+            ["'zzzzzz'; ./hostproof audit -i INVENTORY --list-hosts lists the hosts"],
+        ),
+        ("db0[1:2]*", []),
+        ("*", []),
+        ("~db.*", []),
+        ("@retry", []),
+        ("fe80::1", []),
+        ("zz*", ["'zz*'; ./hostproof audit -i INVENTORY --list-hosts lists the hosts"]),
     )
     def test_words_of_limit(self, tmp_path, limit, said):
         (tmp_path / "hosts.ini").write_text(
@@ -294,13 +289,11 @@ class TestWhatIsRun:
         assert sorted(rest[:-4]) == sorted(expected)
         assert rest.index("--extra-vars=a=1") < rest.index("--extra-vars=@x")
 
-    @pytest.mark.parametrize(
-        ("typed", "told", "asked"),
-        [
-            *(("audit", None, "200"), ("audit --forks 7", None, None), ("audit -f7", None, None)),
-            *(("audit", "7", "7"), ("audit", "", "200"), ("audit --evidence .", None, None)),
-            *(("verify", None, None), ("apply -i hosts", None, None)),
-        ],
+    @cases(
+        "typed told asked",
+        *(("audit", None, "200"), ("audit --forks 7", None, None), ("audit -f7", None, None)),
+        *(("audit", "7", "7"), ("audit", "", "200"), ("audit --evidence .", None, None)),
+        *(("verify", None, None), ("apply -i hosts", None, None)),
     )
     def test_an_audit_asks_many_hosts_at_once_where_nobody_says_how_many(
         self, tmp_path, monkeypatch, typed, told, asked
@@ -323,7 +316,7 @@ class TestWhatIsRun:
         assert command.main(typed.split()) == 1
         assert seen == [asked]
 
-    @pytest.mark.parametrize(("room", "ours"), [(None, True), (200, False)])
+    @cases("room ours", (None, True), (200, False))
     def test_ansible_cfg_says_how_many_where_memory_is_short_or_somebody_changed_it(
         self, tmp_path, monkeypatch, room, ours
     ):
@@ -352,24 +345,22 @@ class TestWhatIsRun:
         assert "loaded" not in standin.run("--version").stdout
         assert standin.run("--version").returncode == 0
 
-    @pytest.mark.parametrize(
-        ("verb", "then", "code"),
-        [
-            ("verify", "os.kill(os.getppid(), signal.SIGINT); time.sleep(0.2); sys.exit(0)", 130),
-            ("revert", "sys.exit(99)", 130),
-            ("revert", "sys.exit(0)", 0),
-            ("revert", "sys.exit(2)", 2),
-            ("revert", "sys.exit(4)", 4),
-            ("revert", "sys.exit(1)", 1),
-            ("revert", "sys.exit(250)", 1),
-            ("verify", "os.kill(os.getpid(), signal.SIGKILL)", 1),
-            ("verify", "sys.exit(2)", 1),
-            ("verify", "sys.exit(1)", 3),
-            ("apply", "sys.exit(1)", 1),
-            ("apply", "sys.exit(2)", 2),
-            ("record", "sys.exit(4)", 4),
-            ("detect-storage", "sys.exit(2)", 2),
-        ],
+    @cases(
+        "verb then code",
+        ("verify", "os.kill(os.getppid(), signal.SIGINT); time.sleep(0.2); sys.exit(0)", 130),
+        ("revert", "sys.exit(99)", 130),
+        ("revert", "sys.exit(0)", 0),
+        ("revert", "sys.exit(2)", 2),
+        ("revert", "sys.exit(4)", 4),
+        ("revert", "sys.exit(1)", 1),
+        ("revert", "sys.exit(250)", 1),
+        ("verify", "os.kill(os.getpid(), signal.SIGKILL)", 1),
+        ("verify", "sys.exit(2)", 1),
+        ("verify", "sys.exit(1)", 3),
+        ("apply", "sys.exit(1)", 1),
+        ("apply", "sys.exit(2)", 2),
+        ("record", "sys.exit(4)", 4),
+        ("detect-storage", "sys.exit(2)", 2),
     )
     def test_exit_codes(self, standin, verb, then, code):
         done = standin.run(verb, "-i", LOCAL, then=then)
@@ -415,7 +406,7 @@ class TestWhatIsRun:
         assert "--list-tasks" in standin.told["arguments"]
         assert not (standin.folder / "reports").exists()
 
-    @pytest.mark.parametrize("name", ["a{{ 7 * 7 }}b", "a\nb", 'a"b'])
+    @cases("name", "a{{ 7 * 7 }}b", "a\nb", 'a"b')
     def test_a_path_that_ansible_would_take_for_more_is_refused(self, standin, name):
         (standin.folder / name).write_text("[]\n")
         done = standin.run("audit", "--waivers", name)
@@ -425,14 +416,12 @@ class TestWhatIsRun:
 
 
 class TestStart:
-    @pytest.mark.parametrize(
-        ("words", "expected"),
-        [
-            (["--help"], set()),
-            (["help"], set()),
-            (["record", "-i", LOCAL], {"ansible", "ansible.cli", "jinja2", "yaml"}),
-            (["completion", "bash"], set()),
-        ],
+    @cases(
+        "words expected",
+        (["--help"], set()),
+        (["help"], set()),
+        (["record", "-i", LOCAL], {"ansible", "ansible.cli", "jinja2", "yaml"}),
+        (["completion", "bash"], set()),
     )
     def test_a_command_loads_nothing_that_it_does_not_need(self, words, expected):
         """What shows tables and makes pages takes longer to load than all the rest."""
@@ -486,8 +475,8 @@ class TestStart:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's end")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP], ids=str)
-@pytest.mark.parametrize("options", [[], ["--checks", "hugepages"]], ids=["all", "checks"])
+@cases("number", signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, ids=str)
+@cases("options", [], ["--checks", "hugepages"], ids=["all", "checks"])
 def test_no_process_survives_the_wrapper(standin, number, options):
     """Neither ansible-playbook, nor a worker that ignores the end of its parent."""
     program = standin.folder / "venv/bin/ansible-playbook"

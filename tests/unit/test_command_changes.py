@@ -23,6 +23,7 @@ from ansible.module_utils.hostproof.collect import command
 from ansible.module_utils.hostproof.collect.command import Command
 from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.errors import Absent, Denied, HostproofError, Unanswered
+from cases import cases
 
 
 class Crash(BaseException):
@@ -185,7 +186,7 @@ class TestValue:
         assert service.conf.read_text() == "rate = none\n"
         assert service.journal.transactions() == []
 
-    @pytest.mark.parametrize("make", ["echo odd", "true; exit 0"])
+    @cases("make", "echo odd", "true; exit 0")
     def test_step_that_ends_well_with_odd_words_is_undone(self, service, make):
         """It may have changed something all the same."""
         undone = service.root / "undone"
@@ -212,7 +213,7 @@ class TestValue:
             service.revert()
         assert len(service.journal.transactions()) == 1
 
-    @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+    @cases("after", False, True, ids=["before", "after"])
     def test_crash_around_the_command(self, service, after):
         class Dying(Writer):
             def run(self, wanted):
@@ -237,19 +238,17 @@ class TestJournal:
         assert command.from_dict(record["before"]["look"]) == change.look
         assert command.from_dict(record["before"]["undo"][0]) == change.undo[0]
 
-    @pytest.mark.parametrize(
-        ("name", "value"),
-        [
-            ("state", 5),
-            ("look", None),
-            ("look", {"name": "x"}),
-            ("look", {"name": "x", "argv": []}),
-            ("look", {"name": "x", "argv": ["a"], "expected": "("}),
-            ("look", {"name": "x", "argv": ["a"], "environment": {"A": 1}}),
-            ("look", {"name": "x", "argv": ["a"], "codes": ["a"]}),
-            ("undo", []),
-            ("undo", [5]),
-        ],
+    @cases(
+        "name value",
+        ("state", 5),
+        ("look", None),
+        ("look", {"name": "x"}),
+        ("look", {"name": "x", "argv": []}),
+        ("look", {"name": "x", "argv": ["a"], "expected": "("}),
+        ("look", {"name": "x", "argv": ["a"], "environment": {"A": 1}}),
+        ("look", {"name": "x", "argv": ["a"], "codes": ["a"]}),
+        ("undo", []),
+        ("undo", [5]),
     )
     def test_entry_that_is_none(self, service, name, value):
         service.apply(service.set("TRUE"))
@@ -340,14 +339,14 @@ class TestStamped:
         assert stamps == sorted(stamps)
         assert [stamps[0] <= at < stamps[1] for at in opened] == [True]
 
-    @pytest.mark.parametrize("then", ["exec sleep 60", "exec >&-; exec sleep 60"])
+    @cases("then", "exec sleep 60", "exec >&-; exec sleep 60")
     def test_no_end(self, then):
         started = time.monotonic()
         with pytest.raises(subprocess.TimeoutExpired, match=r"timed out after 0\.2 seconds"):
             command.stamped(shell("wait", "echo }; " + then, timeout=0.2), b"}")
         assert time.monotonic() - started < 50
 
-    @pytest.mark.parametrize("stream", ["", ">&2"])
+    @cases("stream", "", ">&2")
     def test_too_much(self, stream, monkeypatch):
         monkeypatch.setattr(command, "OUTPUT_LIMIT", 100000)
         with pytest.raises(ValueError, match="printed more than 100000 bytes"):

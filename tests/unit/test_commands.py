@@ -1,6 +1,7 @@
 """Which commands a host may send: every form that a control prints, and nothing else."""
 
 import pytest
+from cases import cases
 from hostproof_controller import commands
 
 #: Each form, as the controls print them (test_printed_fixes compares those of packs).
@@ -176,36 +177,32 @@ def test_nothing_can_follow_a_command(twist):
     assert [line for line in PRINTED if commands.is_from_host(twist.strip() + " " + line)] == []
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
-    [
-        "./hostproof apply --tags hugepages --limit db01",
-        "./hostproof apply --tags hugepages -i prod -i 'a b' --limit db01",
-        "./hostproof apply --tags hugepages -i prod --limit 'fe80[:][:]1%eth0'",
-        "./hostproof apply --check --diff --tags hugepages --limit db01",
-        "./hostproof audit --tags hugepages -vvv --limit db01",
-        "./hostproof apply --tags hugepages -i prod -e hostproof_profile=oracle_19c_single "
-        '-e \'{"a": "b c"}\' -e @vars.yml --become -K -u admin --limit db01',
-        './hostproof apply --tags hugepages -e "db_password=${db_password:?}" --limit db01',
-    ],
+    "./hostproof apply --tags hugepages --limit db01",
+    "./hostproof apply --tags hugepages -i prod -i 'a b' --limit db01",
+    "./hostproof apply --tags hugepages -i prod --limit 'fe80[:][:]1%eth0'",
+    "./hostproof apply --check --diff --tags hugepages --limit db01",
+    "./hostproof audit --tags hugepages -vvv --limit db01",
+    "./hostproof apply --tags hugepages -i prod -e hostproof_profile=oracle_19c_single "
+    '-e \'{"a": "b c"}\' -e @vars.yml --become -K -u admin --limit db01',
+    './hostproof apply --tags hugepages -e "db_password=${db_password:?}" --limit db01',
 )
 def test_what_the_controller_writes_is_its_own(line):
     assert commands.is_own(line)
     assert not commands.is_from_host(line)
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
-    [
-        "./hostproof revert --limit all",
-        "./hostproof apply --tags hugepages -e x=$(id) --limit db01",
-        './hostproof apply --tags hugepages -e "x=$(id)" --limit db01',
-        './hostproof apply --tags hugepages -e "x=${x:-$(id)}" --limit db01',
-        "./hostproof apply --tags hugepages --module-path /tmp/x --limit db01",
-        "./hostproof apply --tags hugepages --limit db01; id",
-        "./hostproof apply --tags hugepages --limit $(id)",
-        "umount /u01",
-    ],
+    "./hostproof revert --limit all",
+    "./hostproof apply --tags hugepages -e x=$(id) --limit db01",
+    './hostproof apply --tags hugepages -e "x=$(id)" --limit db01',
+    './hostproof apply --tags hugepages -e "x=${x:-$(id)}" --limit db01',
+    "./hostproof apply --tags hugepages --module-path /tmp/x --limit db01",
+    "./hostproof apply --tags hugepages --limit db01; id",
+    "./hostproof apply --tags hugepages --limit $(id)",
+    "umount /u01",
 )
 def test_what_it_never_writes_is_not(line):
     assert not commands.is_own(line)

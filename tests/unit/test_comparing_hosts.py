@@ -5,6 +5,7 @@ import json
 import cluster_packs
 import pytest
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from cluster_packs import node, policy
 from default_policies import default_policy
 from hostproof_controller.cli import command
@@ -44,9 +45,8 @@ def test_traits_and_values_of_every_layer(tmp_path, capsys):
     assert {**mtu, "first": "9000", "second": "1500"} in differing
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
+@cases("one other expected",
+
         ({"persisted": "10"}, {"persisted": "60"}, ("persisted", "10", "60")),
         ({"running": "on db01"}, {"running": "on db02"}, None),
         ({"running": "10"}, {"running": "60"}, ("running", "10", "60")),
@@ -56,8 +56,7 @@ def test_traits_and_values_of_every_layer(tmp_path, capsys):
         ({"control": "space", "check": "space.free", "running": "1"},
          {"control": "space", "check": "space.free", "running": "2"}, None),
         ({"title": "/u02: T"}, {"title": "/u03: T"}, ("", "1 check", "-")),
-    ],
-)  # fmt: skip
+    )  # fmt: skip
 def test_a_check_of_two_hosts_that_are_no_cluster(tmp_path, capsys, one, other, expected):
     base = {"status": "pass", "desired": "10", "persisted": "10", "running": "10", "in_use": None}
     run = written(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import wrapper
+from cases import cases
 from cli_commands import commands, options_of
 from hostproof_controller.cli import command
 
@@ -161,7 +162,7 @@ def test_there_is_a_command_for_each_name():
         assert callable(subcommand.callback)
 
 
-@pytest.mark.parametrize("shell_name", ["bash", "zsh", "fish"])
+@cases("shell_name", "bash", "zsh", "fish")
 def test_the_script_asks_the_command_as_it_was_typed(capsys, shell_name):
     """click's own scripts ask one in PATH: a new click may have other words there."""
     assert command.main(["completion", shell_name]) == 0
@@ -175,7 +176,7 @@ def test_the_script_asks_the_command_as_it_was_typed(capsys, shell_name):
     assert "$+commands[hostproof]" not in script
 
 
-@pytest.mark.parametrize("shell_name", ["bash", "zsh", "fish"])
+@cases("shell_name", "bash", "zsh", "fish")
 def test_the_printed_script_is_one_that_the_shell_takes(capsys, shell_name):
     program = shutil.which(shell_name)
     if program is None:

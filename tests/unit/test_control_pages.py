@@ -8,6 +8,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.evaluate.fields import entries, one_of, size, whole_number
 from ansible.module_utils.hostproof.evaluate.finding import Check
+from cases import cases
 from programs import imported_program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,17 +96,15 @@ def test_a_sentence_says_when_it_takes_effect():
     )
 
 
-@pytest.mark.parametrize(
-    ("field", "default", "takes"),
-    [
-        (whole_number(), 0, "a whole number"),
-        (whole_number(1), 1, "1 or more"),
-        (whole_number(1, 100), 70, "1 to 100"),
-        (whole_number(0, 100).none_for("auto"), "auto", "auto or 0 to 100"),
-        (size(), "2M", "bytes, or a size such as 60G"),
-        (entries(Entry).none_for("auto"), "auto", "auto or a list of {sid}"),
-        (one_of("now", "reboot"), "now", "one of now, reboot"),
-    ],
+@cases(
+    "field default takes",
+    (whole_number(), 0, "a whole number"),
+    (whole_number(1), 1, "1 or more"),
+    (whole_number(1, 100), 70, "1 to 100"),
+    (whole_number(0, 100).none_for("auto"), "auto", "auto or 0 to 100"),
+    (size(), "2M", "bytes, or a size such as 60G"),
+    (entries(Entry).none_for("auto"), "auto", "auto or a list of {sid}"),
+    (one_of("now", "reboot"), "now", "one of now, reboot"),
 )
 def test_a_field_says_itself_what_it_takes(field, default, takes):
     assert control_pages.takes_of("x", "y", {"y": field}, default) == takes

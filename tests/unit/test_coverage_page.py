@@ -5,6 +5,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
+from cases import cases
 
 #: The rules under test are ours; other files show how each ansible-core runs them.
 pytestmark = pytest.mark.one_core
@@ -34,18 +35,16 @@ def test_every_requirement_once():
     assert len({(row.reference, row.requirement) for row in rows}) == len(rows)
 
 
-@pytest.mark.parametrize(
+@cases(
     "cells",
-    [
-        ("CVU", "x", "y", "covered", "platform.nothing", ""),
-        ("CVU", "x", "y", "covered", "", ""),
-        ("CVU", "x", "y", "partly", "platform.kernel", ""),
-        ("CVU", "x", "y", "not covered", "", ""),
-        ("CVU", "x", "y", "not covered", "platform.kernel", "z"),
-        ("CVU", "x", "y", "not applicable", "", ""),
-        ("CVU", "x", "y", "done", "platform.kernel", ""),
-        ("both", "x", "y", "covered", "platform.kernel", ""),
-    ],
+    ("CVU", "x", "y", "covered", "platform.nothing", ""),
+    ("CVU", "x", "y", "covered", "", ""),
+    ("CVU", "x", "y", "partly", "platform.kernel", ""),
+    ("CVU", "x", "y", "not covered", "", ""),
+    ("CVU", "x", "y", "not covered", "platform.kernel", "z"),
+    ("CVU", "x", "y", "not applicable", "", ""),
+    ("CVU", "x", "y", "done", "platform.kernel", ""),
+    ("both", "x", "y", "covered", "platform.kernel", ""),
 )
 def test_a_row_that_states_nothing(cells):
     with pytest.raises(ValueError, match="^y: "):

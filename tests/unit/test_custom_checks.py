@@ -7,6 +7,7 @@ import pytest
 import yaml
 from ansible.module_utils.hostproof.controls.custom.policy import CustomCheck
 from ansible.module_utils.hostproof.errors import HostproofError
+from cases import cases
 from hostproof_controller import custom_checks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,22 +47,20 @@ def test_files_of_an_inventory_and_of_its_folder(inventory, tmp_path):
     assert loaded[0].place == f"{tmp_path}/checks.d/house.yml:1"
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (GOOD + GOOD, "house.yml:9: the id swappiness is used twice, first in"),
-        (
-            "# a comment\n" + GOOD.replace("at_most", "atmost"),
-            "house.yml:2: swappiness has an unknown key",
-        ),
-        ("- id: swap\n", "house.yml:1: swap lacks title, problem, severity, why, reference"),
-        (GOOD.replace("medium", "huge"), "house.yml:1: swappiness: severity must be one of"),
-        ("checks:\n" + GOOD, "house.yml"),
-        ("a: 1\n", "house.yml:1: must be a list"),
-        ("- 7\n", "house.yml:1: an entry must be a dictionary"),
-        ("- [a, b\n", "house.yml: "),
-        ("x: &a [1]\ny: " + "[" * 20 + "]" * 20, "nested deeper than 10 levels"),
-    ],
+@cases(
+    "text words",
+    (GOOD + GOOD, "house.yml:9: the id swappiness is used twice, first in"),
+    (
+        "# a comment\n" + GOOD.replace("at_most", "atmost"),
+        "house.yml:2: swappiness has an unknown key",
+    ),
+    ("- id: swap\n", "house.yml:1: swap lacks title, problem, severity, why, reference"),
+    (GOOD.replace("medium", "huge"), "house.yml:1: swappiness: severity must be one of"),
+    ("checks:\n" + GOOD, "house.yml"),
+    ("a: 1\n", "house.yml:1: must be a list"),
+    ("- 7\n", "house.yml:1: an entry must be a dictionary"),
+    ("- [a, b\n", "house.yml: "),
+    ("x: &a [1]\ny: " + "[" * 20 + "]" * 20, "nested deeper than 10 levels"),
 )
 def test_an_entry_that_cannot_be_used_is_named_by_file_and_line(inventory, text, words):
     with pytest.raises(HostproofError) as problem:

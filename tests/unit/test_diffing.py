@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import cases
 from hostproof_controller.cli import command
 
 #: No ansible-core has a part in it.
@@ -121,15 +122,13 @@ def test_two_hosts_of_one_report(compared):
     assert {change[1] for change in changes} == {"db3"}
 
 
-@pytest.mark.parametrize(
-    ("pairs", "words"),
-    [
-        (["db1"], "'db1': must be a host of each report"),
-        (["db1="], "must be a host of each report"),
-        (["db9=db1"], "the first report has no host 'db9'; did you mean db"),
-        (["db1=x"], "the second report has no host 'x'"),
-        (["db1=db2", "db2=db2"], "a host is in two pairs"),
-    ],
+@cases(
+    "pairs words",
+    (["db1"], "'db1': must be a host of each report"),
+    (["db1="], "must be a host of each report"),
+    (["db9=db1"], "the first report has no host 'db9'; did you mean db"),
+    (["db1=x"], "the second report has no host 'x'"),
+    (["db1=db2", "db2=db2"], "a host is in two pairs"),
 )
 def test_pairs_that_cannot_be_compared(tmp_path, capsys, pairs, words):
     folder = report(tmp_path / "old", *BEFORE)
@@ -138,7 +137,7 @@ def test_pairs_that_cannot_be_compared(tmp_path, capsys, pairs, words):
     assert words in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("status", ["fail", "error", "warn"])
+@cases("status", "fail", "error", "warn")
 def test_new_is_what_was_no_problem(compared, status):
     now = changed(0, 1, status=status)
     assert compared(*now) == (2, [("new", "db1", "hugepages.b", "pass", status)])
@@ -152,9 +151,7 @@ def test_an_instance_is_not_another(compared):
     assert {change[0] for change in changes} == {"new", "fixed"}
 
 
-@pytest.mark.parametrize(
-    ("place", "status", "code"), [(0, "warn", 3), (0, "error", 3), (2, "fail", 2), (5, "pass", 3)]
-)
+@cases("place status code", (0, "warn", 3), (0, "error", 3), (2, "fail", 2), (5, "pass", 3))
 def test_changed_is_from_one_status_to_another_of_its_kind(compared, place, status, code):
     before = BEFORE[0]["findings"][place]["status"]
     now = changed(0, place, status=status)
@@ -249,15 +246,13 @@ class TestForms:
         files = [f"{folder}/findings.jsonl" for folder in folders]
         assert command.main(["diff", *files]) == 2
 
-    @pytest.mark.parametrize(
-        ("typed", "said"),
-        [
-            ([], "diff needs BEFORE (report directory or findings file, earlier run)"),
-            (["/etc"], "diff needs AFTER (report directory or findings file, later run)"),
-            (["/nonexistent", "/etc"], "'BEFORE': Path '/nonexistent' does not exist"),
-            (["/etc", "/etc"], "/etc/findings.jsonl: No such file"),
-            (["/etc", "/etc", "/c"], "diff: got unexpected extra argument (/c)"),
-        ],
+    @cases(
+        "typed said",
+        ([], "diff needs BEFORE (report directory or findings file, earlier run)"),
+        (["/etc"], "diff needs AFTER (report directory or findings file, later run)"),
+        (["/nonexistent", "/etc"], "'BEFORE': Path '/nonexistent' does not exist"),
+        (["/etc", "/etc"], "/etc/findings.jsonl: No such file"),
+        (["/etc", "/etc", "/c"], "diff: got unexpected extra argument (/c)"),
     )
     def test_what_cannot_be_compared(self, capsys, typed, said):
         assert command.main(["diff", *typed]) == 1

@@ -15,6 +15,7 @@ import yaml
 from ansible.module_utils.hostproof.controls import registry as controls
 from ansible.module_utils.hostproof.evaluate.fields import fields_of
 from ansible.module_utils.hostproof.evaluate.finding import STATUSES
+from cases import cases
 from cli_commands import commands as cli_commands
 from cli_commands import options_of
 from hostproof_controller import policies, variable_names
@@ -271,14 +272,12 @@ class TestAddingAControl:
     def host(self, running: str, at_boot: str = "") -> packs.Machine:
         return packs.linux().file(self.RUNNING, running).file("/etc/sysctl.d/50.conf", at_boot)
 
-    @pytest.mark.parametrize(
-        ("running", "at_boot", "statuses", "changes"),
-        [
-            ("10\n", "vm.swappiness = 10\n", ["pass", "pass"], []),
-            ("60\n", "vm.swappiness = 5\n", ["fail", "pass"], ["ValueChange"]),
-            ("1\n", "", ["pass", "fail"], ["FileChange"]),
-            ("60\n", "vm.swappiness = 60\n", ["fail", "fail"], ["FileChange", "ValueChange"]),
-        ],
+    @cases(
+        "running at_boot statuses changes",
+        ("10\n", "vm.swappiness = 10\n", ["pass", "pass"], []),
+        ("60\n", "vm.swappiness = 5\n", ["fail", "pass"], ["ValueChange"]),
+        ("1\n", "", ["pass", "fail"], ["FileChange"]),
+        ("60\n", "vm.swappiness = 60\n", ["fail", "fail"], ["FileChange", "ValueChange"]),
     )
     def test_its_example_judges_and_plans(
         self, module, example, policy, validate_finding, running, at_boot, statuses, changes

@@ -9,6 +9,7 @@ import pytest
 from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.errors import HostproofError, PolicyError
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 
 READINGS = {"file:/x": {"kind": "file", "at": packs.RECORDED_AT, "text": "caf\udce9 \x00"}}
 
@@ -24,17 +25,15 @@ def packed(content):
     return base64.b64encode(zlib.compress(content)).decode()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "cannot be unpacked"),
-        ("%%%", "cannot be unpacked"),
-        (base64.b64encode(b"no zlib").decode(), "cannot be unpacked"),
-        (packed(b"{}")[:8], "cannot be unpacked"),
-        (packed(b"no JSON"), "cannot be unpacked"),
-        (packed(b'"\xff"'), "cannot be unpacked"),
-        (packed(b"[]"), "is not a JSON object"),
-    ],
+@cases(
+    "text message",
+    ("", "cannot be unpacked"),
+    ("%%%", "cannot be unpacked"),
+    (base64.b64encode(b"no zlib").decode(), "cannot be unpacked"),
+    (packed(b"{}")[:8], "cannot be unpacked"),
+    (packed(b"no JSON"), "cannot be unpacked"),
+    (packed(b'"\xff"'), "cannot be unpacked"),
+    (packed(b"[]"), "is not a JSON object"),
 )
 def test_what_is_no_evidence(text, message):
     with pytest.raises(HostproofError, match=f"evidence {message}"):
@@ -73,18 +72,16 @@ class TestPack:
         path = self.write(tmp_path / "a.json", {"schema": 1, "host": "a", "readings": READINGS})
         assert evidence.open_pack(path)[0] == READINGS
 
-    @pytest.mark.parametrize(
-        ("content", "message"),
-        [
-            ("", "cannot be read"),
-            ("{", "cannot be read"),
-            ([], "is not an evidence pack of schema 1"),
-            ({}, "is not an evidence pack of schema 1"),
-            ({"schema": 2, "readings": {}}, "is not an evidence pack of schema 1"),
-            ({"schema": 1}, "holds no readings"),
-            ({"schema": 1, "readings": []}, "holds no readings"),
-            ({"schema": 1, "readings": {"file:/x": "text"}}, "holds no readings"),
-        ],
+    @cases(
+        "content message",
+        ("", "cannot be read"),
+        ("{", "cannot be read"),
+        ([], "is not an evidence pack of schema 1"),
+        ({}, "is not an evidence pack of schema 1"),
+        ({"schema": 2, "readings": {}}, "is not an evidence pack of schema 1"),
+        ({"schema": 1}, "holds no readings"),
+        ({"schema": 1, "readings": []}, "holds no readings"),
+        ({"schema": 1, "readings": {"file:/x": "text"}}, "holds no readings"),
     )
     def test_what_is_no_pack(self, tmp_path, content, message):
         path = self.write(tmp_path / "a.json", content)
@@ -107,14 +104,12 @@ class TestPack:
 
 
 class TestAudit:
-    @pytest.mark.parametrize(
-        ("controls", "message"),
-        [
-            ({}, "no control is named: name at least one of .*hugepages"),
-            ({"nosuch": {}}, "there is no control nosuch: there are .*hugepages"),
-            ({"hugepages": []}, "the policy of hugepages must be a dictionary"),
-            ({"hugepages": None}, "the policy of hugepages must be a dictionary"),
-        ],
+    @cases(
+        "controls message",
+        ({}, "no control is named: name at least one of .*hugepages"),
+        ({"nosuch": {}}, "there is no control nosuch: there are .*hugepages"),
+        ({"hugepages": []}, "the policy of hugepages must be a dictionary"),
+        ({"hugepages": None}, "the policy of hugepages must be a dictionary"),
     )
     def test_control_that_cannot_be_judged(self, controls, message):
         with pytest.raises(PolicyError, match=message):

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
+from cases import cases
 from hostproof_controller.cli import command, fixes
 from test_diffing import finding, line, report
 
@@ -89,7 +90,7 @@ class TestFormats:
         ]
         assert [bool(entry.get("suppressions")) for entry in run["results"]] == [False, False, True]
 
-    @pytest.mark.parametrize("form", ["junit", "json", "prometheus", "html"])
+    @cases("form", "junit", "json", "prometheus", "html")
     def test_the_forms_of_a_run_are_those_of_a_run(self, capsys, folder, form):
         text = printed(capsys, folder, "--format", form)
         assert command.main(["report", folder, "--quiet"]) == 2
@@ -107,9 +108,7 @@ class TestFormats:
         printed(capsys, folder, "--format", "html")
         assert os.listdir(folder) == ["findings.jsonl"]
 
-    @pytest.mark.parametrize(
-        "form", ["csv", "markdown", "sarif", "junit", "json", "prometheus", "html"]
-    )
+    @cases("form", "csv", "markdown", "sarif", "junit", "json", "prometheus", "html")
     def test_nothing_that_a_terminal_obeys_is_in_any(self, capsys, folder, form):
         text = printed(capsys, folder, "--format", form)
         assert "\x1b" not in text
@@ -124,12 +123,8 @@ class TestFormats:
         assert command.main(["report", folder, "--format", "csv", "--out", out]) == 1
         assert "File exists" in capsys.readouterr().err
 
-    @pytest.mark.parametrize(
-        "formula", ["=1", "+1", "-1", "@x", "\uff1d1", "\uff0b1", "\uff0d1", "\uff201"]
-    )
-    @pytest.mark.parametrize(
-        "before", ["", " ", "  ", "\t", "\r", "\u00a0", "\u3000", '"', "x;", "x; ", 'x";', "x\n"]
-    )
+    @cases("formula", "=1", "+1", "-1", "@x", "\uff1d1", "\uff0b1", "\uff0d1", "\uff201")
+    @cases("before", "", " ", "  ", "\t", "\r", "\u00a0", "\u3000", '"', "x;", "x; ", 'x";', "x\n")
     def test_no_cell_is_a_formula_however_a_list_is_separated(
         self, capsys, tmp_path, formula, before
     ):
@@ -142,14 +137,12 @@ class TestFormats:
                     begin = unicodedata.normalize("NFKC", cell.strip(' "\t\r\n\u00a0\u3000'))
                     assert not begin.startswith(("=", "+", "-", "@")), (separator, cell)
 
-    @pytest.mark.parametrize("form", ["sarif", "markdown"])
-    @pytest.mark.parametrize(
+    @cases("form", "sarif", "markdown")
+    @cases(
         "link",
-        [
-            *("[click](javascript:alert(1))", "[click\\](javascript:alert(1))"),
-            *("![x](data:text/html,x)", "<javascript:alert(1)>"),
-            *("[a][b]", "[click] (javascript:alert(1))"),
-        ],
+        *("[click](javascript:alert(1))", "[click\\](javascript:alert(1))"),
+        *("![x](data:text/html,x)", "<javascript:alert(1)>"),
+        *("[a][b]", "[click] (javascript:alert(1))"),
     )
     def test_nothing_that_a_host_says_is_a_link(self, capsys, tmp_path, form, link):
         evil = finding("hugepages.a", "fail", link, why=link, running=link, fix=link)
@@ -174,14 +167,12 @@ class TestFormats:
         )
         assert "hugepages.a,It is so,waived" in text
 
-    @pytest.mark.parametrize(
-        ("typed", "said"),
-        [
-            (["--format", "xls"], "'--format': 'xls' is not one of 'csv', 'markdown', "),
-            (["--format", "csv", "--query", "[]"], "--query cannot be used with --format"),
-            (["--format", "csv", "--fixes", "x"], "--format cannot be used with --fixes"),
-            (["--fixes", "x", "--out", "y"], "--out cannot be used with --fixes"),
-        ],
+    @cases(
+        "typed said",
+        (["--format", "xls"], "'--format': 'xls' is not one of 'csv', 'markdown', "),
+        (["--format", "csv", "--query", "[]"], "--query cannot be used with --format"),
+        (["--format", "csv", "--fixes", "x"], "--format cannot be used with --fixes"),
+        (["--fixes", "x", "--out", "y"], "--out cannot be used with --fixes"),
     )
     def test_wrong_use(self, capsys, folder, typed, said):
         assert command.main(["report", folder, *typed]) == 1
@@ -286,19 +277,17 @@ class TestSteps:
         ]
         assert len(fixes.steps_of([*ring, finding("a.c", "fail", fix="other")])) >= 2
 
-    @pytest.mark.parametrize("status", ["pass", "skip", "error", "waived"])
+    @cases("status", "pass", "skip", "error", "waived")
     def test_only_what_fails_or_warns_is_fixed(self, status):
         assert fixes.steps_of([finding("hugepages.x", status, commands=["a"])]) == []
 
-    @pytest.mark.parametrize(
+    @cases(
         "bad",
-        [
-            "touch x",
-            "umount /u; touch x",
-            "mount /a\ntouch x",
-            "mount /a \x1b[2J",
-            "mount /a\u202eb",
-        ],
+        "touch x",
+        "umount /u; touch x",
+        "mount /a\ntouch x",
+        "mount /a \x1b[2J",
+        "mount /a\u202eb",
     )
     def test_a_command_that_cannot_be_reviewed_is_left_out_with_its_fellows(self, bad):
         own = "./hostproof apply --tags hugepages --limit db1"
@@ -308,24 +297,22 @@ class TestSteps:
         assert "left out" in step.what
 
 
-@pytest.mark.parametrize(
-    ("fix", "lines"),
-    [
-        ("put 'a = 1' into /etc/a.conf", ["edit /etc/a.conf, so that it has the line: a = 1"]),
-        ("put 'a = 1' into /etc/a.conf:3", ["edit /etc/a.conf, line 3: a = 1"]),
-        (
-            "set umask 022 in /home/oracle/.profile",
-            ["edit /home/oracle/.profile as the owner of the file, as stated above"],
-        ),
-        (
-            "remove noexec from the line of /tmp in /etc/fstab; then put 'x' into /etc/hosts",
-            ["edit /etc/fstab, as stated above", "edit /etc/hosts, so that it has the line: x"],
-        ),
-        ("put 'a' into /etc/a.conf; then ask the administrator", [fixes.DECISION]),
-        ("put 'a' into /etc/a.conf, or into /etc/b.conf", [fixes.DECISION]),
-        ("set RATE_LIMIT to a number above 1 in /etc/listener.ora", [fixes.DECISION]),
-        ("choose the owner of /u01", [fixes.DECISION]),
-    ],
+@cases(
+    "fix lines",
+    ("put 'a = 1' into /etc/a.conf", ["edit /etc/a.conf, so that it has the line: a = 1"]),
+    ("put 'a = 1' into /etc/a.conf:3", ["edit /etc/a.conf, line 3: a = 1"]),
+    (
+        "set umask 022 in /home/oracle/.profile",
+        ["edit /home/oracle/.profile as the owner of the file, as stated above"],
+    ),
+    (
+        "remove noexec from the line of /tmp in /etc/fstab; then put 'x' into /etc/hosts",
+        ["edit /etc/fstab, as stated above", "edit /etc/hosts, so that it has the line: x"],
+    ),
+    ("put 'a' into /etc/a.conf; then ask the administrator", [fixes.DECISION]),
+    ("put 'a' into /etc/a.conf, or into /etc/b.conf", [fixes.DECISION]),
+    ("set RATE_LIMIT to a number above 1 in /etc/listener.ora", [fixes.DECISION]),
+    ("choose the owner of /u01", [fixes.DECISION]),
 )
 def test_an_exact_edit_is_no_decision(fix, lines):
     (step,) = fixes.steps_of([dict(finding("hugepages.x", "fail"), fix=fix)])
@@ -415,8 +402,8 @@ class TestFixes:
         assert run("-e", "fixes_reviewed=db1") == 0
         assert mark.exists()
 
-    @pytest.mark.parametrize(
-        "name", ["../evil", "a b", "all", "db*", "-x", "{{ x }}", "a/b", "ungrouped", "a:b", "x,y"]
+    @cases(
+        "name", "../evil", "a b", "all", "db*", "-x", "{{ x }}", "a/b", "ungrouped", "a:b", "x,y"
     )
     def test_a_name_that_is_no_host_s_gets_no_file(self, tmp_path, capsys, name):
         failure = finding("hugepages.a", "fail", commands=["true"])

@@ -8,10 +8,10 @@ import kernel_packs
 import nfs_packs
 import oracle_packs
 import packs
-import pytest
 from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.evaluate.checking import failing
 from ansible.module_utils.hostproof.evaluate.finding import FAIL, PASS, Check, Finding, make_finding
+from cases import cases
 from default_policies import default_policy
 from hostproof_controller.report.summary import _values
 
@@ -28,16 +28,14 @@ def judged(control: str, machine: packs.Machine, **changes: Any) -> dict[str, li
     return by_check
 
 
-@pytest.mark.parametrize(
-    ("status", "layers", "named", "failing_layer"),
-    [
-        (FAIL, {"persisted": "1"}, None, "persisted"),
-        (FAIL, {"persisted": "1", "running": "2"}, None, None),
-        (FAIL, {"persisted": "1", "running": "2"}, "persisted", "persisted"),
-        (FAIL, {"persisted": "1", "running": "2"}, "in_use", None),
-        (FAIL, {"desired": "1"}, None, None),
-        (PASS, {"persisted": "1"}, None, None),
-    ],
+@cases(
+    "status layers named failing_layer",
+    (FAIL, {"persisted": "1"}, None, "persisted"),
+    (FAIL, {"persisted": "1", "running": "2"}, None, None),
+    (FAIL, {"persisted": "1", "running": "2"}, "persisted", "persisted"),
+    (FAIL, {"persisted": "1", "running": "2"}, "in_use", None),
+    (FAIL, {"desired": "1"}, None, None),
+    (PASS, {"persisted": "1"}, None, None),
 )
 def test_only_a_layer_that_exists_fails(status, layers, named, failing_layer):
     assert make_finding(CHECK, status, failing_layer=named, **layers).failing_layer == failing_layer
@@ -49,13 +47,11 @@ def test_the_layer_closest_to_the_use_is_named():
     assert failing() is None
 
 
-@pytest.mark.parametrize(
-    ("now", "line", "layer", "words"),
-    [
-        (4194304, "net.core.rmem_max = 212992\n", "persisted", "(after reboot)"),
-        (212992, "net.core.rmem_max = 4194304\n", "running", "212992 (running)"),
-        (212992, "net.core.rmem_max = 212992\n", "running", "212992 (running)"),
-    ],
+@cases(
+    "now line layer words",
+    (4194304, "net.core.rmem_max = 212992\n", "persisted", "(after reboot)"),
+    (212992, "net.core.rmem_max = 4194304\n", "running", "212992 (running)"),
+    (212992, "net.core.rmem_max = 212992\n", "running", "212992 (running)"),
 )
 def test_a_kernel_parameter_that_is_wrong_in_one_layer(now, line, layer, words):
     machine = kernel_packs.with_home(kernel_packs.stock())
@@ -87,9 +83,7 @@ def test_the_time_follows_the_effective_value():
     )
 
 
-@pytest.mark.parametrize(
-    ("running", "persisted", "layer"), [("soft", "hard", "running"), ("hard", "soft", "persisted")]
-)
+@cases("running persisted layer", ("soft", "hard", "running"), ("hard", "soft", "persisted"))
 def test_a_mount_that_is_soft_in_one_layer(running, persisted, layer):
     machine = nfs_packs.nfs_host().persisted_mount(
         "/u02",
@@ -114,10 +108,7 @@ def test_a_transparent_huge_page_mode_that_only_the_reboot_changes():
     assert (finding.status, finding.failing_layer) == (FAIL, "running")
 
 
-@pytest.mark.parametrize(
-    ("groups", "running", "layer"),
-    [("54321", "54321", "persisted"), ("54321 54322", "54321", "in_use")],
-)
+@cases("groups running layer", ("54321", "54321", "persisted"), ("54321 54322", "54321", "in_use"))
 def test_groups_that_the_account_or_the_instance_lacks(groups, running, layer):
     names = ["oinstall", "dba"][: len(groups.split())]
     machine = account_packs.instance(account_packs.host(*names), gids=running)
@@ -126,9 +117,11 @@ def test_groups_that_the_account_or_the_instance_lacks(groups, running, layer):
     assert finding.failing_layer == layer
 
 
-@pytest.mark.parametrize(
-    ("running", "stored", "layer"),
-    [("none", "setall", "running"), ("setall", "none", "persisted"), ("none", "none", "running")],
+@cases(
+    "running stored layer",
+    ("none", "setall", "running"),
+    ("setall", "none", "persisted"),
+    ("none", "none", "running"),
 )
 def test_a_parameter_of_an_instance(running, stored, layer):
     machine = io_packs.story(
@@ -138,7 +131,7 @@ def test_a_parameter_of_an_instance(running, stored, layer):
     assert (finding.status, finding.failing_layer) == (FAIL, layer)
 
 
-@pytest.mark.parametrize(("running", "layer"), [("TRUE", "running"), ("FALSE", "persisted")])
+@cases("running layer", ("TRUE", "running"), ("FALSE", "persisted"))
 def test_pre_page_sga_of_11_2(running, layer):
     machine = oracle_packs.story(
         "11.2.0.4.0", "small", stored=(("*", "pre_page_sga", "TRUE"),), pre_page_sga=running

@@ -6,6 +6,7 @@ import pytest
 from ansible.module_utils.hostproof.errors import BadEntry, PolicyError
 from ansible.module_utils.hostproof.evaluate import fields
 from ansible.module_utils.hostproof.evaluate.policy import LEFT_OUT
+from cases import cases
 
 
 def even(given, name, value):
@@ -86,22 +87,20 @@ def test_what_concerns_several_fields():
         both(VALUES | {"low": 4})
 
 
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"low": 0}, "x_low must be 1 to 9, not 0"),
-        ({"high": 3}, "x_high must be even, not 3"),
-        ({"high": "a"}, "x_high must be a whole number, not 'a'"),
-        ({"share": 2}, "x_share must be 0 to 1, not 2"),
-        ({"mode": "never"}, "x_mode must be one of now, later, auto, not 'never'"),
-        ({"yes": "yes"}, "x_yes must be true or false, not 'yes'"),
-        ({"room": "x"}, "x_room is not a size"),
-        ({"users": "a"}, "x_users must be a list of names"),
-        ({"file": "/etc/y.d/a.conf"}, "x_file must be /etc/x.d/NAME.conf"),
-        ({"window_seconds": 0.5}, "hostproof_window_seconds must be 0 or 1 to 600 seconds"),
-        ({"wanted": "a"}, "x_wanted must be auto or a list of {name, class, rate, scope, pools}"),
-        ({"nosuch": 1}, "x policy: unknown nosuch"),
-    ],
+@cases(
+    "changes problem",
+    ({"low": 0}, "x_low must be 1 to 9, not 0"),
+    ({"high": 3}, "x_high must be even, not 3"),
+    ({"high": "a"}, "x_high must be a whole number, not 'a'"),
+    ({"share": 2}, "x_share must be 0 to 1, not 2"),
+    ({"mode": "never"}, "x_mode must be one of now, later, auto, not 'never'"),
+    ({"yes": "yes"}, "x_yes must be true or false, not 'yes'"),
+    ({"room": "x"}, "x_room is not a size"),
+    ({"users": "a"}, "x_users must be a list of names"),
+    ({"file": "/etc/y.d/a.conf"}, "x_file must be /etc/x.d/NAME.conf"),
+    ({"window_seconds": 0.5}, "hostproof_window_seconds must be 0 or 1 to 600 seconds"),
+    ({"wanted": "a"}, "x_wanted must be auto or a list of {name, class, rate, scope, pools}"),
+    ({"nosuch": 1}, "x policy: unknown nosuch"),
 )
 def test_what_no_field_takes(changes, problem):
     with pytest.raises(PolicyError) as raised:
@@ -123,32 +122,30 @@ class TestEntries:
         (entry,) = wanted(self.ITEM | {"pools": [{"name": "small", "connections": 3}]})
         assert entry == Listener("A", "data", None, "one", (Pool("small", 3),))
 
-    @pytest.mark.parametrize("empty", [None, ""])
+    @cases("empty", None, "")
     def test_what_may_be_left_out_may_be_empty(self, empty):
         assert wanted(self.ITEM | {"rate": empty, "scope": empty}) == (
             Listener("A", "data", None, "one", ()),
         )
 
-    @pytest.mark.parametrize(
-        ("item", "problem"),
-        [
-            ("a", "x_wanted has 'a', which needs name and class"),
-            ({"name": "a"}, "x_wanted has {'name': 'a'}, which needs name and class"),
-            (ITEM | {"name": ""}, "x_wanted has {'name': '', "),
-            (ITEM | {"nmae": 1}, "x_wanted a has unknown nmae"),
-            (ITEM | {"class": "x"}, "x_wanted a: class must be one of data, redo, not 'x'"),
-            (ITEM | {"rate": 101}, "x_wanted a: rate must be 0 to 100, not 101"),
-            (ITEM | {"rate": True}, "x_wanted a: rate must be a whole number, not True"),
-            (ITEM | {"pools": 3}, "x_wanted a: pools must be a list of {name, connections}"),
-            (
-                ITEM | {"pools": [{"name": "small", "connections": 0}]},
-                "x_wanted a: pools small: connections must be 1 to 10, not 0",
-            ),
-            (
-                ITEM | {"pools": [{"name": "tiny", "connections": 1}]},
-                "x_wanted a: pools must be one of small, large, not 'tiny'",
-            ),
-        ],
+    @cases(
+        "item problem",
+        ("a", "x_wanted has 'a', which needs name and class"),
+        ({"name": "a"}, "x_wanted has {'name': 'a'}, which needs name and class"),
+        (ITEM | {"name": ""}, "x_wanted has {'name': '', "),
+        (ITEM | {"nmae": 1}, "x_wanted a has unknown nmae"),
+        (ITEM | {"class": "x"}, "x_wanted a: class must be one of data, redo, not 'x'"),
+        (ITEM | {"rate": 101}, "x_wanted a: rate must be 0 to 100, not 101"),
+        (ITEM | {"rate": True}, "x_wanted a: rate must be a whole number, not True"),
+        (ITEM | {"pools": 3}, "x_wanted a: pools must be a list of {name, connections}"),
+        (
+            ITEM | {"pools": [{"name": "small", "connections": 0}]},
+            "x_wanted a: pools small: connections must be 1 to 10, not 0",
+        ),
+        (
+            ITEM | {"pools": [{"name": "tiny", "connections": 1}]},
+            "x_wanted a: pools must be one of small, large, not 'tiny'",
+        ),
     )
     def test_what_no_entry_takes(self, item, problem):
         with pytest.raises(PolicyError) as raised:

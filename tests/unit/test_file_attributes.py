@@ -18,6 +18,7 @@ from ansible.module_utils.hostproof.apply import transaction as apply
 from ansible.module_utils.hostproof.apply.change import FileChange, Plan
 from ansible.module_utils.hostproof.apply.journal import Journal
 from ansible.module_utils.hostproof.apply.writer import Writer
+from cases import cases
 
 ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
 #: cap_net_bind_service=ep as the kernel keeps it (VFS_CAP_REVISION_2).
@@ -124,8 +125,8 @@ def way_back(request, monkeypatch):
 ALL = {**ATTRIBUTES, ACCESS: MASKED}
 
 
-@pytest.mark.parametrize("content", [NEW, None], ids=["replaced", "removed"])
-@pytest.mark.parametrize("name", [*ALL, "all"])
+@cases("content", NEW, None, ids=["replaced", "removed"])
+@cases("name", *ALL, "all")
 def test_attributes_stay_and_come_back(machine, way_back, name, content):
     for attribute in ALL if name == "all" else [name]:
         set_or_skip(machine.target, attribute, ALL[attribute])
@@ -155,7 +156,7 @@ def test_a_default_access_list_of_the_folder_adds_nothing(machine, way_back):
     assert as_is(machine.target) == before
 
 
-@pytest.mark.parametrize("mode", [0o4755, 0o2750, 0o1644, 0o000])
+@cases("mode", 0o4755, 0o2750, 0o1644, 0o000)
 def test_every_mode_stays(machine, way_back, mode):
     machine.target.chmod(mode)
     before = as_is(machine.target)
@@ -196,7 +197,7 @@ def test_no_moment_gives_more_than_before_or_after(machine, monkeypatch):
         assert mode & 0o077 == 0 or (mode == 0o670 and names == [ACCESS])
 
 
-@pytest.mark.parametrize("name", ["security.ima", "security.evm"])
+@cases("name", "security.ima", "security.evm")
 def test_a_signed_file_is_refused(machine, monkeypatch, name):
     # Few kernels let anybody set them without a key, so that the list of names is played.
     listed = os.listxattr
@@ -211,8 +212,8 @@ def test_a_signed_file_is_refused(machine, monkeypatch, name):
         apply.refuse(machine.plan(), "control", machine.journal)
 
 
-@pytest.mark.parametrize(("flag", "word"), [("i", "immutable"), ("a", "append-only")])
-@pytest.mark.parametrize("where", ["file", "folder"])
+@cases("flag word", ("i", "immutable"), ("a", "append-only"))
+@cases("where", "file", "folder")
 def test_a_file_or_folder_that_cannot_change_is_refused(machine, flag, word, where):
     path = machine.target if where == "file" else machine.target.parent
     chattr_or_skip(path, f"+{flag}")

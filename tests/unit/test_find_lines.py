@@ -14,6 +14,7 @@ from ansible.module_utils.hostproof.collect.host import (
     script_search,
 )
 from ansible.module_utils.hostproof.errors import Unanswered
+from cases import cases
 
 
 @pytest.fixture
@@ -70,13 +71,11 @@ def test_only_matching_lines_are_kept(root):
     assert "secret" not in str(live.evidence)
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
-    [
-        *(". {0}", "  source {0}", "[ -f {0} ] && . {0}", "sh {0}", "/bin/bash -e {0} 5"),
-        *("(ksh {0}) &", ". '{0}'", "ExecStart=/bin/sh {0}"),
-        *("su - root -c 'sh {0}'", "/usr/bin/python3.9 -u {0}"),
-    ],
+    *(". {0}", "  source {0}", "[ -f {0} ] && . {0}", "sh {0}", "/bin/bash -e {0} 5"),
+    *("(ksh {0}) &", ". '{0}'", "ExecStart=/bin/sh {0}"),
+    *("su - root -c 'sh {0}'", "/usr/bin/python3.9 -u {0}"),
 )
 def test_a_file_that_a_shell_reads_needs_no_first_line(root, line):
     data = f"{root}/bin/data"
@@ -86,13 +85,13 @@ def test_a_file_that_a_shell_reads_needs_no_first_line(root, line):
     assert result.callers == {data: f"{root}/units/b.service"}
 
 
-@pytest.mark.parametrize("line", ["{0}", "cat {0}", "finish {0}", "sh -c 'cat {0}'", "x.sh > {0}"])
+@cases("line", "{0}", "cat {0}", "finish {0}", "sh -c 'cat {0}'", "x.sh > {0}")
 def test_a_file_that_no_shell_reads(root, line):
     put(root / "units/b.service", line.format(f"{root}/bin/data") + "\n")
     assert find(root, "units/b.service").lines == {}
 
 
-@pytest.mark.parametrize("name", ["functions", "init-functions", "rc.status"])
+@cases("name", "functions", "init-functions", "rc.status")
 def test_functions_for_scripts_set_nothing_by_themselves(root, name):
     put(root / f"bin/{name}", "sysctl -p\n")
     put(root / "units/b.service", f". {root}/bin/{name}\n")
@@ -129,9 +128,7 @@ def test_a_folder_that_a_script_names_holds_no_line(root):
     assert (result.lines, result.unread) == ({}, [])
 
 
-@pytest.mark.parametrize(
-    "name", ["/dev/stderr", "/dev/stdin", "/dev/fd/3", "/proc/self/fd/0", "/proc/1/ns/mnt"]
-)
+@cases("name", "/dev/stderr", "/dev/stdin", "/dev/fd/3", "/proc/self/fd/0", "/proc/1/ns/mnt")
 def test_a_stream_of_a_running_script_is_no_script(root, name):
     """What it leads to is of the process that reads it, and never of the one that looks."""
     put(root / "units/d.service", f"ExecStart=/bin/sh -c 'echo late >{name}'\n")
@@ -139,7 +136,7 @@ def test_a_stream_of_a_running_script_is_no_script(root, name):
     assert (result.lines, result.unread) == ({}, [])
 
 
-@pytest.mark.parametrize("kind", ["missing", "folder", "fifo"])
+@cases("kind", "missing", "folder", "fifo")
 def test_what_is_no_file_in_everybodys_folder_is_no_script(root, tmp_path, kind):
     """mktemp /tmp/x.XXXXXX names a file that never exists; the walk through /tmp is refused."""
     shared = tmp_path / "shared"
@@ -195,7 +192,7 @@ def test_a_script_is_read_with_what_calls_it_as_the_one_who_named_it(root, monke
     assert caller.startswith(f"{root}/units/")
 
 
-@pytest.mark.parametrize(("number", "unread"), [(5, True), (110, True), (2, False), (20, False)])
+@cases("number unread", (5, True), (110, True), (2, False), (20, False))
 def test_what_cannot_be_read_may_hold_anything(root, monkeypatch, number, unread):
     def broken(path, *_more):
         raise OSError(number, os.strerror(number), path)
@@ -216,15 +213,13 @@ def test_a_network_file_system_is_not_touched(root, monkeypatch):
     assert list(find(root).lines) == [f"{root}/units/b.service"]
 
 
-@pytest.mark.parametrize(
+@cases(
     "change",
-    [
-        {"lines": []},
-        {"lines": {"/x": [["1", "a"]]}},
-        {"lines": {"/x": [[1]]}},
-        {"callers": None},
-        {"unread": [1]},
-    ],
+    {"lines": []},
+    {"lines": {"/x": [["1", "a"]]}},
+    {"lines": {"/x": [[1]]}},
+    {"callers": None},
+    {"unread": [1]},
 )
 def test_a_broken_reading_is_no_answer(change):
     reading = {"kind": "lines", "lines": {}, "callers": {}, "unread": [], **change}
@@ -260,13 +255,11 @@ class TestCrontabsOfAccounts:
         put(root / "spool/cron/crontabs/root", "@reboot sysctl -w a=2\n")
         assert len(find(root, "spool/cron/crontabs/root", only_as_root=True).lines) == 1
 
-    @pytest.mark.parametrize(
-        ("line", "numbers"),
-        [
-            ("{0}/bin/two", [4]),
-            ("sudo {0}/bin/two", [2, 3, 4]),
-            ("{0}/x; sudo {0}/bin/two", [2, 3, 4]),
-        ],
+    @cases(
+        "line numbers",
+        ("{0}/bin/two", [4]),
+        ("sudo {0}/bin/two", [2, 3, 4]),
+        ("{0}/x; sudo {0}/bin/two", [2, 3, 4]),
     )
     def test_a_script_that_one_calls(self, root, line, numbers):
         put(root / "bin/two", "#!/bin/sh\n# sysctl\nsysctl -p\nsudo sysctl -p\n")
@@ -286,13 +279,11 @@ class TestCrontabsOfAccounts:
         assert self.crontab(root, f"@reboot sudo {root}/bin/two").unread == [f"{root}/bin/two"]
 
 
-@pytest.mark.parametrize(
+@cases(
     "command",
-    [
-        *("/bin/sh data", "/bin/bash data", "/bin/bash -e -x data", "/bin/bash -c './data'"),
-        *("/bin/bash -c 'source data'", "/bin/bash -c '. ./data'", "/bin/bash -c '. data'"),
-        *("/usr/bin/python3 data", "/bin/sh ./data", "sh -c 'cd /; ./data'"),
-    ],
+    *("/bin/sh data", "/bin/bash data", "/bin/bash -e -x data", "/bin/bash -c './data'"),
+    *("/bin/bash -c 'source data'", "/bin/bash -c '. ./data'", "/bin/bash -c '. data'"),
+    *("/usr/bin/python3 data", "/bin/sh ./data", "sh -c 'cd /; ./data'"),
 )
 def test_a_script_in_the_working_directory_of_a_unit(root, command):
     text = f"WorkingDirectory=-{root}/bin\nExecStart={command}\n"
@@ -300,25 +291,23 @@ def test_a_script_in_the_working_directory_of_a_unit(root, command):
     assert find(root, "units/b.service").lines == {f"{root}/bin/data": [(1, "sysctl")]}
 
 
-@pytest.mark.parametrize("command", ["cd {0}/bin && ./data", "cd '{0}/bin'; sh data"])
+@cases("command", "cd {0}/bin && ./data", "cd '{0}/bin'; sh data")
 def test_a_script_in_a_directory_that_a_command_enters(root, command):
     put(root / "units/b.service", f'ExecStart=sh -c "{command.format(root)}"\n')
     assert find(root, "units/b.service").lines == {f"{root}/bin/data": [(1, "sysctl")]}
 
 
-@pytest.mark.parametrize(
-    ("name", "scripts"),
-    [
-        ("da%i", ["data"]),
-        ("x {0}/bin/da%i", []),
-        ("x\nTTYPath={0}/bin/%I", []),
-        ("x\nExecStop=-/bin/sh -e {0}/bin/d%j", ["data"]),
-        ("d%I", ["data"]),
-        ("o%i.sh", ["one.sh"]),
-        ("%i", ["data", "one.sh", "two"]),
-        ("%%i", []),
-        ("x%i", []),
-    ],
+@cases(
+    "name scripts",
+    ("da%i", ["data"]),
+    ("x {0}/bin/da%i", []),
+    ("x\nTTYPath={0}/bin/%I", []),
+    ("x\nExecStop=-/bin/sh -e {0}/bin/d%j", ["data"]),
+    ("d%I", ["data"]),
+    ("o%i.sh", ["one.sh"]),
+    ("%i", ["data", "one.sh", "two"]),
+    ("%%i", []),
+    ("x%i", []),
 )
 def test_a_script_whose_name_has_the_name_of_an_instance(root, name, scripts):
     (root / "systemd").mkdir()

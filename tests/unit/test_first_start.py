@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cases import cases
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,12 +39,15 @@ def test_the_help_of_the_tests_installs_nothing(tmp_path):
         assert not list(tmp_path.glob(".venv*"))
 
 
-@pytest.mark.parametrize(
-    ("answer", "installs"),
-    [(None, False), ("\n", False), ("n\n", False), ("y\n", True)],
+@cases(
+    "answer installs",
+    (None, False),
+    ("\n", False),
+    ("n\n", False),
+    ("y\n", True),
     ids=["no terminal", "nothing", "no", "yes"],
 )
-@pytest.mark.parametrize("words", [["audit"], ["test", "lint"]], ids=["audit", "test"])
+@cases("words", ["audit"], ["test", "lint"], ids=["audit", "test"])
 def test_a_missing_venv_module_is_installed_only_after_a_yes(tmp_path, answer, installs, words):
     programs = tmp_path / "bin"
     programs.mkdir()
@@ -114,8 +118,8 @@ def test_the_first_start_prints_one_line_and_keeps_the_errors_of_pip(tmp_path):
     assert printed == [first]
 
 
-@pytest.mark.parametrize("name", ["a b", "a:b", "a'b", "a$b", "a,b"])
-@pytest.mark.parametrize("words", [["audit"], ["test", "--help"]])
+@cases("name", "a b", "a:b", "a'b", "a$b", "a,b")
+@cases("words", ["audit"], ["test", "--help"])
 def test_a_path_that_cannot_work_is_said_before_anything_else(tmp_path, name, words):
     (tmp_path / name).mkdir()
     ended = start(tmp_path / name, *words)

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from cases import cases
 from hostproof_controller import commands
 from hostproof_controller.cli import command
 from test_diffing import finding, line, report
@@ -101,15 +102,13 @@ def test_a_program_of_a_home_runs_as_its_owner(run, home):
     assert (home / "ran").read_text() == f"{OWNER.pw_uid}\n"
 
 
-@pytest.mark.parametrize(
+@cases(
     "form",
-    [
-        "env ORACLE_HOME={0} make -C {0}/rdbms/lib -f ins_rdbms.mk dnfs_on",
-        "make -C {0}/rdbms/lib -f ins_rdbms.mk dnfs_on",
-        "runuser -u root -- env ORACLE_HOME={0} {0}/bin/lsnrctl start LISTENER",
-        "env ORACLE_HOME={0} {0}/bin/lsnrctl start LISTENER",
-        "{0}/bin/lsnrctl start LISTENER",
-    ],
+    "env ORACLE_HOME={0} make -C {0}/rdbms/lib -f ins_rdbms.mk dnfs_on",
+    "make -C {0}/rdbms/lib -f ins_rdbms.mk dnfs_on",
+    "runuser -u root -- env ORACLE_HOME={0} {0}/bin/lsnrctl start LISTENER",
+    "env ORACLE_HOME={0} {0}/bin/lsnrctl start LISTENER",
+    "{0}/bin/lsnrctl start LISTENER",
 )
 def test_root_runs_no_program_or_makefile_of_others(run, home, form):
     """A result of an older version, or of a hostile host, may have such a line."""
@@ -126,31 +125,29 @@ def test_root_changes_nothing_below_a_directory_of_others(run, place, home):
     assert [path.name for path in (place / "own").iterdir()] == ["new"]
 
 
-@pytest.mark.parametrize(
-    ("line", "account", "directories"),
-    [
-        ("umount /u01/oradata", None, ("/", "/u01")),
-        ("mount '/u01/a b'", None, ("/", "/u01")),
-        ("mount -o remount,hard /u01", None, ("/",)),
-        ("mkdir -p /u03/a/b", None, ("/", "/u03", "/u03/a")),
-        # cwd is a link that the process chose, so that the check fails there.
-        ("mkdir -p /proc/7/cwd/x", None, ("/", "/proc", "/proc/7", "/proc/7/cwd")),
-        ("grep -l huge /proc/[0-9]*/numa_maps", None, ()),
-        # A name like that of the library does not make a path one of the system.
-        ("mkdir -p /u03/libnetsnmp/a", None, ("/", "/u03", "/u03/libnetsnmp")),
-        ("umount /u03/libnetsnmp.so", None, ("/", "/u03")),
-        ("umount /lib64/../u03/libnetsnmp.so", None, ("/", "/lib64", "/lib64/..", "/lib64/../u03")),
-        ("ln -sfn /usr/lib64/libnetsnmp.so.10 /usr/lib64/libnetsnmp.so", None, ()),
-        (
-            "ln -sfn /usr/local/lib/libnetsnmp.so.10 /usr/local/lib/libnetsnmp.so",
-            None,
-            ("/", "/usr", "/usr/local", "/usr/local/lib"),
-        ),
-        ("sysctl -w vm.nr_hugepages=1", None, ()),
-        ("dmesg | grep -i nfs", None, ()),
-        ("systemctl daemon-reload", None, ()),
-        ("printf '%s\\n' 'a:/b /c nfs rw 0 0' >> /etc/fstab", None, ()),
-    ],
+@cases(
+    "line account directories",
+    ("umount /u01/oradata", None, ("/", "/u01")),
+    ("mount '/u01/a b'", None, ("/", "/u01")),
+    ("mount -o remount,hard /u01", None, ("/",)),
+    ("mkdir -p /u03/a/b", None, ("/", "/u03", "/u03/a")),
+    # cwd is a link that the process chose, so that the check fails there.
+    ("mkdir -p /proc/7/cwd/x", None, ("/", "/proc", "/proc/7", "/proc/7/cwd")),
+    ("grep -l huge /proc/[0-9]*/numa_maps", None, ()),
+    # A name like that of the library does not make a path one of the system.
+    ("mkdir -p /u03/libnetsnmp/a", None, ("/", "/u03", "/u03/libnetsnmp")),
+    ("umount /u03/libnetsnmp.so", None, ("/", "/u03")),
+    ("umount /lib64/../u03/libnetsnmp.so", None, ("/", "/lib64", "/lib64/..", "/lib64/../u03")),
+    ("ln -sfn /usr/lib64/libnetsnmp.so.10 /usr/lib64/libnetsnmp.so", None, ()),
+    (
+        "ln -sfn /usr/local/lib/libnetsnmp.so.10 /usr/local/lib/libnetsnmp.so",
+        None,
+        ("/", "/usr", "/usr/local", "/usr/local/lib"),
+    ),
+    ("sysctl -w vm.nr_hugepages=1", None, ()),
+    ("dmesg | grep -i nfs", None, ()),
+    ("systemctl daemon-reload", None, ()),
+    ("printf '%s\\n' 'a:/b /c nfs rw 0 0' >> /etc/fstab", None, ()),
 )
 def test_what_a_command_depends_on(line, account, directories):
     execution = commands.execution(line)

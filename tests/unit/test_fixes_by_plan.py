@@ -20,6 +20,7 @@ from ansible.module_utils.hostproof.evaluate.advice import apply_line
 from ansible.module_utils.hostproof.evaluate.checking import Rules, Verdict
 from ansible.module_utils.hostproof.evaluate.control import Control
 from ansible.module_utils.hostproof.evaluate.finding import FAIL, Finding
+from cases import cases
 from default_policies import changed_policy
 
 NAME = "swappiness"
@@ -66,16 +67,14 @@ def test_a_plan_that_changes_something_keeps_the_fix():
     assert fixes(lambda *_: plan) == [kept, OTHER]
 
 
-@pytest.mark.parametrize(
-    ("plan", "fix"),
-    [
-        (Plan([CHANGE], [REFUSED], [], []), "apply is blocked. First: it would lose a line"),
-        (NOTHING, "apply changes nothing here"),
-        (
-            NOTHING._replace(pending=["A restart sets it."]),
-            "apply changes nothing here: A restart sets it",
-        ),
-    ],
+@cases(
+    "plan fix",
+    (Plan([CHANGE], [REFUSED], [], []), "apply is blocked. First: it would lose a line"),
+    (NOTHING, "apply changes nothing here"),
+    (
+        NOTHING._replace(pending=["A restart sets it."]),
+        "apply changes nothing here: A restart sets it",
+    ),
     ids=["rejected", "no change", "no change but pending"],
 )
 def test_a_plan_that_changes_nothing_takes_the_commands_away(plan, fix):
@@ -147,17 +146,15 @@ def fix_of(control: str, check: str, machine: Any, **changes: Any) -> str:
 OPTIONS = "filesystemio_options"
 
 
-@pytest.mark.parametrize(
-    ("running", "stored", "fix"),
-    [
-        (
-            "setall",
-            (("*", OPTIONS, "setall"), ("ORCL", OPTIONS, "none")),
-            "as SYSDBA: ALTER SYSTEM SET filesystemio_options=setall SCOPE=SPFILE SID='*' and "
-            "ALTER SYSTEM RESET filesystemio_options SCOPE=SPFILE SID='ORCL'",
-        ),
-        ("none", (("*", OPTIONS, "setall"),), "restart the instance: the parameter is static"),
-    ],
+@cases(
+    "running stored fix",
+    (
+        "setall",
+        (("*", OPTIONS, "setall"), ("ORCL", OPTIONS, "none")),
+        "as SYSDBA: ALTER SYSTEM SET filesystemio_options=setall SCOPE=SPFILE SID='*' and "
+        "ALTER SYSTEM RESET filesystemio_options SCOPE=SPFILE SID='ORCL'",
+    ),
+    ("none", (("*", OPTIONS, "setall"),), "restart the instance: the parameter is static"),
     ids=["the spfile is wrong", "the instance runs with another value"],
 )
 def test_a_fix_of_async_io_has_only_the_steps_that_are_needed(running, stored, fix):
@@ -167,7 +164,7 @@ def test_a_fix_of_async_io_has_only_the_steps_that_are_needed(running, stored, f
     assert ("restart" in fix_text.partition("; apply changes")[0]) == (running == "none")
 
 
-@pytest.mark.parametrize("running", ["TRUE", "FALSE"])
+@cases("running", "TRUE", "FALSE")
 def test_an_instance_that_runs_as_required_needs_no_restart(running):
     machine = oracle_packs.story(
         "11.2.0.4.0", "small", stored=(("*", "pre_page_sga", "TRUE"),), pre_page_sga=running
@@ -177,7 +174,7 @@ def test_an_instance_that_runs_as_required_needs_no_restart(running):
     assert ("restart ORCL" in fix) == (running == "TRUE")
 
 
-@pytest.mark.parametrize(("running", "restarts"), [("0", False), ("8G", True)])
+@cases("running restarts", ("0", False), ("8G", True))
 def test_memory_target_that_only_the_spfile_has_needs_no_restart(running, restarts):
     machine = oracle_packs.story(
         stored=(("*", "memory_target", "8G"), ("*", "use_large_pages", "TRUE")),
@@ -188,7 +185,7 @@ def test_memory_target_that_only_the_spfile_has_needs_no_restart(running, restar
     assert ("restart ORCL" in fix) == restarts
 
 
-@pytest.mark.parametrize(("running", "restarts"), [("b false", False), ("b true", True)])
+@cases("running restarts", ("b false", False), ("b true", True))
 def test_logind_that_runs_as_required_needs_no_restart(running, restarts):
     machine = limit_packs.with_oracle()
     machine.command(" ".join(REMOVE_IPC), running + "\n")

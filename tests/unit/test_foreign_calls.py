@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from cases import cases
 from hostproof_controller.remote import host_findings
 
 FOREIGN = [
@@ -37,7 +38,7 @@ def finding(**fields):
     }
 
 
-@pytest.mark.parametrize("is_plain", [True, False])
+@cases("is_plain", True, False)
 @pytest.mark.parametrize("text", FOREIGN)
 def test_no_field_shows_it(text, is_plain):
     for name in ("title", "why", "running", "fix", "reference"):
@@ -49,7 +50,7 @@ def test_no_field_shows_it(text, is_plain):
         assert result[name] == []
 
 
-@pytest.mark.parametrize("name", ["why", "because_of"])
+@cases("name", "why", "because_of")
 def test_of_several_findings_only_the_one_that_shows_it_is_changed(name):
     def showing(text):
         return finding(**{name: [text] if name == "because_of" else text})
@@ -74,7 +75,7 @@ def test_what_a_control_says_stays(text):
     assert result == finding(why=text)
 
 
-@pytest.mark.parametrize("text", ["=", "./hostproof apply ", "./", "'", "-"])
+@cases("text", "=", "./hostproof apply ", "./", "'", "-")
 def test_it_takes_no_long_time(text):
     start = time.process_time()
     host_findings.accepted_findings(

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from cases import cases
 from hostproof_controller.cli import forks
 
 #: The rules under test are ours; other files show how each ansible-core runs them.
@@ -37,31 +38,29 @@ def kilobytes(gib: float) -> str:
 V1 = "12:pids:/x\n4:cpu,memory:/docker/abc\n1:name=systemd:/x\n"
 
 
-@pytest.mark.parametrize(
-    ("available", "cgroup", "limits", "found"),
-    [
-        (kilobytes(6), "0::/\n", {}, 200),
-        (kilobytes(5.9), "0::/\n", {}, None),
-        # Nobody tells: macOS has no such file, a kernel before 3.14 no such line.
-        ("", "0::/\n", {}, None),
-        ("MemAvailable: much kB\n", "0::/\n", {}, None),
-        # A container of version 2 sees its own group as the top.
-        (kilobytes(64), "0::/\n", {"max": "max"}, 200),
-        (kilobytes(64), "0::/\n", {"max": str(4 * GIB)}, None),
-        (kilobytes(64), "0::/\n", {"max": str(6 * GIB)}, 200),
-        # Beyond this one it is slowed down instead of killed.
-        (kilobytes(64), "0::/a\n", {"a_max": "max", "a_high": str(GIB)}, None),
-        # A group's own limit, and that of one that it is in.
-        (kilobytes(64), "0::/a/b\n", {"a_b_max": str(GIB)}, None),
-        (kilobytes(64), "0::/a/b\n", {"a_b_max": "max", "a_max": str(GIB)}, None),
-        (kilobytes(64), "0::/a/b\n", {"a_c_max": str(GIB)}, 200),
-        # Version 1, whose path in a container is the machine's; no limit is a very large one.
-        (kilobytes(64), V1, {"memory_v1": str(2 * GIB)}, None),
-        (kilobytes(64), V1, {"memory_docker_abc_v1": str(2 * GIB)}, None),
-        (kilobytes(64), V1, {"memory_v1": "9223372036854771712"}, 200),
-        (kilobytes(64), V1, {"pids_v1": "1"}, 200),
-        (kilobytes(64), "what is this\n", {}, 200),
-    ],
+@cases(
+    "available cgroup limits found",
+    (kilobytes(6), "0::/\n", {}, 200),
+    (kilobytes(5.9), "0::/\n", {}, None),
+    # Nobody tells: macOS has no such file, a kernel before 3.14 no such line.
+    ("", "0::/\n", {}, None),
+    ("MemAvailable: much kB\n", "0::/\n", {}, None),
+    # A container of version 2 sees its own group as the top.
+    (kilobytes(64), "0::/\n", {"max": "max"}, 200),
+    (kilobytes(64), "0::/\n", {"max": str(4 * GIB)}, None),
+    (kilobytes(64), "0::/\n", {"max": str(6 * GIB)}, 200),
+    # Beyond this one it is slowed down instead of killed.
+    (kilobytes(64), "0::/a\n", {"a_max": "max", "a_high": str(GIB)}, None),
+    # A group's own limit, and that of one that it is in.
+    (kilobytes(64), "0::/a/b\n", {"a_b_max": str(GIB)}, None),
+    (kilobytes(64), "0::/a/b\n", {"a_b_max": "max", "a_max": str(GIB)}, None),
+    (kilobytes(64), "0::/a/b\n", {"a_c_max": str(GIB)}, 200),
+    # Version 1, whose path in a container is the machine's; no limit is a very large one.
+    (kilobytes(64), V1, {"memory_v1": str(2 * GIB)}, None),
+    (kilobytes(64), V1, {"memory_docker_abc_v1": str(2 * GIB)}, None),
+    (kilobytes(64), V1, {"memory_v1": "9223372036854771712"}, 200),
+    (kilobytes(64), V1, {"pids_v1": "1"}, 200),
+    (kilobytes(64), "what is this\n", {}, 200),
 )
 def test_many_where_there_is_room_for_them(tmp_path, available, cgroup, limits, found):
     assert forks.in_this_memory(*machine(tmp_path, available, cgroup, **limits)) == found

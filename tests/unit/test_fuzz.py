@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.parsers.kernel import proc_limits
 from ansible.module_utils.hostproof.parsers.net import ethtool_pause, ethtool_statistics
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options
 from ansible.module_utils.hostproof.parsers.unix import limits_conf, lsattr
+from cases import cases
 from fuzz import judging, parsing
 from fuzz.targets import FIXTURES
 
@@ -70,19 +71,19 @@ def test_what_was_found_stays_repaired(path):
         assert judging.tried(pack, *changes) is None
 
 
-@pytest.mark.parametrize("text", ["9" * 151, "9" * 5000, "x", "", "\u00b2", "1e5"])
+@cases("text", "9" * 151, "9" * 5000, "x", "", "\u00b2", "1e5")
 def test_what_is_no_number_is_a_parse_error(text):
     with pytest.raises(ParseError):
         number.integer(text)
 
 
-@pytest.mark.parametrize("text", ["9" * 5000, "1e999", "nan", "inf", "x"])
+@cases("text", "9" * 5000, "1e999", "nan", "inf", "x")
 def test_what_is_no_finite_number_is_a_parse_error(text):
     with pytest.raises(ParseError):
         number.decimal(text)
 
 
-@pytest.mark.parametrize("text", ["[1e999]", "[NaN]", "[" + "9" * 5000 + "]", "[" * 100000, "{"])
+@cases("text", "[1e999]", "[NaN]", "[" + "9" * 5000 + "]", "[" * 100000, "{")
 def test_json_holds_no_number_beyond_all_use(text):
     with pytest.raises(ParseError, match="x"):
         number.json_tree("x", text)
@@ -104,16 +105,14 @@ def test_a_size_beyond_all_machines_is_said():
         size.parse_size("9" * 5000)
 
 
-@pytest.mark.parametrize(
-    ("parse", "text"),
-    [
-        (ethtool_pause.parse, f"Pause parameters for a:\na{BLANKS}a\n"),
-        (ethtool_settings.parse, f"Settings for a:\n\ta{BLANKS}a\n"),
-        (ethtool_statistics.parse, f"NIC statistics:\n{BLANKS}a{BLANKS}:{BLANKS}a\n"),
-        (entstat.parse, f"ETHERNET STATISTICS (ent0) :\na{BLANKS}a\n"),
-        (proc_limits.parse, f"Limit Soft Limit Hard Limit Units\nMax a{BLANKS}1{BLANKS}1{BLANKS}:"),
-        (lsattr.parse, f"a{BLANKS}b{BLANKS}Tru\n"),
-    ],
+@cases(
+    "parse text",
+    (ethtool_pause.parse, f"Pause parameters for a:\na{BLANKS}a\n"),
+    (ethtool_settings.parse, f"Settings for a:\n\ta{BLANKS}a\n"),
+    (ethtool_statistics.parse, f"NIC statistics:\n{BLANKS}a{BLANKS}:{BLANKS}a\n"),
+    (entstat.parse, f"ETHERNET STATISTICS (ent0) :\na{BLANKS}a\n"),
+    (proc_limits.parse, f"Limit Soft Limit Hard Limit Units\nMax a{BLANKS}1{BLANKS}1{BLANKS}:"),
+    (lsattr.parse, f"a{BLANKS}b{BLANKS}Tru\n"),
     ids=lambda value: getattr(value, "__module__", "text").rpartition(".")[2],
 )
 def test_blanks_cost_no_more_than_they_are(parse, text):

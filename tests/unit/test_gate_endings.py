@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cases import cases
 from gate_runs import Fleet, Played
 
 #: The rules under test are ours; other files show how each ansible-core runs them.
@@ -31,7 +32,7 @@ class TestWhatEndsABatch:
         assert [fleet.open_applies(name) for name in ("db03", "db04")] == [[], []]
         assert played.exit_code == 2
 
-    @pytest.mark.parametrize("hosts", [1, 2], ids=["alone", "with others"])
+    @cases("hosts", 1, 2, ids=["alone", "with others"])
     def test_a_host_that_is_gone_after_its_change(self, tmp_path, hosts):
         """With no host left to go on with, Ansible ends there: the ledger says the rest."""
         fleet = Fleet(tmp_path, hosts)

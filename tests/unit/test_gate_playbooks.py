@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
+from cases import cases
 from gate_runs import Fleet, Played
 
 GATE_CHECK = "latency.gate"
@@ -231,7 +232,7 @@ class TestCheckMode:
         assert fleet.delay("db01") == "0"
 
     @pytest.mark.one_core
-    @pytest.mark.parametrize("pattern", ["ctl01,contorls", ["ctl01", "contorls"]])
+    @cases("pattern", "ctl01,contorls", ["ctl01", "contorls"])
     def test_a_pattern_of_controls_that_matches_none_is_refused(self, tmp_path, pattern):
         """Whoever mistypes it must not see the hosts changed that shall never be."""
         fleet = Fleet(tmp_path, 2, 1)

@@ -23,6 +23,7 @@ from ansible.module_utils.hostproof.collect.identity import ANYBODY
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
 from ansible.module_utils.hostproof.probes.nfs import nfs_files
 from ansible.module_utils.hostproof.probes.oracle import oracle_parameters
+from cases import cases
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root acts for other accounts")
 
@@ -236,7 +237,7 @@ def test_a_program_is_not_found_under_another_name_later(home):
     assert answer(home).startswith("/dev/fd/")
 
 
-@pytest.mark.parametrize("part", ["bin/sqlplus", "bin", "."])
+@cases("part", "bin/sqlplus", "bin", ".")
 def test_no_part_of_a_home_is_a_link(home, base, part):
     place = home / part
     moved = base / "moved"
@@ -248,7 +249,7 @@ def test_no_part_of_a_home_is_a_link(home, base, part):
         answer(home)
 
 
-@pytest.mark.parametrize("part", ["bin/sqlplus", "bin", "."])
+@cases("part", "bin/sqlplus", "bin", ".")
 def test_no_part_of_a_home_is_of_another(home, part):
     give(home / part, DAEMON)
     with pytest.raises(Unanswered, match="must have one owner"):
@@ -257,7 +258,7 @@ def test_no_part_of_a_home_is_of_another(home, part):
         answer(home)
 
 
-@pytest.mark.parametrize("part", ["bin/sqlplus", "bin", "."])
+@cases("part", "bin/sqlplus", "bin", ".")
 def test_no_part_of_a_home_is_open_to_all(home, part):
     (home / part).chmod(0o777)
     with pytest.raises(ValueError, match="may be changed by"):
@@ -301,7 +302,7 @@ def test_root_reads_no_file_that_another_chose(base, theirs):
     assert "only root" not in repr(host.evidence)
 
 
-@pytest.mark.parametrize("kind", ["fifo", "device", "sparse", "socket"])
+@cases("kind", "fifo", "device", "sparse", "socket")
 def test_what_is_no_file_of_text_does_not_hold_up_a_read(base, kind):
     path = base / "odd"
     if kind == "fifo":
@@ -323,15 +324,13 @@ def test_what_is_no_file_of_text_does_not_hold_up_a_read(base, kind):
             nfs_files.read_text(LiveHost(), str(path), "root")
 
 
-@pytest.mark.parametrize(
-    ("error", "record"),
-    [
-        (OSError(errno.EPERM, "not permitted"), {"errno": errno.EPERM, "text": "not permitted"}),
-        (OSError("gone"), {"errno": errno.EIO, "text": "gone"}),
-        (Untrusted("of another"), {"untrusted": "of another"}),
-        (ValueError("no number"), {"error": "no number"}),
-        (MemoryError(), {"error": "MemoryError"}),
-    ],
+@cases(
+    "error record",
+    (OSError(errno.EPERM, "not permitted"), {"errno": errno.EPERM, "text": "not permitted"}),
+    (OSError("gone"), {"errno": errno.EIO, "text": "gone"}),
+    (Untrusted("of another"), {"untrusted": "of another"}),
+    (ValueError("no number"), {"error": "no number"}),
+    (MemoryError(), {"error": "MemoryError"}),
 )
 def test_record_of_an_error_in_a_child(error, record):
     assert child.problem_of(error) == record
@@ -342,35 +341,31 @@ def test_record_of_an_error_in_a_child(error, record):
 OWN = {"pid": 7, "uid": 54321, "gid": 54321, "started": 1.0, "argv0": "ora_pmon_ORCL"}
 
 
-@pytest.mark.parametrize(
-    ("exe", "owner", "runs"),
-    [
-        ("/u01/db/bin/oracle", 54321, True),
-        ("/u01/db/bin/oracle (deleted)", 54321, True),
-        ("/u01/db/bin/oracleO", 54321, True),
-        ("/u01/db/bin/oracle", 0, False),
-        ("/u01/db/bin/oracle", 54322, False),
-        ("/usr/bin/sleep", 54321, False),
-        ("/u01/db/bin/oracle2", 54321, False),
-        ("/tmp/bin/oracle/x", 54321, False),
-        ("oracle", 54321, False),
-        (None, None, None),
-        ("/u01/db/bin/oracle", None, None),
-    ],
+@cases(
+    "exe owner runs",
+    ("/u01/db/bin/oracle", 54321, True),
+    ("/u01/db/bin/oracle (deleted)", 54321, True),
+    ("/u01/db/bin/oracleO", 54321, True),
+    ("/u01/db/bin/oracle", 0, False),
+    ("/u01/db/bin/oracle", 54322, False),
+    ("/usr/bin/sleep", 54321, False),
+    ("/u01/db/bin/oracle2", 54321, False),
+    ("/tmp/bin/oracle/x", 54321, False),
+    ("oracle", 54321, False),
+    (None, None, None),
+    ("/u01/db/bin/oracle", None, None),
 )
 def test_what_tells_an_instance(exe, owner, runs):
     assert Process(**OWN, exe=exe, exe_uid=owner).runs("oracle") is runs
 
 
-@pytest.mark.parametrize(
-    ("exe", "home"),
-    [
-        ("/u01/db/bin/oracle", "/u01/db"),
-        ("/u01/db/bin/oracle (deleted)", "/u01/db"),
-        ("/u01/db/bin/oracle0", "/u01/db"),
-        ("/u01/db/bin/oracle2", None),
-        ("/bin/oracle", None),
-    ],
+@cases(
+    "exe home",
+    ("/u01/db/bin/oracle", "/u01/db"),
+    ("/u01/db/bin/oracle (deleted)", "/u01/db"),
+    ("/u01/db/bin/oracle0", "/u01/db"),
+    ("/u01/db/bin/oracle2", None),
+    ("/bin/oracle", None),
 )
 def test_home_of_a_program(exe, home):
     assert Process(**OWN, exe=exe, exe_uid=0).home("oracle") == home

@@ -16,6 +16,7 @@ from ansible.module_utils.hostproof.collect.guarded_read import Reader
 from ansible.module_utils.hostproof.collect.host import LiveHost, script_search
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
 from ansible.module_utils.hostproof.probes.nfs import nfs_files
+from cases import cases
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root reads for other accounts")
 
@@ -127,7 +128,7 @@ def test_a_name_of_proc_proves_nothing(base):
             process.kill()
 
 
-@pytest.mark.parametrize("path", ["/proc/self/mounts", "/proc/mounts", "/proc/net/dev"])
+@cases("path", "/proc/self/mounts", "/proc/mounts", "/proc/net/dev")
 def test_links_in_the_root_of_proc_are_followed(path):
     assert LiveHost().read_text(path)
 
@@ -148,7 +149,7 @@ def test_what_the_kernel_serves_is_told_by_its_device():
         assert guarded_read.kernels("/sys/fs/cgroup", "dir") is None
 
 
-@pytest.mark.parametrize("number", [5, 13, 107, 110])
+@cases("number", 5, 13, 107, 110)
 def test_an_error_is_an_answer_and_no_reason_to_read_as_root(base, monkeypatch, number):
     """FUSE says EACCES to root, and a moment later there is a link."""
     theirs = folder(base / "theirs", NOBODY.pw_uid)
@@ -301,7 +302,7 @@ def test_a_fuse_mount_belongs_to_who_mounted_it(base, tmp_path):
         os.close(server)
 
 
-@pytest.mark.parametrize("at_end", ["file", "folder"])
+@cases("at_end", "file", "folder")
 def test_a_mount_at_the_end_of_the_path_belongs_to_who_mounted_it(base, monkeypatch, at_end):
     """In a sticky folder it claims to be root's. A tmpfs stands for FUSE, which needs a server."""
     shared = folder(base / "shared", mode=0o1777)

@@ -14,6 +14,7 @@ from ansible.module_utils.hostproof.collect.identity import ANYBODY
 from ansible.module_utils.hostproof.controls.async_io.probes import aio
 from ansible.module_utils.hostproof.errors import Denied, Unanswered
 from ansible.module_utils.hostproof.parsers.kernel import open_flags
+from cases import cases
 from packs import ROOT
 
 STAND_IN = ROOT / "tests/standins/instance.py"
@@ -104,27 +105,17 @@ def test_the_reading_child_says_denied(monkeypatch: pytest.MonkeyPatch):
         LiveHost().holders("writers", PATTERN, ANYBODY)
 
 
-@pytest.mark.parametrize(
+@cases(
     "change",
-    [
-        {"unseen": "none"},
-        {"processes": [{"pid": 1}]},
-        {
-            "processes": [
-                {"pid": -1, "uid": 0, "argv0": "a", "rings": [], "files": None, "urings": 0}
-            ]
-        },
-        {
-            "processes": [
-                {"pid": 1, "uid": 0, "argv0": "a", "rings": [[1]], "files": None, "urings": 0}
-            ]
-        },
-        {
-            "processes": [
-                {"pid": 1, "uid": 0, "argv0": "a", "rings": [], "files": {"9": []}, "urings": 0}
-            ]
-        },
-    ],
+    {"unseen": "none"},
+    {"processes": [{"pid": 1}]},
+    {"processes": [{"pid": -1, "uid": 0, "argv0": "a", "rings": [], "files": None, "urings": 0}]},
+    {"processes": [{"pid": 1, "uid": 0, "argv0": "a", "rings": [[1]], "files": None, "urings": 0}]},
+    {
+        "processes": [
+            {"pid": 1, "uid": 0, "argv0": "a", "rings": [], "files": {"9": []}, "urings": 0}
+        ]
+    },
 )
 def test_an_edited_recording_is_no_answer(change):
     reading = {"kind": "held", "at": "", "pattern": "", "processes": [], "unseen": 0, **change}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import cases
 from hostproof_controller.cli import command
 from hostproof_controller.history import page, trend
 from test_diffing import finding, line
@@ -96,20 +97,20 @@ def test_what_stays_broken_is_told_since_when_and_longest_first(runs):
     ]
 
 
-@pytest.mark.parametrize("statuses", [("pass", "fail"), ("fail", "pass")])
+@cases("statuses", ("pass", "fail"), ("fail", "pass"))
 def test_of_equal_findings_the_failure_counts(runs, statuses):
     history = runs({1: [told("db1", 1, *map(a, statuses))]})
     assert [failure.since for failure in history.open_failures] == [at(1)]
 
 
-@pytest.mark.parametrize("status", ["error"])
+@cases("status", "error")
 def test_what_could_not_be_determined_is_neither_fixed_nor_new(runs, status):
     history = runs({1: [told("db1", 1, a("fail"))], 2: [told("db1", 2, a(status))]})
     assert [failure.since for failure in history.open_failures] == [at(1)]
     assert history.mean_seconds is None
 
 
-@pytest.mark.parametrize("status", ["skip", "waived"])
+@cases("status", "skip", "waived")
 def test_what_ends_otherwise_is_not_fixed(runs, status):
     history = runs({1: [told("db1", 1, a("fail"))], 2: [told("db1", 2, a(status))]})
     assert (history.open_failures, history.fixed) == ([], [])
@@ -141,9 +142,7 @@ def test_what_fails_again_fails_since_then(runs):
     assert [(failure.since, failure.runs) for failure in history.open_failures] == [(at(5), 2)]
 
 
-@pytest.mark.parametrize(
-    ("expires", "days"), [("2026-11-19", [-1]), ("2026-12-20", [30]), ("2026-12-21", [])]
-)
+@cases("expires days", ("2026-11-19", [-1]), ("2026-12-20", [30]), ("2026-12-21", []))
 def test_waivers_that_end_soon(runs, expires, days):
     finding = a("waived")
     finding["waiver"]["expires"] = expires
@@ -157,9 +156,8 @@ def test_only_the_newest_runs_are_read(runs, tmp_path):
     assert names == [f"202611{day:02d}T030000Z-aaaa" for day in (6, 7, 8)]
 
 
-@pytest.mark.parametrize(
-    ("duration", "said"),
-    [(0, "0 min"), (3599, "59 min"), (3600, "1 h 00 min"), (50 * 3600, "2 d 2 h")],
+@cases(
+    "duration said", (0, "0 min"), (3599, "59 min"), (3600, "1 h 00 min"), (50 * 3600, "2 d 2 h")
 )
 def test_durations(duration, said):
     assert trend.lasted(duration) == said
@@ -229,7 +227,7 @@ class TestCommand:
         assert "Mean time to fix: 24 h 00 min (1 fixed)" in text
         assert "\x1b" not in text
 
-    @pytest.mark.parametrize("columns", [50, 60, 80, 120])
+    @cases("columns", 50, 60, 80, 120)
     def test_a_date_and_a_run_stay_whole_on_a_narrow_terminal(
         self, reports, capsys, monkeypatch, columns
     ):
@@ -262,13 +260,11 @@ class TestCommand:
         assert command.main(["history", reports, "--format", "csv"]) == 0
         assert "bbbb/findings.jsonl, line 1" in capsys.readouterr().err
 
-    @pytest.mark.parametrize(
-        ("typed", "said"),
-        [
-            (["/nonexistent"], "there is no directory /nonexistent"),
-            (["--last", "0"], "invalid value for '--last': 0 is not in the range 1<=x<=99999"),
-            (["--last", "²"], "invalid value for '--last': '²' is not a valid integer"),
-        ],
+    @cases(
+        "typed said",
+        (["/nonexistent"], "there is no directory /nonexistent"),
+        (["--last", "0"], "invalid value for '--last': 0 is not in the range 1<=x<=99999"),
+        (["--last", "²"], "invalid value for '--last': '²' is not a valid integer"),
     )
     def test_wrong_use(self, capsys, typed, said, reports, monkeypatch):
         monkeypatch.setenv("HOSTPROOF_REPORTS", reports)

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
+from cases import cases
 from hostproof_controller.cli import command
 from hostproof_controller.host_names import is_host_name, pattern_of
 from hostproof_controller.report.store import merge, read_entries
@@ -90,7 +91,7 @@ def test_what_no_host_is_called(name):
     assert not is_host_name(name)
 
 
-@pytest.mark.parametrize("name", [None, 7, b"db01", ["db01"]])
+@cases("name", None, 7, b"db01", ["db01"])
 def test_only_a_text_is_a_name(name):
     assert not is_host_name(name)
 

@@ -8,6 +8,7 @@ from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.collect.measured import Measured, window_from_samples
 from ansible.module_utils.hostproof.errors import Absent, HostproofError, Unanswered
+from cases import cases
 
 WINDOW = window_from_samples("disk", "sda", "user", 8192, 1.5, 3.0, [1000, 2000], {"load": 0.5})
 MEASURED = Measured([WINDOW], ["sdb: is gone"])
@@ -37,13 +38,11 @@ def test_a_recording_says_the_same_after_its_way_to_the_controller():
     assert RecordedHost(kept).windows("x", never) == MEASURED
 
 
-@pytest.mark.parametrize(
-    ("problem", "kind", "error"),
-    [
-        (HostproofError("nobody answers"), "unanswered", Unanswered),
-        (ValueError("no plain file"), "unanswered", Unanswered),
-        (FileNotFoundError(2, "No such file"), "absent", Absent),
-    ],
+@cases(
+    "problem kind error",
+    (HostproofError("nobody answers"), "unanswered", Unanswered),
+    (ValueError("no plain file"), "unanswered", Unanswered),
+    (FileNotFoundError(2, "No such file"), "absent", Absent),
 )
 def test_what_could_not_be_measured_is_kept_as_its_reason(problem, kind, error):
     def measure() -> Measured:
@@ -66,33 +65,31 @@ def test_what_was_not_recorded_is_unknown():
 GOOD = WINDOW.to_json()
 
 
-@pytest.mark.parametrize(
+@cases(
     "change",
-    [
-        {"windows": None},
-        {"windows": {}},
-        {"windows": "[]"},
-        {"windows": ["x"]},
-        {"windows": [{}]},
-        {"windows": [{**GOOD, "more": 1}]},
-        {"windows": [{**GOOD, "n": None}]},
-        {"windows": [{**GOOD, "n": -1}]},
-        {"windows": [{**GOOD, "n": 1.5}]},
-        {"windows": [{**GOOD, "p50": "3"}]},
-        {"windows": [{**GOOD, "p50": float("nan")}]},
-        {"windows": [{**GOOD, "p50": float("inf")}]},
-        {"windows": [{**GOOD, "p99": True}]},
-        {"windows": [{**GOOD, "subject": None}]},
-        {"windows": [{**GOOD, "size": 1.5}]},
-        {"windows": [{**GOOD, "conditions": []}]},
-        {"windows": [{**GOOD, "bins": {"layout": "other"}}]},
-        {"windows": [{**GOOD, "bins": []}]},
-        {"windows": [{**GOOD, "bins": {"log2": {"x": 1}}}]},
-        {"windows": [GOOD, {}]},
-        {"remarks": None},
-        {"remarks": [1]},
-        {"remarks": "text"},
-    ],
+    {"windows": None},
+    {"windows": {}},
+    {"windows": "[]"},
+    {"windows": ["x"]},
+    {"windows": [{}]},
+    {"windows": [{**GOOD, "more": 1}]},
+    {"windows": [{**GOOD, "n": None}]},
+    {"windows": [{**GOOD, "n": -1}]},
+    {"windows": [{**GOOD, "n": 1.5}]},
+    {"windows": [{**GOOD, "p50": "3"}]},
+    {"windows": [{**GOOD, "p50": float("nan")}]},
+    {"windows": [{**GOOD, "p50": float("inf")}]},
+    {"windows": [{**GOOD, "p99": True}]},
+    {"windows": [{**GOOD, "subject": None}]},
+    {"windows": [{**GOOD, "size": 1.5}]},
+    {"windows": [{**GOOD, "conditions": []}]},
+    {"windows": [{**GOOD, "bins": {"layout": "other"}}]},
+    {"windows": [{**GOOD, "bins": []}]},
+    {"windows": [{**GOOD, "bins": {"log2": {"x": 1}}}]},
+    {"windows": [GOOD, {}]},
+    {"remarks": None},
+    {"remarks": [1]},
+    {"remarks": "text"},
 )
 def test_a_broken_record_is_no_answer(change: dict[str, Any]) -> None:
     reading = {"kind": "windows", "windows": [GOOD], "remarks": [], **change}

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import hostile_python
 import pytest
 import yaml
+from cases import cases
 from hostile_python import FINE_THOUGH_ODD, MENDED, ODD, REFUSED, TAKEN
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,7 +130,7 @@ def test_every_host_has_its_line_and_its_place_in_the_report(run):
     assert {host["host"] for host in run.report["hosts"]} >= expected
 
 
-@pytest.mark.parametrize("name", [*REFUSED, *(name for name in ODD if name not in FINE_THOUGH_ODD)])
+@cases("name", *REFUSED, *(name for name in ODD if name not in FINE_THOUGH_ODD))
 def test_a_bad_answer_is_an_error_of_its_host(run, name):
     line = run.lines[name]
     outcome = "unreachable" if name == "sudo_says" else "failed"
@@ -138,21 +139,19 @@ def test_a_bad_answer_is_an_error_of_its_host(run, name):
     assert run.seen[name]["failed"]
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("silent", "the host gave no answer: exit code 0, and nothing was printed"),
-        ("closed", "the host gave no answer"),
-        ("one_mark", "the host gave no answer"),
-        ("sudo_says", "sudo: a password is required (exit code 1)"),
-        ("bomb", "inflates to more than 96 MiB"),
-        ("long", "longer than 48 MiB"),
-        ("values_many", "holds more than 1000000 values"),
-        ("deep", "nested too deep"),
-        ("digits", "cannot be read"),
-        ("findings_dict", "findings is not a list"),
-        ("missing", "is ansible_python_interpreter a Python 3.6 or newer there?"),
-    ],
+@cases(
+    "name says",
+    ("silent", "the host gave no answer: exit code 0, and nothing was printed"),
+    ("closed", "the host gave no answer"),
+    ("one_mark", "the host gave no answer"),
+    ("sudo_says", "sudo: a password is required (exit code 1)"),
+    ("bomb", "inflates to more than 96 MiB"),
+    ("long", "longer than 48 MiB"),
+    ("values_many", "holds more than 1000000 values"),
+    ("deep", "nested too deep"),
+    ("digits", "cannot be read"),
+    ("findings_dict", "findings is not a list"),
+    ("missing", "is ansible_python_interpreter a Python 3.6 or newer there?"),
 )
 def test_says_what_is_wrong_with_it(run, name, says):
     assert says in run.lines[name]["message"]
@@ -184,7 +183,7 @@ def test_a_command_that_names_a_file_of_hostproof_s_is_kept(run):
     ]
 
 
-@pytest.mark.parametrize("name", [*TAKEN, *FINE_THOUGH_ODD])
+@cases("name", *TAKEN, *FINE_THOUGH_ODD)
 def test_a_sound_finding_is_taken_whatever_stands_around_it(run, name):
     line = run.lines[name]
     assert line["outcome"] == "judged"

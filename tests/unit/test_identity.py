@@ -14,6 +14,7 @@ import pytest
 from ansible.module_utils.hostproof.collect import guarded, identity
 from ansible.module_utils.hostproof.collect.host import LiveHost
 from ansible.module_utils.hostproof.collect.identity import ANYBODY, OF_ROOT, ORACLE, Kind
+from cases import cases
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root starts processes of others")
 
@@ -76,15 +77,13 @@ def found(pid: int, shown: str, kind: Kind) -> bool:
     return results[0]
 
 
-@pytest.mark.parametrize(
-    ("uid", "program", "counts"),
-    [
-        (0, SLEEP, True),
-        (DAEMON.pw_uid, SLEEP, True),
-        (NOBODY.pw_uid, SLEEP, False),
-        (0, "copy", False),
-        (DAEMON.pw_uid, "copy", False),
-    ],
+@cases(
+    "uid program counts",
+    (0, SLEEP, True),
+    (DAEMON.pw_uid, SLEEP, True),
+    (NOBODY.pw_uid, SLEEP, False),
+    (0, "copy", False),
+    (DAEMON.pw_uid, "copy", False),
 )
 def test_account_and_file_of_a_daemon(base, uid, program, counts):
     if program == "copy":
@@ -108,7 +107,7 @@ def test_a_program_that_was_replaced_since_counts(base):
         assert not found(pid, "sleep", KIND)
 
 
-@pytest.mark.parametrize("more", [(), ("--mount",)])
+@cases("more", (), ("--mount",))
 def test_a_user_namespace_is_another_host(more):
     with running("sleep", SLEEP, DAEMON.pw_uid, "unshare", "--user", "-r", *more) as pid:
         assert not found(pid, "sleep", KIND)
@@ -147,26 +146,24 @@ def test_an_instance_is_of_an_account_of_oracle(base, monkeypatch):
         assert not found(pid, shown, ORACLE)
 
 
-@pytest.mark.parametrize(
-    ("own", "first", "unit"),
-    [
-        ("0::/system.slice/chronyd.service", "0::/init.scope", "chronyd.service"),
-        ("1:name=systemd:/system.slice/a.service\n0::/", "1:name=systemd:/init.scope", "a.service"),
-        ("0::/docker/x/system.slice/a.service", "0::/docker/x/init.scope", "a.service"),
-        ("0::/db.slice/db-x.slice/a.service", "0::/init.scope", "a.service"),
-        ("0::/docker/x/system.slice/a.service", "0::/init.scope", ""),
-        ("0::/system.slice/docker-x.scope/system.slice/a.service", "0::/init.scope", ""),
-        ("0::/user.slice/user-1.slice/user@1.service/app.slice/a.service", "0::/init.scope", ""),
-        ("0::/system.slice/a.service/payload", "0::/init.scope", ""),
-        ("0::/user.slice/user-1.slice/session-1.scope", "0::/init.scope", ""),
-        # The account of a manager makes folders below it, and puts its processes there.
-        ("0::/user.slice/user-1.slice/user@1.service/x.slice", "0::/init.scope", ""),
-        ("0::/user.slice/user-1.slice/user@1.service", "0::/init.scope", ""),
-        ("0::/system.slice/a.service/x.slice", "0::/init.scope", ""),
-        ("0::/", "0::/", ""),
-        ("0::/../../elsewhere/a.service", "0::/", ""),
-        ("", "", ""),
-    ],
+@cases(
+    "own first unit",
+    ("0::/system.slice/chronyd.service", "0::/init.scope", "chronyd.service"),
+    ("1:name=systemd:/system.slice/a.service\n0::/", "1:name=systemd:/init.scope", "a.service"),
+    ("0::/docker/x/system.slice/a.service", "0::/docker/x/init.scope", "a.service"),
+    ("0::/db.slice/db-x.slice/a.service", "0::/init.scope", "a.service"),
+    ("0::/docker/x/system.slice/a.service", "0::/init.scope", ""),
+    ("0::/system.slice/docker-x.scope/system.slice/a.service", "0::/init.scope", ""),
+    ("0::/user.slice/user-1.slice/user@1.service/app.slice/a.service", "0::/init.scope", ""),
+    ("0::/system.slice/a.service/payload", "0::/init.scope", ""),
+    ("0::/user.slice/user-1.slice/session-1.scope", "0::/init.scope", ""),
+    # The account of a manager makes folders below it, and puts its processes there.
+    ("0::/user.slice/user-1.slice/user@1.service/x.slice", "0::/init.scope", ""),
+    ("0::/user.slice/user-1.slice/user@1.service", "0::/init.scope", ""),
+    ("0::/system.slice/a.service/x.slice", "0::/init.scope", ""),
+    ("0::/", "0::/", ""),
+    ("0::/../../elsewhere/a.service", "0::/", ""),
+    ("", "", ""),
 )
 def test_the_unit_of_a_process(monkeypatch, own, first, unit):
     def paths(pid):

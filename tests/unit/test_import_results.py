@@ -8,6 +8,7 @@ from pathlib import Path
 
 import packs
 import pytest
+from cases import cases
 from hostproof_controller.cli import command
 from hostproof_controller.other_tools import cvu, orachk, requirements
 from hostproof_controller.other_tools.foreign_finding import (
@@ -101,16 +102,14 @@ class TestCvu:
             ("rac2", "Group Membership"): "fail",
         }
 
-    @pytest.mark.parametrize(
-        ("words", "status"),
-        [
-            (("FAILED", "PASSED"), "fail"),
-            (("PASSED", "FAILED"), "fail"),
-            (("WARNING", "PASSED"), "warn"),
-            (("SOMEHOW", "WARNING"), "error"),
-            (("SOMEHOW", "FAILED"), "fail"),
-            (("PASSED", "INFORMATION"), "warn"),
-        ],
+    @cases(
+        "words status",
+        (("FAILED", "PASSED"), "fail"),
+        (("PASSED", "FAILED"), "fail"),
+        (("WARNING", "PASSED"), "warn"),
+        (("SOMEHOW", "WARNING"), "error"),
+        (("SOMEHOW", "FAILED"), "fail"),
+        (("PASSED", "INFORMATION"), "warn"),
     )
     def test_the_worse_status_of_a_task_that_is_printed_twice(self, words, status):
         text = "".join(f"Verifying Swap Size ...{word}\n" for word in words)
@@ -151,7 +150,7 @@ class TestCvu:
         assert results["rac_1", "Physical Memory"] == "fail"
         assert results["n2", "Physical Memory"] == "pass"
 
-    @pytest.mark.parametrize("list_of", ["{0}", "\n\t{0}"])
+    @cases("list_of", "{0}", "\n\t{0}")
     def test_a_node_that_cvu_excluded_has_one_failure_and_no_pass(self, list_of):
         text = (packs.FIXTURES / "cvu/12.2-node-excluded.txt").read_text()
         remaining = "Verification will proceed with nodes: rac02"
@@ -215,51 +214,49 @@ class TestCvu:
         results = statuses(cvu.parse(OLD, "db01"))
         assert list(results.values()) == ["pass", "pass", "fail"]
 
-    @pytest.mark.parametrize(
-        ("name", "passed", "failed"),
-        [
-            (
-                "11.2-aix-pre-crsinst.txt",
-                {
-                    ("rac1", "Kernel parameter check: tcp_ephemeral_low"),
-                    ("rac1", "Swap space check"),
-                },
-                {
-                    ("rac2", "Kernel parameter check: tcp_ephemeral_low"),
-                    *(
-                        (node, name)
-                        for node in ("rac1", "rac2")
-                        for name in (
-                            "Kernel parameter check: udp_ephemeral_low",
-                            PATCH,
-                            "Operating system patch check: Patch IZ97457",
-                            "Check for Network parameter - ipqmaxlen",
-                        )
-                    ),
-                },
-            ),
-            (
-                "10.2-post-crsinst.txt",
-                {("rac01", "Node reachability check"), ("rac01", "User equivalence check: oracle")},
-                {
-                    ("rac01", "Daemon status check: CSS daemon"),
-                    ("rac01", "Cluster manager integrity check"),
-                    ("rac01", "OCR integrity check"),
-                    ("rac01", "Liveness check: CRS daemon"),
-                    ("rac01", "CRS integrity check"),
-                },
-            ),
-            (
-                "11.2-post-nodedel.txt",
-                {("rac1", "CRS integrity check"), ("rac2", "Node removal check")},
-                set(),
-            ),
-            (
-                "12.1-swap-verbose.txt",
-                set(),
-                {("rac1", "Swap space check"), ("rac2", "Swap space check")},
-            ),
-        ],
+    @cases(
+        "name passed failed",
+        (
+            "11.2-aix-pre-crsinst.txt",
+            {
+                ("rac1", "Kernel parameter check: tcp_ephemeral_low"),
+                ("rac1", "Swap space check"),
+            },
+            {
+                ("rac2", "Kernel parameter check: tcp_ephemeral_low"),
+                *(
+                    (node, name)
+                    for node in ("rac1", "rac2")
+                    for name in (
+                        "Kernel parameter check: udp_ephemeral_low",
+                        PATCH,
+                        "Operating system patch check: Patch IZ97457",
+                        "Check for Network parameter - ipqmaxlen",
+                    )
+                ),
+            },
+        ),
+        (
+            "10.2-post-crsinst.txt",
+            {("rac01", "Node reachability check"), ("rac01", "User equivalence check: oracle")},
+            {
+                ("rac01", "Daemon status check: CSS daemon"),
+                ("rac01", "Cluster manager integrity check"),
+                ("rac01", "OCR integrity check"),
+                ("rac01", "Liveness check: CRS daemon"),
+                ("rac01", "CRS integrity check"),
+            },
+        ),
+        (
+            "11.2-post-nodedel.txt",
+            {("rac1", "CRS integrity check"), ("rac2", "Node removal check")},
+            set(),
+        ),
+        (
+            "12.1-swap-verbose.txt",
+            set(),
+            {("rac1", "Swap space check"), ("rac2", "Swap space check")},
+        ),
     )
     def test_sentences_of_10_2_to_12_1(self, name, passed, failed):
         run = cvu.parse((packs.FIXTURES / "cvu" / name).read_text())
@@ -299,9 +296,7 @@ class TestCvu:
         assert statuses(run)["n2", "Cluster integrity check"] == "error"
         assert statuses(run)["n1", "Cluster integrity check"] == "fail"
 
-    @pytest.mark.parametrize(
-        ("text", "words"), [("hello\n", "not output of CVU"), (OLD, "--host"), ("", "not output")]
-    )
+    @cases("text words", ("hello\n", "not output of CVU"), (OLD, "--host"), ("", "not output"))
     def test_what_is_not_understood(self, text, words):
         with pytest.raises(NotUnderstood, match=words):
             cvu.parse(text)
@@ -340,7 +335,7 @@ RECORDS = [
 
 
 class TestOrachk:
-    @pytest.mark.parametrize("between", [",", "\n", ""])
+    @cases("between", ",", "\n", "")
     def test_with_and_without_commas(self, between):
         run = orachk.parse("[" + between.join(map(json.dumps, RECORDS)) + "]")
         assert statuses(run) == {
@@ -354,7 +349,7 @@ class TestOrachk:
         jumbo = run.foreign[1]
         assert (jumbo.subject, jumbo.severity, jumbo.number) == ("racdb", "critical", "AA8C")
 
-    @pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}', "[1]", "<xml/>", "[" * 100_000])
+    @cases("text", "", "[]", "{", '{"a": 1}', "[1]", "<xml/>", "[" * 100_000)
     def test_what_is_not_understood(self, text):
         with pytest.raises(NotUnderstood):
             orachk.parse(text)
@@ -385,13 +380,11 @@ class TestCommand:
         assert command.main(words) == 1
         assert "exists already" in capsys.readouterr().err
 
-    @pytest.mark.parametrize(
-        ("text", "words", "says"),
-        [
-            (OLD, (), "name the host with --host"),
-            (OLD, ("--host", "a b"), "is not a host name"),
-            ("x", (), "not output of CVU"),
-        ],
+    @cases(
+        "text words says",
+        (OLD, (), "name the host with --host"),
+        (OLD, ("--host", "a b"), "is not a host name"),
+        ("x", (), "not output of CVU"),
     )
     def test_what_cannot_be_used(self, tmp_path, capsys, text, words, says):
         file = tmp_path / "cvu.txt"
@@ -483,7 +476,7 @@ def test_the_product_of_a_hostile_file_is_bounded_first(name):
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("kind", ["fifo", "zero", "directory", "link to a fifo", "gone"])
+@cases("kind", "fifo", "zero", "directory", "link to a fifo", "gone")
 def test_only_regular_files_are_read(tmp_path, capsys, kind):
     path = tmp_path / "x"
     if "fifo" in kind:
@@ -498,65 +491,59 @@ def test_only_regular_files_are_read(tmp_path, capsys, kind):
     assert "Traceback" not in message
 
 
-@pytest.mark.parametrize(
-    ("name", "subject", "numbers", "check"),
-    [
-        ("OS Kernel Parameter", "semmsl", (), "kernel_parameters.semaphores"),
-        ("Kernel parameter check", "shmmax", (), "kernel_parameters.shared_memory"),
-        ("Kernel parameter", "tcp_ephemeral_high", (), "kernel_parameters.ephemeral_ports"),
-        ("Group Membership", "asmdba", (), "accounts.groups"),
-        ("Group Membership", "oinstall(Primary)", ("PRVF-7567",), "accounts.primary_group"),
-        (
-            'Membership check for user "oracle" in group "oinstall" [as Primary]',
-            "",
-            (),
-            "accounts.primary_group",
-        ),
-        ('Membership check for user "grid" in group "dba"', "", (), "accounts.groups"),
-        ("Package", "compat-libcap1-1.10", (), "packages.required"),
-        ("Package existence", "gcc", (), "packages.required"),
-        ("Swap Space check", "", (), "memory_pressure.swap_size"),
-        ("Host name", "", (), "name_resolution.hostname"),
-        ("Network Time Protocol (NTP)", "", ("PRVG-13606",), "time_sync.sources"),
-        ('subnet mask consistency for subnet "192.0.2.0"', "", (), "cluster_nodes.network"),
-        ("Check for parameter semmsl", "", (), "kernel_parameters.semaphores"),  # ORAchk
-        ("Voting Disk", "", ("PRVF-5157",), ""),
-        ("'/etc/chrony.conf'", "", (), ""),
-        ("x" * 100_000, "y" * 100_000, (), ""),
-    ],
+@cases(
+    "name subject numbers check",
+    ("OS Kernel Parameter", "semmsl", (), "kernel_parameters.semaphores"),
+    ("Kernel parameter check", "shmmax", (), "kernel_parameters.shared_memory"),
+    ("Kernel parameter", "tcp_ephemeral_high", (), "kernel_parameters.ephemeral_ports"),
+    ("Group Membership", "asmdba", (), "accounts.groups"),
+    ("Group Membership", "oinstall(Primary)", ("PRVF-7567",), "accounts.primary_group"),
+    (
+        'Membership check for user "oracle" in group "oinstall" [as Primary]',
+        "",
+        (),
+        "accounts.primary_group",
+    ),
+    ('Membership check for user "grid" in group "dba"', "", (), "accounts.groups"),
+    ("Package", "compat-libcap1-1.10", (), "packages.required"),
+    ("Package existence", "gcc", (), "packages.required"),
+    ("Swap Space check", "", (), "memory_pressure.swap_size"),
+    ("Host name", "", (), "name_resolution.hostname"),
+    ("Network Time Protocol (NTP)", "", ("PRVG-13606",), "time_sync.sources"),
+    ('subnet mask consistency for subnet "192.0.2.0"', "", (), "cluster_nodes.network"),
+    ("Check for parameter semmsl", "", (), "kernel_parameters.semaphores"),  # ORAchk
+    ("Voting Disk", "", ("PRVF-5157",), ""),
+    ("'/etc/chrony.conf'", "", (), ""),
+    ("x" * 100_000, "y" * 100_000, (), ""),
 )
 def test_our_check_for_a_requirement(name, subject, numbers, check):
     assert requirements.check_of(name, subject, numbers) == check
 
 
-@pytest.mark.parametrize(
-    ("tool", "message", "required", "fix"),
-    [
-        ("cvu", "PRVF-5157 : voting disk", "", "correct the reason; then run CVU again"),
-        ("cvu", "", "", "find the reason: run the same command of CVU with -verbose"),
-        (
-            "cvu",
-            "",
-            "1 GB",
-            "set what the message names to the required value: 1 GB; then run CVU again",
-        ),
-        ("orachk", "x", "", "correct the reason; then run ORAchk again"),
-    ],
+@cases(
+    "tool message required fix",
+    ("cvu", "PRVF-5157 : voting disk", "", "correct the reason; then run CVU again"),
+    ("cvu", "", "", "find the reason: run the same command of CVU with -verbose"),
+    (
+        "cvu",
+        "",
+        "1 GB",
+        "set what the message names to the required value: 1 GB; then run CVU again",
+    ),
+    ("orachk", "x", "", "correct the reason; then run ORAchk again"),
 )
 def test_a_failure_without_a_check_of_ours_names_the_next_step(tool, message, required, fix):
     foreign = Foreign("n1", "Voting Disk", "", "fail", "medium", message, required=required)
     assert as_findings(tool, "a tool", [foreign])["n1"][0]["fix"] == fix
 
 
-@pytest.mark.parametrize(
+@cases(
     "message",
-    [
-        *("sqlplus system/Ztiger9q@db1 failed", "DB_PASSWORD=Ztiger9q in the environment"),
-        *("curl -u admin:Ztiger9q https://cell1/", "https://admin:Ztiger9q@cell1/ did not answer"),
-        *("node.session.auth.password = Ztiger9q", "ipmitool -U root -P Ztiger9q: no answer"),
-    ],
+    *("sqlplus system/Ztiger9q@db1 failed", "DB_PASSWORD=Ztiger9q in the environment"),
+    *("curl -u admin:Ztiger9q https://cell1/", "https://admin:Ztiger9q@cell1/ did not answer"),
+    *("node.session.auth.password = Ztiger9q", "ipmitool -U root -P Ztiger9q: no answer"),
 )
-@pytest.mark.parametrize("tool", ["cvu", "orachk"])
+@cases("tool", "cvu", "orachk")
 def test_a_message_holds_no_secret(tmp_path, capsys, tool, message):
     """Neither the findings nor a page of the report shows a password of a message."""
     text = f"Verifying A ...FAILED\ndb1: PRVF-1 : {message}\n"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import wrapper
+from cases import cases
 from hostproof_controller import inventories
 from hostproof_controller.inventories import Unsafe
 
@@ -49,9 +50,14 @@ def test_the_largest_depth(tmp_path):
             inventories.check(["-i", str(path)])
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [SOUND, MERGED, "[dbs]\ndb01 x='& *'\n", "$ANSIBLE_VAULT;1.1;AES256\n62\n", "a: [&x 1, *x", ""],
+    SOUND,
+    MERGED,
+    "[dbs]\ndb01 x='& *'\n",
+    "$ANSIBLE_VAULT;1.1;AES256\n62\n",
+    "a: [&x 1, *x",
+    "",
 )
 def test_what_others_write_passes(text, tmp_path):
     path = tmp_path / "hosts"
@@ -59,23 +65,21 @@ def test_what_others_write_passes(text, tmp_path):
     inventories.check(["-i", str(path), "--limit", "db01"])
 
 
-@pytest.mark.parametrize(
-    ("place", "arguments"),
-    [
-        ("hosts.yml", ["-i", "hosts.yml"]),
-        ("hosts.yml", ["-ihosts.yml"]),
-        ("hosts.yml", ["--inventory", "hosts.yml"]),
-        ("hosts.yml", ["--inventory=hosts.yml"]),
-        ("hosts.yml", ["-i", "sound.yml", "--check", "-i", "hosts.yml"]),
-        ("group_vars/all.yml", ["-i", "sound.yml"]),
-        ("group_vars/all/a.yml", ["-i", "sound.yml"]),
-        ("host_vars/db01", ["-i", "sound.yml"]),
-        ("inventory/hosts", ["-i", "inventory"]),
-        ("inventory/group_vars/dbs.yml", ["-i", "inventory"]),
-        ("vars.yml", ["-i", "sound.yml", "-e", "@vars.yml"]),
-        ("vars.yml", ["-i", "sound.yml", "--extra-vars=@vars.yml"]),
-        ("vars.yml", ["-e@vars.yml"]),
-    ],
+@cases(
+    "place arguments",
+    ("hosts.yml", ["-i", "hosts.yml"]),
+    ("hosts.yml", ["-ihosts.yml"]),
+    ("hosts.yml", ["--inventory", "hosts.yml"]),
+    ("hosts.yml", ["--inventory=hosts.yml"]),
+    ("hosts.yml", ["-i", "sound.yml", "--check", "-i", "hosts.yml"]),
+    ("group_vars/all.yml", ["-i", "sound.yml"]),
+    ("group_vars/all/a.yml", ["-i", "sound.yml"]),
+    ("host_vars/db01", ["-i", "sound.yml"]),
+    ("inventory/hosts", ["-i", "inventory"]),
+    ("inventory/group_vars/dbs.yml", ["-i", "inventory"]),
+    ("vars.yml", ["-i", "sound.yml", "-e", "@vars.yml"]),
+    ("vars.yml", ["-i", "sound.yml", "--extra-vars=@vars.yml"]),
+    ("vars.yml", ["-e@vars.yml"]),
 )
 def test_wherever_it_stands(place, arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -20,6 +20,7 @@ from ansible.module_utils.hostproof.apply.writer import Writer
 from ansible.module_utils.hostproof.collect import reader
 from ansible.module_utils.hostproof.collect.host import live as host_module
 from ansible.module_utils.hostproof.errors import HostproofError
+from cases import cases
 
 BINARY = bytes(range(256)) * 3
 
@@ -319,7 +320,7 @@ class TestShortGrant:
         host.revert()
         assert host.state() == before
 
-    @pytest.mark.parametrize("error", [OSError(12, "Cannot allocate memory"), HostproofError("no")])
+    @cases("error", OSError(12, "Cannot allocate memory"), HostproofError("no"))
     def test_error_in_the_middle(self, host, error):
         before = host.state()
 
@@ -636,19 +637,17 @@ class TestJournal:
         assert path.name == "0001.json"
         assert path.parent.name.endswith("Z-hugepages")
 
-    @pytest.mark.parametrize(
+    @cases(
         "text",
-        [
-            *("", "{", "5", "[]", "null", '"text"', "{}"),
-            '{"schema": 3, "kind": "file", "path": "/none", "before": null, "after": null}',
-            '{"schema": 1, "kind": "file", "path": "/none", "before": null}',
-            '{"schema": 1, "kind": "thing", "path": "/none", "before": null, "after": null}',
-            '{"schema": 1, "kind": "file", "path": 5, "before": null, "after": null}',
-            '{"schema": 1, "kind": "file", "path": "/none", "before": {"mode": 1}, "after": null}',
-            '{"schema": 1, "kind": "file", "path": "/none", "after": null, "before": '
-            '{"content": "?", "mode": 420, "uid": 0, "gid": 0}}',
-            '{"schema": 1, "kind": "value", "path": "/none", "before": null, "after": "1"}',
-        ],
+        *("", "{", "5", "[]", "null", '"text"', "{}"),
+        '{"schema": 3, "kind": "file", "path": "/none", "before": null, "after": null}',
+        '{"schema": 1, "kind": "file", "path": "/none", "before": null}',
+        '{"schema": 1, "kind": "thing", "path": "/none", "before": null, "after": null}',
+        '{"schema": 1, "kind": "file", "path": 5, "before": null, "after": null}',
+        '{"schema": 1, "kind": "file", "path": "/none", "before": {"mode": 1}, "after": null}',
+        '{"schema": 1, "kind": "file", "path": "/none", "after": null, "before": '
+        '{"content": "?", "mode": 420, "uid": 0, "gid": 0}}',
+        '{"schema": 1, "kind": "value", "path": "/none", "before": null, "after": "1"}',
     )
     def test_entry_that_is_none_stops_before_anything_is_put_back(self, host, text):
         host.apply(host.plan())
@@ -734,7 +733,7 @@ class TestOtherSystems:
         assert (tmp_path / "var/lib").stat().st_mode & 0o777 == 0o755
         assert (tmp_path / "var/lib/hostproof").stat().st_mode & 0o777 == 0o700
 
-    @pytest.mark.parametrize("code", [errno.EBADF, errno.EINVAL])
+    @cases("code", errno.EBADF, errno.EINVAL)
     def test_folder_that_cannot_be_synced(self, tmp_path, monkeypatch, code):
         real, synced = os.fsync, []
 

@@ -29,6 +29,7 @@ from ansible.module_utils.hostproof.parsers.shell import script_lines, shell_wor
 from ansible.module_utils.hostproof.parsers.systemd import systemd_unit, udev_rules
 from ansible.module_utils.hostproof.probes.nfs import automounts
 from ansible.module_utils.hostproof.probes.systemd import boot_scripts
+from cases import cases
 from fuzz import judging
 from fuzz.mutation import mutated
 
@@ -244,30 +245,28 @@ def test_the_parser_returns_the_same_for_any_text(name):
         assert keep(kept) == kept, changed
 
 
-@pytest.mark.parametrize(
-    ("keep", "text", "left"),
-    [
-        (
-            fstab.kept,
-            f"//f/s /mnt cifs rw,username=a,password={SECRET},vers=3.0 0 0\n",
-            "//f/s /mnt cifs rw 0 0",
-        ),
-        (
-            fstab.kept,
-            f"//f/s /mnt cifs username=a,password={SECRET} 0 0\n",
-            "//f/s /mnt cifs defaults 0 0",
-        ),
-        (
-            autofs_map.kept,
-            f"data -fstype=cifs,rw,username=a,password={SECRET} ://f/s\n",
-            "data -fstype=cifs,rw ://f/s",
-        ),
-        (
-            systemd_unit.kept_mount,
-            f"[Mount]\nOptions=rw,pass={SECRET}\nType=smb3\n",
-            "[Mount]\nOptions=rw\nType=smb3",
-        ),
-    ],
+@cases(
+    "keep text left",
+    (
+        fstab.kept,
+        f"//f/s /mnt cifs rw,username=a,password={SECRET},vers=3.0 0 0\n",
+        "//f/s /mnt cifs rw 0 0",
+    ),
+    (
+        fstab.kept,
+        f"//f/s /mnt cifs username=a,password={SECRET} 0 0\n",
+        "//f/s /mnt cifs defaults 0 0",
+    ),
+    (
+        autofs_map.kept,
+        f"data -fstype=cifs,rw,username=a,password={SECRET} ://f/s\n",
+        "data -fstype=cifs,rw ://f/s",
+    ),
+    (
+        systemd_unit.kept_mount,
+        f"[Mount]\nOptions=rw,pass={SECRET}\nType=smb3\n",
+        "[Mount]\nOptions=rw\nType=smb3",
+    ),
 )
 def test_options_of_other_network_file_systems_are_kept_without_values(keep, text, left):
     assert keep(text) == left

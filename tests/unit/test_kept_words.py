@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.parsers import kept_lines
 from ansible.module_utils.hostproof.parsers.shell import command_effects, script_lines
 from ansible.module_utils.hostproof.probes.oracle import starters
 from ansible.module_utils.hostproof.probes.systemd import boot_scripts
+from cases import cases
 from kept_forms import FORMS
 
 SECRET = "Ztiger0tiger9q"
@@ -58,7 +59,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize("kind", KEPT)
-@pytest.mark.parametrize("joint", ["{0}; {1}", "{1} && {0}", "{0} | {1}"])
+@cases("joint", "{0}; {1}", "{1} && {0}", "{0} | {1}")
 def test_no_word_that_decides_nothing_stays(kind, joint):
     keep, command, around = KEPT[kind]
     leaks = []
@@ -78,14 +79,12 @@ def test_there_are_many_forms():
     assert len(FORMS) > 150
 
 
-@pytest.mark.parametrize(
-    ("line", "kept"),
-    [
-        ("PW=x sysctl -w vm.swappiness=1 # y", "PW=*** sysctl -w vm.swappiness=1 ***"),
-        ("echo x | doas sysctl -w vm.swappiness=1", "echo *** | doas sysctl -w vm.swappiness=1"),
-        ("sysctl -p /etc/a.conf && app -k x", "sysctl -p /etc/a.conf && ***"),
-        ("echo 1 > /proc/sys/vm/swappiness", "echo 1 > /proc/sys/vm/swappiness"),
-    ],
+@cases(
+    "line kept",
+    ("PW=x sysctl -w vm.swappiness=1 # y", "PW=*** sysctl -w vm.swappiness=1 ***"),
+    ("echo x | doas sysctl -w vm.swappiness=1", "echo *** | doas sysctl -w vm.swappiness=1"),
+    ("sysctl -p /etc/a.conf && app -k x", "sysctl -p /etc/a.conf && ***"),
+    ("echo 1 > /proc/sys/vm/swappiness", "echo 1 > /proc/sys/vm/swappiness"),
 )
 def test_what_is_needed_stays(line, kept):
     assert script_lines.shortened(line) == kept

@@ -10,6 +10,7 @@ import pytest
 from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.controls.registry import CONTROLS, check_ids
 from ansible.module_utils.hostproof.evaluate.profiles import PROFILES
+from cases import cases
 from hostproof_controller.cli import checks, command, explain, releases, terminal
 from hostproof_controller.report.csv import as_csv
 from hostproof_controller.report.markdown import as_markdown
@@ -52,7 +53,7 @@ class TestChecks:
             assert check.title in line
             assert "\x1b" not in line
 
-    @pytest.mark.parametrize("columns", [40, 60, 100])
+    @cases("columns", 40, 60, 100)
     def test_fits_the_terminal(self, capsys, monkeypatch, columns):
         monkeypatch.setenv("COLUMNS", str(columns))
         text = printed(capsys, "checks", "--control", "pre_page_sga")
@@ -64,9 +65,10 @@ class TestChecks:
         assert len(lines) == len(EVERY) + 2
         assert {line.count(" | ") for line in lines if " --- " not in line} == {4}
 
-    @pytest.mark.parametrize(
-        ("control", "said"),
-        [("hugpages", "did you mean hugepages?"), ("zzz", f"there are {min(CONTROLS)}, ")],
+    @cases(
+        "control said",
+        ("hugpages", "did you mean hugepages?"),
+        ("zzz", f"there are {min(CONTROLS)}, "),
     )
     def test_of_a_control_that_is_none(self, capsys, control, said):
         assert command.main(["checks", "--control", control]) == 1
@@ -187,32 +189,28 @@ class TestExplain:
         assert record["severity"] == "critical"
         assert "pre_page_sga_value" in {variable["name"] for variable in record["variables"]}
 
-    @pytest.mark.parametrize(
+    @cases(
         "name",
-        [
-            *("host.reachable", "host.audited", "run.finished", "run.results_readable"),
-            *("waiver.expired", "latency.audited", "hugepages.applied"),
-        ],
+        *("host.reachable", "host.audited", "run.finished", "run.results_readable"),
+        *("waiver.expired", "latency.audited", "hugepages.applied"),
     )
     def test_explains_what_a_report_can_hold_beside_controls(self, capsys, name):
         text = printed(capsys, "explain", name)
         assert text.startswith(f"# {name}\n")
         assert "**Why**: " in text
 
-    @pytest.mark.parametrize(
-        ("name", "said"),
-        [
-            ("hugepages.pool_cover_sga", "did you mean hugepages.pool_covers_sga?"),
-            # A control's name is one, too.
-            ("hugpages", "did you mean hugepages?"),
-            ("pool_cover", "did you mean hugepages.pool_covers_sga?"),
-            ("pool", "did you mean one of pool_validation, hugepages.pool_"),
-            ("swap", "memory_pressure.swap_size"),
-            ("zzzz", "./hostproof checks lists them"),
-            ("hugepages", "is a control; ./hostproof checks --control hugepages lists"),
-            ("zzz.audited", "there is no check"),
-            ("\x1b[2J", "there is no check"),
-        ],
+    @cases(
+        "name said",
+        ("hugepages.pool_cover_sga", "did you mean hugepages.pool_covers_sga?"),
+        # A control's name is one, too.
+        ("hugpages", "did you mean hugepages?"),
+        ("pool_cover", "did you mean hugepages.pool_covers_sga?"),
+        ("pool", "did you mean one of pool_validation, hugepages.pool_"),
+        ("swap", "memory_pressure.swap_size"),
+        ("zzzz", "./hostproof checks lists them"),
+        ("hugepages", "is a control; ./hostproof checks --control hugepages lists"),
+        ("zzz.audited", "there is no check"),
+        ("\x1b[2J", "there is no check"),
     )
     def test_what_is_no_check(self, capsys, name, said):
         assert command.main(["explain", name]) == 1
@@ -238,17 +236,15 @@ class TestSince:
 
 
 class TestTexts:
-    @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", '=HYPERLINK("http://x")'])
+    @cases("text", "=1+1", "+1", "-1", "@x", "\tx", '=HYPERLINK("http://x")')
     def test_a_spreadsheet_calculates_nothing(self, text):
         ((cell,),) = list(csv.reader(io.StringIO(as_csv(["a"], [[text]]))))[1:]
         assert cell[0] == "'"
 
-    @pytest.mark.parametrize(
+    @cases(
         "text",
-        [
-            *("a|b", "<script>", "![x](http://x)", "a\nb", "`x`", "\\|"),
-            *("[x](javascript:x)", "x\x1b[2J"),
-        ],
+        *("a|b", "<script>", "![x](http://x)", "a\nb", "`x`", "\\|"),
+        *("[x](javascript:x)", "x\x1b[2J"),
     )
     def test_markdown_stays_a_row_of_text(self, text):
         row = as_markdown(["a", "b"], [[text, "end"]]).splitlines()[2]

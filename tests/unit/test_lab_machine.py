@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from cases import cases
 
 pytestmark = pytest.mark.one_core
 
@@ -21,7 +22,7 @@ from machines.monitor import MonitorError, connected  # noqa: E402
 KERNEL = b"\x7fELF" + bytes(range(256)) * 64
 
 
-@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
+@cases("compress", gzip.compress, lzma.compress)
 def test_the_kernel_in_vmlinuz_is_found_behind_code_and_false_beginnings(compress):
     false = b"\x1f\x8b\x08 looks like gzip, \xfd7zXZ\0 like xz"
     vmlinuz = b"MZ the boot sector" + false + compress(KERNEL) + b"what follows"
@@ -99,13 +100,11 @@ def test_the_clock_of_the_hardware_is_told_the_time_in_the_kernels_form(monkeypa
     assert struct.unpack("9i", fields) == (59, 59, 23, 31, 11, 125, 0, 0, 0)
 
 
-@pytest.mark.parametrize(
-    "words, ends",
-    [
-        (["test", "-s", "lab"], True),
-        (["test", "-s", "lab", "--destroy=never"], False),
-        (["converge", "-s", "lab"], False),
-    ],
+@cases(
+    "words ends",
+    (["test", "-s", "lab"], True),
+    (["test", "-s", "lab", "--destroy=never"], False),
+    (["converge", "-s", "lab"], False),
 )
 def test_a_machine_ends_with_the_molecule_that_would_end_it(words, ends, tmp_path):
     """The real parents of a process: a program of that name, and a shell as Ansible's."""

@@ -17,6 +17,7 @@ from ansible.module_utils.hostproof.parsers.shell import started_commands
 from ansible.module_utils.hostproof.parsers.systemd import tuned
 from ansible.module_utils.hostproof.probes.nfs import automounts
 from ansible.module_utils.hostproof.probes.systemd import boot_scripts
+from cases import cases
 
 try:
     from re import _parser as parser  # type: ignore[attr-defined]
@@ -114,22 +115,20 @@ def test_every_pattern():
     assert tried > 2000
 
 
-@pytest.mark.parametrize(
-    ("look", "piece"),
-    [
-        (dm_multipath.polling_interval, "\n"),
-        (dm_multipath.polling_interval, "polling_interval \n"),
-        (lambda text: automounts._setting([text], "map_object_class"), "\n"),
-        (lambda text: automounts._setting([text], "map_object_class"), "map_object_class \n"),
-        (boot_scripts._UNSURE.search, "\n"),
-        (boot_scripts._UNSURE.search, "Before\n"),
-        (guarded._INST_GROUP.search, "\n"),
-        (guarded._INST_GROUP.search, "inst_group = \n"),
-        (started_commands.of_udev, "SYSCTL{"),
-        (started_commands.of_udev, "RUN "),
-        (started_commands.of_udev, 'RUN+="'),
-        (lambda text: tuned.parse_profile(f"[main]\ninclude=a{text}b\n", "x"), " "),
-    ],
+@cases(
+    "look piece",
+    (dm_multipath.polling_interval, "\n"),
+    (dm_multipath.polling_interval, "polling_interval \n"),
+    (lambda text: automounts._setting([text], "map_object_class"), "\n"),
+    (lambda text: automounts._setting([text], "map_object_class"), "map_object_class \n"),
+    (boot_scripts._UNSURE.search, "\n"),
+    (boot_scripts._UNSURE.search, "Before\n"),
+    (guarded._INST_GROUP.search, "\n"),
+    (guarded._INST_GROUP.search, "inst_group = \n"),
+    (started_commands.of_udev, "SYSCTL{"),
+    (started_commands.of_udev, "RUN "),
+    (started_commands.of_udev, 'RUN+="'),
+    (lambda text: tuned.parse_profile(f"[main]\ninclude=a{text}b\n", "x"), " "),
 )
 def test_what_was_quadratic(look, piece):
     assert is_linear(look, piece)

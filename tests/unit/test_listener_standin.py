@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.probes.oracle import tns_ping
+from cases import cases
 from listener_home import STANDINS, OracleHome, wait_for_new_second
 
 
@@ -98,14 +99,12 @@ def test_the_prompt(home: OracleHome) -> None:
     assert 'NL-00853: undefined command "nonsense"' in output
 
 
-@pytest.mark.parametrize(
+@cases(
     "broken",
-    [
-        "LISTENER = (ADDRESS = (PROTOCOL = TCP)(HOST = 127.0.0.1)(PORT = 1)\n",
-        "LISTENER\n",
-        "LISTENER =\n(ADDRESS = (PROTOCOL = TCP))\n",
-        "OTHER = (ADDRESS = (PROTOCOL = TCP)(HOST = 127.0.0.1)(PORT = 1))\nLISTENER = ()\n",
-    ],
+    "LISTENER = (ADDRESS = (PROTOCOL = TCP)(HOST = 127.0.0.1)(PORT = 1)\n",
+    "LISTENER\n",
+    "LISTENER =\n(ADDRESS = (PROTOCOL = TCP))\n",
+    "OTHER = (ADDRESS = (PROTOCOL = TCP)(HOST = 127.0.0.1)(PORT = 1))\nLISTENER = ()\n",
 )
 def test_it_does_not_start_with_a_broken_file(home: OracleHome, broken: str) -> None:
     home.listener_ora.write_text(broken)
@@ -142,17 +141,15 @@ def test_a_reload_knows_new_services_and_no_new_rate(home: OracleHome) -> None:
         assert burst(home, 12).verdict == "delayed"
 
 
-@pytest.mark.parametrize(
-    ("more", "end", "verdict"),
-    [
-        ("", "CONNECTION_RATE_LISTENER = 5\n", "not_delayed"),
-        ("(RATE_LIMIT = yes)", "", "not_delayed"),
-        ("(RATE_LIMIT = no)", "CONNECTION_RATE_LISTENER = 5\n", "not_delayed"),
-        ("(RATE_LIMIT = yes)", "CONNECTION_RATE_LISTENER = 5\n", "delayed"),
-        ("(rate_limit = 5)", "", "delayed"),
-        ("(RATE_LIMIT = 500)", "CONNECTION_RATE_LISTENER = 5\n", "delayed"),
-        ("(RATE_LIMIT = 5)", "CONNECTION_RATE_LISTENER = 500\n", "not_delayed"),
-    ],
+@cases(
+    "more end verdict",
+    ("", "CONNECTION_RATE_LISTENER = 5\n", "not_delayed"),
+    ("(RATE_LIMIT = yes)", "", "not_delayed"),
+    ("(RATE_LIMIT = no)", "CONNECTION_RATE_LISTENER = 5\n", "not_delayed"),
+    ("(RATE_LIMIT = yes)", "CONNECTION_RATE_LISTENER = 5\n", "delayed"),
+    ("(rate_limit = 5)", "", "delayed"),
+    ("(RATE_LIMIT = 500)", "CONNECTION_RATE_LISTENER = 5\n", "delayed"),
+    ("(RATE_LIMIT = 5)", "CONNECTION_RATE_LISTENER = 500\n", "not_delayed"),
 )
 def test_what_limits_and_what_does_not(home: OracleHome, more: str, end: str, verdict: str) -> None:
     with home.running(more, end):

@@ -20,6 +20,7 @@ from ansible.module_utils.hostproof.collect.host import processes as process_fil
 from ansible.module_utils.hostproof.collect.identity import ANYBODY
 from ansible.module_utils.hostproof.errors import Absent, Denied, HostError, Unanswered
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 
 
 class TestReading:
@@ -61,7 +62,7 @@ class TestReading:
         (tmp_path / "file").write_text("")
         assert LiveHost().read_text(str(tmp_path / "file")) == ""
 
-    @pytest.mark.parametrize("text", ["", "many", "1 2", "-1", "\u00b2", "0x10"])
+    @cases("text", "", "many", "1 2", "-1", "\u00b2", "0x10")
     def test_no_number(self, tmp_path, text):
         (tmp_path / "file").write_text(text)
         with pytest.raises(Unanswered, match="not a number"):
@@ -83,7 +84,7 @@ class TestReading:
         look = live.stat(str(tmp_path / "a"))
         assert (look.mode, look.size, look.uid) == (0o640, 2, os.getuid())
 
-    @pytest.mark.parametrize("ask", ["read_text", "list_dir", "real_path", "stat"])
+    @cases("ask", "read_text", "list_dir", "real_path", "stat")
     def test_absent_is_an_answer_of_its_own(self, tmp_path, ask):
         (tmp_path / "dangling").symlink_to("nothing")
         live = LiveHost()
@@ -216,7 +217,7 @@ class TestUdp:
         with pytest.raises(Absent, match="refused"):
             LiveHost().ask_udp("udp:x", "127.0.0.1", port, b"x", 1)
 
-    @pytest.mark.parametrize("reading", [{"reply": "zz"}, {"reply": None}, {}])
+    @cases("reading", {"reply": "zz"}, {"reply": None}, {})
     def test_recording_without_a_reply_is_unknown(self, reading):
         with pytest.raises(Unanswered, match="holds no answer"):
             RecordedHost({"udp:x": {"kind": "udp", **reading}}).ask_udp("udp:x", "", 1, b"", 1)
@@ -325,9 +326,10 @@ def answer(machine, name, arguments):
         return type(problem), problem.key, str(problem)
 
 
-@pytest.mark.parametrize(
+@cases(
     "changes",
-    [{}, {"instances": [{"sid": "X", "sga": "1G"}], "users": ["root"], "group": "root"}],
+    {},
+    {"instances": [{"sid": "X", "sga": "1G"}], "users": ["root"], "group": "root"},
     ids=["default", "listed"],
 )
 def test_judging_a_recording_of_this_machine_is_judging_this_machine(changes):

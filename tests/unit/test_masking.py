@@ -3,7 +3,6 @@
 import re
 from types import SimpleNamespace
 
-import pytest
 from ansible.module_utils.hostproof.apply.difference import as_diff
 from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.collect.host import RecordedHost
@@ -12,6 +11,7 @@ from ansible.module_utils.hostproof.collect.masking_rules import NAME, NAMED, RU
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Check, make_finding
 from ansible.module_utils.hostproof.parsers.oracle import oracle_net
+from cases import cases
 from masking_cases import HEAD, KEPT, NET, OTHERS, PATH, SCRIPTS, SETTINGS
 
 TEXT = """\
@@ -53,15 +53,13 @@ def test_the_first_part_of_a_rule_is_in_each_text_that_the_rule_masks():
     assert found > 50
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        "getent passwd oracle",
-        "sed s/community[[:blank:]]*:.*/community:***/ /etc/oranfstab",
-        "Accounts log in on all nodes with ssh and without a password",
-        "pass",
-        "pswpin 5",
-    ],
+    "getent passwd oracle",
+    "sed s/community[[:blank:]]*:.*/community:***/ /etc/oranfstab",
+    "Accounts log in on all nodes with ssh and without a password",
+    "pass",
+    "pswpin 5",
 )
 def test_a_text_of_every_audit_names_no_secret(text):
     assert NAME.search(text) is None
@@ -70,7 +68,7 @@ def test_a_text_of_every_audit_names_no_secret(text):
 
 # One test looks at all texts of a kind and lists those that leak: a test for each text costs every
 # worker of pytest more than what it shows.
-@pytest.mark.parametrize("head", ["", HEAD])
+@cases("head", "", HEAD)
 def test_no_way_to_write_a_password_leaks_it(head):
     assert NET
     results = {text: masked(PATH, head + text) for text in NET}
@@ -103,23 +101,21 @@ def test_what_only_sounds_like_a_secret_stays_as_it_is():
     assert [text for text in KEPT if masked("/etc/rc.local", text) != text] == []
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("/etc/fstab", "f:/v /u01 nfs rw,hard,credentials=/root/secret 0 0\n"),
-        ("/etc/fstab", "[2001:db8::1]:/vol@1 /u01 nfs4 rw 0 0\n"),
-        ("/etc/passwd", "oracle:x:54321:54321::/home/oracle:/bin/bash\n"),
-        ("/proc/cmdline", "ro iommu.passthrough=1 bypass=2\n"),
-        ("/u01/home/dbs/initORCL.ora", "# no password here\n*.remote_login_passwordfile=x\n"),
-        (PATH, HEAD + "WALLET_LOCATION=(SOURCE=(METHOD_DATA=(DIRECTORY=/u01/passwords)))\n"),
-        (PATH, HEAD + "BROKEN = (\n"),
-    ],
+@cases(
+    "path text",
+    ("/etc/fstab", "f:/v /u01 nfs rw,hard,credentials=/root/secret 0 0\n"),
+    ("/etc/fstab", "[2001:db8::1]:/vol@1 /u01 nfs4 rw 0 0\n"),
+    ("/etc/passwd", "oracle:x:54321:54321::/home/oracle:/bin/bash\n"),
+    ("/proc/cmdline", "ro iommu.passthrough=1 bypass=2\n"),
+    ("/u01/home/dbs/initORCL.ora", "# no password here\n*.remote_login_passwordfile=x\n"),
+    (PATH, HEAD + "WALLET_LOCATION=(SOURCE=(METHOD_DATA=(DIRECTORY=/u01/passwords)))\n"),
+    (PATH, HEAD + "BROKEN = (\n"),
 )
 def test_what_is_no_secret_stays_as_it_is(path, text):
     assert masked(path, text) == text
 
 
-@pytest.mark.parametrize("name", ["stdout", "stderr", "text"])
+@cases("name", "stdout", "stderr", "text")
 def test_evidence_holds_none(name):
     packed = evidence.encode({f"command:cat {PATH}": {"kind": "command", name: TEXT}})
     assert "tiger" not in str(evidence.decode(packed))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.collect.masking import masked
+from cases import cases
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared/data/packs"
@@ -106,44 +107,38 @@ def test_ordinary_lines_stay(text):
     assert masked("/etc/rc.local", text) == text
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        *("slice/getty@tty1.service", "system-getty.slice/getty@tty1.service"),
-        "0::/system.slice/system-getty.slice/getty@tty1.service",
-        *("system/foo@bar.service.d/override.conf", "multi-user.target.wants/chrony@a.service"),
-        *("filer1:/vol/x@snap", "//srv/share@x", "/a/b@c", "a/b@c/override.conf"),
-        *("https://h.example.com/p@x", "/pci@0,0/pci8086,1@3", "disk/scsi@0,0"),
-        *("host/db01.example.com@EXAMPLE.COM", "nfs/db01.example.com@EXAMPLE.COM"),
-        *("actions/checkout@v4.1.2", "lodash/fp@4.17.21"),
-        *("registry/image@sha256:abcd", "sshd: root@pts/0"),
-    ],
+    *("slice/getty@tty1.service", "system-getty.slice/getty@tty1.service"),
+    "0::/system.slice/system-getty.slice/getty@tty1.service",
+    *("system/foo@bar.service.d/override.conf", "multi-user.target.wants/chrony@a.service"),
+    *("filer1:/vol/x@snap", "//srv/share@x", "/a/b@c", "a/b@c/override.conf"),
+    *("https://h.example.com/p@x", "/pci@0,0/pci8086,1@3", "disk/scsi@0,0"),
+    *("host/db01.example.com@EXAMPLE.COM", "nfs/db01.example.com@EXAMPLE.COM"),
+    *("actions/checkout@v4.1.2", "lodash/fp@4.17.21"),
+    *("registry/image@sha256:abcd", "sshd: root@pts/0"),
 )
 def test_what_looks_like_a_logon_stays(text):
     """A path, a unit, an NFS source, an address, a principal and a version hold no password."""
     assert masked("lines", text) == text
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
-    [
-        "/usr/sbin/ntpd -u ntp:ntp -g",
-        "/usr/sbin/ntpd -p /run/ntpd.pid -c /etc/ntpsec/ntp.conf -g -N -u ntpsec:ntpsec",
-        *("/usr/sbin/ntpd -u ntp:dialout -x", "NTPD_OPTIONS='-x -u ntp:nogroup'"),
-        *("ntpd -u ntp:systime -p /var/run/ntpd.pid", "chronyd -u chrony:chrony"),
-        'OPTIONS="-u ntp:ntp -p /var/run/ntpd.pid"',
-        "{ path=/usr/sbin/ntpd ; argv[]=/usr/sbin/ntpd -u ntp:ntp -g ; }",
-        *("docker run -u 1000:1000 image", "docker run --user=oracle:oinstall image"),
-        *("ntpd --user=ntp:ntp", "named -u named:named", "chpst -u oracle:dba sqlplus"),
-        *("start-stop-daemon --chuid grid:asmadmin --start", "chroot --userspec=grid:asmdba /mnt"),
-    ],
+    "/usr/sbin/ntpd -u ntp:ntp -g",
+    "/usr/sbin/ntpd -p /run/ntpd.pid -c /etc/ntpsec/ntp.conf -g -N -u ntpsec:ntpsec",
+    *("/usr/sbin/ntpd -u ntp:dialout -x", "NTPD_OPTIONS='-x -u ntp:nogroup'"),
+    *("ntpd -u ntp:systime -p /var/run/ntpd.pid", "chronyd -u chrony:chrony"),
+    'OPTIONS="-u ntp:ntp -p /var/run/ntpd.pid"',
+    "{ path=/usr/sbin/ntpd ; argv[]=/usr/sbin/ntpd -u ntp:ntp -g ; }",
+    *("docker run -u 1000:1000 image", "docker run --user=oracle:oinstall image"),
+    *("ntpd --user=ntp:ntp", "named -u named:named", "chpst -u oracle:dba sqlplus"),
+    *("start-stop-daemon --chuid grid:asmadmin --start", "chroot --userspec=grid:asmdba /mnt"),
 )
 def test_account_and_group_of_a_daemon_are_no_secret(line):
     assert masked("", line) == line
 
 
-@pytest.mark.parametrize(
-    "line", ["curl -u 54321:54321 h", "curl -s --user=ntp:root h", "curl -L -U 'oracle:dba' h"]
-)
+@cases("line", "curl -u 54321:54321 h", "curl -s --user=ntp:root h", "curl -L -U 'oracle:dba' h")
 def test_the_same_words_for_a_program_of_http_are_a_secret(line):
     assert masked("", line).rpartition(":")[2].startswith("***")

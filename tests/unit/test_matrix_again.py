@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cases import cases
 from programs import imported_program
 
 MATRIX = Path(__file__).resolve().parents[1] / "matrix"
@@ -64,9 +65,10 @@ def test_after_a_run_that_was_stopped_every_row_is_repeated(matrix, monkeypatch)
     assert sorted(ran) == [("3.6", False), ("3.7", False)]
 
 
-@pytest.mark.parametrize(
-    "controller, left_out",
-    [("OLDEST", "not (one_core or of_python)"), ("NEWEST", "not (one_core or two_cores)")],
+@cases(
+    "controller left_out",
+    ("OLDEST", "not (one_core or of_python)"),
+    ("NEWEST", "not (one_core or two_cores)"),
 )
 def test_long_stories_run_with_the_oldest_core_and_not_with_the_newest(
     matrix, monkeypatch, controller, left_out
@@ -81,7 +83,7 @@ def test_long_stories_run_with_the_oldest_core_and_not_with_the_newest(
     assert commands[0][commands[0].index("-m", 3) + 1] == left_out
 
 
-@pytest.mark.parametrize("status, remembers", [(1, True), (2, False), (3, False)])
+@cases("status remembers", (1, True), (2, False), (3, False))
 def test_tests_of_a_row_that_did_not_all_run_are_repeated_as_a_whole(
     matrix, monkeypatch, status, remembers
 ):

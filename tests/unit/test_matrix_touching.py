@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cases import cases
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "matrix"))
 
@@ -52,38 +53,34 @@ def test_a_file_that_varies_only_our_code_says_why(names):
         assert mark and before.splitlines()[-1].startswith("#"), path
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("pytestmark = pytest.mark.one_core", True),
-        ("pytestmark = [pytest.mark.one_core, pytest.mark.skipif(True)]", True),
-        ("pytestmark = pytest.mark.two_cores", False),
-        ("@pytest.mark.one_core\ndef test_x(): pass", False),
-    ],
+@cases(
+    "source expected",
+    ("pytestmark = pytest.mark.one_core", True),
+    ("pytestmark = [pytest.mark.one_core, pytest.mark.skipif(True)]", True),
+    ("pytestmark = pytest.mark.two_cores", False),
+    ("@pytest.mark.one_core\ndef test_x(): pass", False),
 )
 def test_only_a_mark_of_the_whole_file_leaves_it_out(tmp_path, source, expected):
     (tmp_path / "test_x.py").write_text(source)
     assert touching.is_one_core(tmp_path / "test_x.py") is expected
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("import ansible", True),
-        ("from ansible import constants", True),
-        ("from ansible.modules import latency_tcp", True),
-        ("from ansible.module_utils.basic import AnsibleModule", True),
-        ("from ansible.plugins.loader import action_loader", True),
-        ("run(['ansible-playbook', 'x.yml'])", True),
-        ("Path(sys.executable).with_name('ansible')", True),
-        ("run('/venv/bin/ansible-doc')", True),
-        ("import ansible.module_utils.hostproof.collect.host", False),
-        ("from ansible.module_utils import hostproof", False),
-        ("from ansible.module_utils.hostproof.collect import host", False),
-        ("from ansible.module_utils.hostproof.collect.host import Host", False),
-        ("say('Ansible is not asked')", False),
-        ("import ansible_like", False),
-    ],
+@cases(
+    "source expected",
+    ("import ansible", True),
+    ("from ansible import constants", True),
+    ("from ansible.modules import latency_tcp", True),
+    ("from ansible.module_utils.basic import AnsibleModule", True),
+    ("from ansible.plugins.loader import action_loader", True),
+    ("run(['ansible-playbook', 'x.yml'])", True),
+    ("Path(sys.executable).with_name('ansible')", True),
+    ("run('/venv/bin/ansible-doc')", True),
+    ("import ansible.module_utils.hostproof.collect.host", False),
+    ("from ansible.module_utils import hostproof", False),
+    ("from ansible.module_utils.hostproof.collect import host", False),
+    ("from ansible.module_utils.hostproof.collect.host import Host", False),
+    ("say('Ansible is not asked')", False),
+    ("import ansible_like", False),
 )
 def test_what_counts_as_ansible(source, expected):
     assert any(touching.is_ansible(node) for node in ast.walk(ast.parse(source))) is expected

@@ -7,6 +7,7 @@ import shutil
 import packs
 import pytest
 from ansible.module_utils.hostproof.errors import HostproofError
+from cases import cases
 from click.testing import CliRunner
 from hostproof_controller import measured_file
 from hostproof_controller.cli.errors import Refused
@@ -119,27 +120,25 @@ def counted(name, tmp_path, **changes):
     return str(path)
 
 
-@pytest.mark.parametrize(
-    ("name", "changes", "status", "words"),
-    [
-        # 16,000 of 1,600,000 calls were sent again before, and none of the 100,000 since.
-        (
-            "nfsstat-solaris.txt",
-            {"80785 ": "180785", "25029": "25030"},
-            "pass",
-            "0.001 % (1 of 100,000 calls)",
-        ),
-        ("nfsstat-linux.txt", {"3883106": "3893106", "225 ": "525 "}, "fail", "3 % (300 of 10,000"),
-        ("switch-ios-errors.txt", {"434": "500"}, "warn", "OutDiscards, 66"),
-        ("switch-catos-made-up.txt", {"41337": "41337", "20771649": "20999649"}, "pass", "lost 0"),
-        ("ifstat-ontap-9.txt", {"64177": "90000"}, "pass", "transmit: frames lost 0"),
-        (
-            "../flow_control/statistics-mlx5.txt",
-            {"tx_pause_ctrl_phy: 1266552": "tx_pause_ctrl_phy: 1266553"},
-            "warn",
-            "tx_pause_ctrl_phy, 1",
-        ),
-    ],
+@cases(
+    "name changes status words",
+    # 16,000 of 1,600,000 calls were sent again before, and none of the 100,000 since.
+    (
+        "nfsstat-solaris.txt",
+        {"80785 ": "180785", "25029": "25030"},
+        "pass",
+        "0.001 % (1 of 100,000 calls)",
+    ),
+    ("nfsstat-linux.txt", {"3883106": "3893106", "225 ": "525 "}, "fail", "3 % (300 of 10,000"),
+    ("switch-ios-errors.txt", {"434": "500"}, "warn", "OutDiscards, 66"),
+    ("switch-catos-made-up.txt", {"41337": "41337", "20771649": "20999649"}, "pass", "lost 0"),
+    ("ifstat-ontap-9.txt", {"64177": "90000"}, "pass", "transmit: frames lost 0"),
+    (
+        "../flow_control/statistics-mlx5.txt",
+        {"tx_pause_ctrl_phy: 1266552": "tx_pause_ctrl_phy: 1266553"},
+        "warn",
+        "tx_pause_ctrl_phy, 1",
+    ),
 )
 def test_counters_of_two_files_are_what_happened_between(name, changes, status, words, tmp_path):
     before, after = counted(name, tmp_path), counted(name, tmp_path, **changes)
@@ -160,28 +159,26 @@ def test_mount_statistics_of_two_files():
     assert "none goes on from the output before" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "changes", "words"),
-    [
-        (
-            "sysconfig-none.txt",
-            {"There are no configuration errors.": "slot 3 is unsupported"},
-            "1",
-        ),
-        ("vmstat-procps-4.txt", {"   0    0 ": "  12   40 "}, "swapped out 40"),
-        (
-            "charbench-2.8.txt",
-            {"|                             0|": "| 7|"},
-            "failed transactions 7",
-        ),
-        ("ifstat-ontap-9.txt", {"Total discards:      0": "Total discards:    99"}, "0.0673 %"),
-        (
-            "../flow_control/statistics-e1000.txt",
-            {"rx_missed_errors: 0": "rx_missed_errors: 500\n     rx_packets: 1000000"},
-            "rx_missed_errors, 0.05 % (500 of 1,000,000 frames)",
-        ),
-        ("ping-seed.txt", {"icmp_seq=3": "icmp_seq=9"}, "6 of 9 packets without an answer"),
-    ],
+@cases(
+    "name changes words",
+    (
+        "sysconfig-none.txt",
+        {"There are no configuration errors.": "slot 3 is unsupported"},
+        "1",
+    ),
+    ("vmstat-procps-4.txt", {"   0    0 ": "  12   40 "}, "swapped out 40"),
+    (
+        "charbench-2.8.txt",
+        {"|                             0|": "| 7|"},
+        "failed transactions 7",
+    ),
+    ("ifstat-ontap-9.txt", {"Total discards:      0": "Total discards:    99"}, "0.0673 %"),
+    (
+        "../flow_control/statistics-e1000.txt",
+        {"rx_missed_errors: 0": "rx_missed_errors: 500\n     rx_packets: 1000000"},
+        "rx_missed_errors, 0.05 % (500 of 1,000,000 frames)",
+    ),
+    ("ping-seed.txt", {"icmp_seq=3": "icmp_seq=9"}, "6 of 9 packets without an answer"),
 )
 def test_what_a_tool_counts_is_judged(name, changes, words, tmp_path):
     findings = measured_file.read(counted(name, tmp_path, **changes)).findings
@@ -236,9 +233,12 @@ def test_two_files_of_the_command_are_before_and_after(tmp_path):
     assert "the file before is another kind: it is output of mpstat or sar" in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@cases(
     "name",
-    ["charbench-seed.txt", "tcpstat-default.txt", "switch-ios-errors.txt", "slob-db_stats.txt"],
+    "charbench-seed.txt",
+    "tcpstat-default.txt",
+    "switch-ios-errors.txt",
+    "slob-db_stats.txt",
 )
 def test_a_file_without_a_limit_shows_its_figures_and_asks_for_another(name):
     shown = CliRunner().invoke(command, [str(LATENCY / name)], standalone_mode=False)
@@ -246,20 +246,18 @@ def test_a_file_without_a_limit_shows_its_figures_and_asks_for_another(name):
     assert len(shown.output.split("\n")) > 3
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("total 4\n", "its format is not known; known are AWR"),
-        ("", "it is empty"),
-        ("Device  r/s  w/s\n", "it has no table of devices"),
-        ("Binary\0file", "it is not text"),
-        ("fio-3.33\nread: IOPS=1\n", "run fio with --output-format=json"),
-        ("Device tps kB_read/s\nsda 1 2\n", "run iostat -x"),
-        ("State Recv-Q Send-Q Local Address:Port\nESTAB 0 0 10.0.0.1:22\n", "run ss -tin"),
-        ("15:29:21 tps rtps wtps bread/s\n15:29:22 1 0 1 0\n", "run sar -d"),
-        ("#0  0x0000000000401136 in main ()\n", "none of an Oracle process"),
-        ("Client rpc stats:\ncalls retrans authrefrsh\n12 1\n", "3 names have 2 numbers"),
-    ],
+@cases(
+    "text message",
+    ("total 4\n", "its format is not known; known are AWR"),
+    ("", "it is empty"),
+    ("Device  r/s  w/s\n", "it has no table of devices"),
+    ("Binary\0file", "it is not text"),
+    ("fio-3.33\nread: IOPS=1\n", "run fio with --output-format=json"),
+    ("Device tps kB_read/s\nsda 1 2\n", "run iostat -x"),
+    ("State Recv-Q Send-Q Local Address:Port\nESTAB 0 0 10.0.0.1:22\n", "run ss -tin"),
+    ("15:29:21 tps rtps wtps bread/s\n15:29:22 1 0 1 0\n", "run sar -d"),
+    ("#0  0x0000000000401136 in main ()\n", "none of an Oracle process"),
+    ("Client rpc stats:\ncalls retrans authrefrsh\n12 1\n", "3 names have 2 numbers"),
 )
 def test_an_unknown_or_damaged_file_is_one_sentence(tmp_path, text, message):
     path = tmp_path / "file"

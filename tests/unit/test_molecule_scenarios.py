@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from cases import cases
 
 #: The rules under test are ours; other files show how each ansible-core runs them.
 pytestmark = pytest.mark.one_core
@@ -73,9 +74,7 @@ def gitlab(file: dict) -> tuple[list[str], dict[str, str]]:
     return file["molecule"]["script"], file["molecule"]["variables"]
 
 
-@pytest.mark.parametrize(
-    ("name", "read"), [("github-actions.yml", github), ("gitlab-ci.yml", gitlab)]
-)
+@cases("name read", ("github-actions.yml", github), ("gitlab-ci.yml", gitlab))
 def test_a_job_runs_what_the_page_says(name, read):
     commands, variables = read(yaml.safe_load((EXAMPLES / name).read_text()))
     page = (ROOT / "docs/molecule.md").read_text()

@@ -26,6 +26,7 @@ from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options
 from ansible.module_utils.hostproof.probes.kernel import mounts
 from ansible.module_utils.hostproof.probes.nfs import direct_nfs_processes, nfs_mounted
+from cases import cases
 
 DATA = "filer:/vol/oradata"
 REDO = "filer:/vol/redo"
@@ -361,14 +362,12 @@ class TestNotGranted:
         assert both.fstab.read_text() == "# old\n"
         assert set(both.kernel.mounts) == {both.data, both.redo, other, other + "b"}
 
-    @pytest.mark.parametrize(
-        ("must", "told"),
-        [
-            ({"proto": "rdma"}, "proto: requested rdma, granted tcp"),
-            ({"vers": "4.1"}, "vers: requested 4.1, granted 3"),
-            ({"nconnect": "4"}, "nconnect: requested 4, granted 1"),
-            ({"unheard": "of"}, "unheard: requested of, granted nothing"),
-        ],
+    @cases(
+        "must told",
+        ({"proto": "rdma"}, "proto: requested rdma, granted tcp"),
+        ({"vers": "4.1"}, "vers: requested 4.1, granted 3"),
+        ({"nconnect": "4"}, "nconnect: requested 4, granted 1"),
+        ({"unheard": "of"}, "unheard: requested of, granted nothing"),
     )
     def test_setting_that_is_not_granted(self, host, must, told):
         with pytest.raises(apply.NotGranted, match=told):
@@ -389,7 +388,7 @@ class TestNotGranted:
         both.revert()
         assert both.state() == before
 
-    @pytest.mark.parametrize("name", ["mount", "unmount"])
+    @cases("name", "mount", "unmount")
     def test_failure_that_did_it_all_the_same(self, both, name):
         """mount and umount also fail where only their own table could not be written."""
         act = getattr(both.kernel, name)
@@ -461,7 +460,7 @@ class TestMeanwhile:
         assert host.journal.transactions() == []
         return str(problem.value)
 
-    @pytest.mark.parametrize("now", ["# old\n# mine\n", None])
+    @cases("now", "# old\n# mine\n", None)
     def test_file_that_somebody_edited_or_removed(self, both, now):
         plan = both.remount_both()
         both.fstab.unlink() if now is None else both.fstab.write_text(now)
@@ -609,7 +608,7 @@ class TestRevert:
         assert both.state() == before
         assert len(both.kernel.log) == 5
 
-    @pytest.mark.parametrize("gone", [(), ("data",), ("redo",), ("data", "redo")])
+    @cases("gone", (), ("data",), ("redo",), ("data", "redo"))
     def test_any_of_them_mounted_or_not(self, both, gone):
         """After a reboot whose mounts failed, or an unmount by hand."""
         before = both.state()
@@ -808,9 +807,7 @@ class TestJournal:
         assert first.after is None
         assert (second.before, second.after) == (None, f"{REDO} nfs {NEW}")
 
-    @pytest.mark.parametrize(
-        "before", ["[]", '"x"', "{}", '{"source": "a:/b", "fstype": "nfs", "options": 5}', "5"]
-    )
+    @cases("before", "[]", '"x"', "{}", '{"source": "a:/b", "fstype": "nfs", "options": 5}', "5")
     def test_entry_that_is_none_stops_before_anything_is_put_back(self, both, before):
         both.apply(plan_of(both.unmount(both.redo), both.mount(both.redo, REDO)))
         (folder,) = (both.root / "var/hostproof/journal").iterdir()
@@ -879,9 +876,12 @@ class TestState:
         assert "mountproto=udp" in mounting.state_of(mounted, requested=["mountproto"]).options
         assert "mountproto" not in mounting.state_of(mounted).options
 
-    @pytest.mark.parametrize(
-        ("given", "normal"),
-        [("a:/b/", "a:/b"), ("a:/", "a:/"), ("a:/b//", "a:/b"), ("[2001:db8::1]:/b", None)],
+    @cases(
+        "given normal",
+        ("a:/b/", "a:/b"),
+        ("a:/", "a:/"),
+        ("a:/b//", "a:/b"),
+        ("[2001:db8::1]:/b", None),
     )
     def test_source(self, given, normal):
         state = MountState(given, "nfs", "")

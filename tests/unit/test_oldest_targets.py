@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from cases import cases
 from hostproof_controller.remote import payload, transport
 from matrix.controllers import Missing, find_python
 
@@ -90,13 +91,11 @@ def judged(folder: Path) -> list[dict]:
     return line["findings"]
 
 
-@pytest.mark.parametrize(
-    ("version", "path"),
-    [
-        ("3.6", "/usr/libexec/platform-python"),
-        ("3.7", "{}/own/python3"),
-        ("3.7", "/usr/bin/python3"),
-    ],
+@cases(
+    "version path",
+    ("3.6", "/usr/libexec/platform-python"),
+    ("3.7", "{}/own/python3"),
+    ("3.7", "/usr/bin/python3"),
 )
 def test_the_python_that_a_host_has_is_found(tmp_path, version, path):
     done = place(tmp_path, version, path).run("audit --tags io_pacing,process_limits")

@@ -15,6 +15,7 @@ from ansible.module_utils.hostproof.collect.host import LiveHost, OpenFiles, Rec
 from ansible.module_utils.hostproof.collect.host import processes as process_files
 from ansible.module_utils.hostproof.collect.identity import ANYBODY
 from ansible.module_utils.hostproof.errors import Denied, Unanswered
+from cases import cases
 
 HOLDER = """
 import mmap, os, socket, sys
@@ -164,15 +165,13 @@ class TestRecorded:
         with pytest.raises(Unanswered, match="was read without /other; record it again"):
             kept.open_files("database", PATTERN, [str(files), "/other"], ANYBODY)
 
-    @pytest.mark.parametrize(
+    @cases(
         "change",
-        [
-            {"processes": ["ora_dbw0_OPEN1"]},
-            {"processes": [{"pid": 1, "uid": 0, "argv0": "x", "paths": [1]}]},
-            {"processes": [{"pid": 1, "uid": 0, "argv0": "x"}]},
-            {"under": "/"},
-            {"processes": None},
-        ],
+        {"processes": ["ora_dbw0_OPEN1"]},
+        {"processes": [{"pid": 1, "uid": 0, "argv0": "x", "paths": [1]}]},
+        {"processes": [{"pid": 1, "uid": 0, "argv0": "x"}]},
+        {"under": "/"},
+        {"processes": None},
     )
     def test_a_reading_of_another_shape_holds_no_answer(self, change):
         reading = {"kind": "open_files", "pattern": "", "under": ["/"], "processes": [], **change}

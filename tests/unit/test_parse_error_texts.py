@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from ansible.module_utils.hostproof.collect.masking import masked
 from ansible.module_utils.hostproof.errors import HostproofError, ParseError, kind_of, name_or_kind
+from cases import cases
 from fuzz.parsing import targets
 
 CANARY = "Zq7tiger9xW"
@@ -45,30 +46,26 @@ def test_no_error_of_a_parser_quotes_a_secret(target):
                 assert CANARY not in masked("", str(problem)), text[:200]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "an empty text"),
-        (")", '")"'),
-        ("\x1b", "a word of 1 character"),
-        ("123", "a number of 3 digits"),
-        ("tiger", "a word of 5 characters"),
-        ("a b", "a text of 3 characters"),
-    ],
+@cases(
+    "text said",
+    ("", "an empty text"),
+    (")", '")"'),
+    ("\x1b", "a word of 1 character"),
+    ("123", "a number of 3 digits"),
+    ("tiger", "a word of 5 characters"),
+    ("a b", "a text of 3 characters"),
 )
 def test_kind_of_a_text(text, said):
     assert kind_of(text) == said
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("intrr", "'intrr'"),
-        ("no-such-option", "'no-such-option'"),
-        (CANARY, "a word of 11 characters"),
-        ("pass=x", "a word of 6 characters"),
-        ("a" * 25, "a word of 25 characters"),
-    ],
+@cases(
+    "text said",
+    ("intrr", "'intrr'"),
+    ("no-such-option", "'no-such-option'"),
+    (CANARY, "a word of 11 characters"),
+    ("pass=x", "a word of 6 characters"),
+    ("a" * 25, "a word of 25 characters"),
 )
 def test_a_name_is_shown_and_nothing_else(text, said):
     assert name_or_kind(text) == said

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import pytest
 from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
+from cases import cases
 from hostproof_controller import cache, policies
 from hostproof_controller.remote import payload, sources
 from payload_sizes import largest
@@ -120,7 +121,7 @@ def lines_of_calls(text: str) -> list[tuple[str, int]]:
 
 
 @pytest.mark.of_python
-@pytest.mark.parametrize("path", [*FILES, BOOTSTRAP], ids=lambda path: str(path.relative_to(ROOT)))
+@cases("path", *FILES, BOOTSTRAP, ids=lambda path: str(path.relative_to(ROOT)))
 def test_stripped_is_the_same_program_on_the_same_lines(path):
     text = path.read_text()
     stripped = sources.strip(text)
@@ -130,26 +131,24 @@ def test_stripped_is_the_same_program_on_the_same_lines(path):
     ast.parse(stripped, feature_version=(3, 6))
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        'def f():\n    """Only this."""\n',
-        'class A:\n    """Only\n    this."""\n\n    x = "# no comment"\n',
-        'x = """\n# no comment\n"""  # one\n',
-        'def f():\n    "ä"; return "ö"  # é\n',
-        '"""D"""\nimport os  # why\n\nif os:\n    # only this\n    pass\n',
-        "x = 1 \\\n    + 2  # continued\n",
-        'def f(a,  # what\n      b):\n    # why\n    return "\\x0c#"\n',
-        'def f(ä: "é", *b: int, c: Dict[str,\n    int] = {}, **d: A) -> "Ö":\n    return ä\n',
-        "def f() -> (\n    int\n):\n    x: A[\n        str, int]\n    y: int = 1\n    return y\n",
-        "def f():\n    if a:\n        x: int = 1\n    class A:\n        b: int = 2\n    return x\n",
-        "class A:\n    b: int\n    c: str = 'x'\n",
-        "x: Dict[str, int] = {}\nif x:\n    y: int = 1\nz: int\n",
-        "def f(a: (\n    int\n)):\n    b: (int) = 1\n    return a, b\n",
-        "y = 'a\\\n# within'\n",
-        'x = f"""  \n{1}  \n  # within {2}  \n"""  # one\n',
-        "if a:  # one\n\tx = (1,  # two\n\n  # three\n 2)\n",
-    ],
+    'def f():\n    """Only this."""\n',
+    'class A:\n    """Only\n    this."""\n\n    x = "# no comment"\n',
+    'x = """\n# no comment\n"""  # one\n',
+    'def f():\n    "ä"; return "ö"  # é\n',
+    '"""D"""\nimport os  # why\n\nif os:\n    # only this\n    pass\n',
+    "x = 1 \\\n    + 2  # continued\n",
+    'def f(a,  # what\n      b):\n    # why\n    return "\\x0c#"\n',
+    'def f(ä: "é", *b: int, c: Dict[str,\n    int] = {}, **d: A) -> "Ö":\n    return ä\n',
+    "def f() -> (\n    int\n):\n    x: A[\n        str, int]\n    y: int = 1\n    return y\n",
+    "def f():\n    if a:\n        x: int = 1\n    class A:\n        b: int = 2\n    return x\n",
+    "class A:\n    b: int\n    c: str = 'x'\n",
+    "x: Dict[str, int] = {}\nif x:\n    y: int = 1\nz: int\n",
+    "def f(a: (\n    int\n)):\n    b: (int) = 1\n    return a, b\n",
+    "y = 'a\\\n# within'\n",
+    'x = f"""  \n{1}  \n  # within {2}  \n"""  # one\n',
+    "if a:  # one\n\tx = (1,  # two\n\n  # three\n 2)\n",
 )
 def test_strange_sources_stay_what_they_are(text):
     stripped = sources.strip(text)
@@ -288,7 +287,7 @@ def uses_of(text: str) -> Uses:
     return Uses(frozenset(_bound(tree)), imports, frozenset(hidden), frozenset(attributes))
 
 
-@pytest.mark.parametrize("module", [None, *MODULES])
+@cases("module", None, *MODULES)
 def test_what_a_module_uses_of_another_is_still_there(module):
     """An import that only annotations use does not travel, also where another module needs it. What
     no module uses does not travel either."""
@@ -340,7 +339,7 @@ class TestClosure:
         assert not [name for name in closure if ".controls.hugepages" in name]
 
     @pytest.mark.parametrize("control", policies.controls())
-    @pytest.mark.parametrize("module", ["verify_controls", "record_evidence"])
+    @cases("module", "verify_controls", "record_evidence")
     def test_what_only_looks_holds_nothing_that_writes(self, module, control):
         closure = payload.what_travels(payload.all_sources(), module, [control])
         names = {name.removeprefix(f"{sources.PACKAGE}.") for name in closure}
@@ -581,7 +580,7 @@ def test_what_is_compiled_is_run_in_place_of_what_is_sent(tmp_path):
     assert "findings" in answered(sys.executable, (named[0], "00000000", named[2]))
 
 
-@pytest.mark.parametrize("harm", ["gone", "cut", "changed", "fifo", "link", "folder"])
+@cases("harm", "gone", "cut", "changed", "fifo", "link", "folder")
 def test_what_is_not_what_was_compiled_is_not_run(compiled, harm):
     path = Path(compiled[0])
     content = path.read_bytes()
@@ -608,7 +607,7 @@ def test_paths_alone_are_enough_beside_what_was_compiled(compiled):
 
 
 @pytest.mark.of_python
-@pytest.mark.parametrize("harm", ["gone", "changed", "other Python", "not named"])
+@cases("harm", "gone", "changed", "other Python", "not named")
 def test_paths_alone_are_unusable_where_nothing_is_compiled(compiled, harm):
     path, magic, digest = compiled
     if harm == "gone":
@@ -702,9 +701,8 @@ def test_what_the_code_prints_is_not_in_the_answer(tmp_path):
     assert payload.unpack(packed)["findings"]
 
 
-@pytest.mark.parametrize(
-    ("packed", "says"),
-    [("", "its end is missing"), ("????", "cannot be read"), ("ä", "cannot be read")],
+@cases(
+    "packed says", ("", "its end is missing"), ("????", "cannot be read"), ("ä", "cannot be read")
 )
 def test_what_is_no_answer(packed, says):
     with pytest.raises(payload.NoAnswer, match=says):

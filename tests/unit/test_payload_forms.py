@@ -6,7 +6,7 @@ import sys
 import zlib
 from typing import Any
 
-import pytest
+from cases import cases
 from hostproof_controller.remote import payload
 from hostproof_controller.remote.host_action import PayloadAction
 
@@ -34,14 +34,12 @@ def answer(**content: Any) -> dict[str, Any]:
 UNUSABLE = {"rc": payload.UNUSABLE, "stdout": "", "stderr": ""}
 
 
-@pytest.mark.parametrize(
-    ("answers", "forms"),
-    [
-        ([answer(findings=[])], ["compiled"]),
-        # Another Python, or a user who may not read the cache.
-        ([UNUSABLE, answer(findings=[])], ["compiled", "lzma"]),
-        ([UNUSABLE, UNUSABLE, answer(findings=[])], ["compiled", "lzma", "zlib"]),
-    ],
+@cases(
+    "answers forms",
+    ([answer(findings=[])], ["compiled"]),
+    # Another Python, or a user who may not read the cache.
+    ([UNUSABLE, answer(findings=[])], ["compiled", "lzma"]),
+    ([UNUSABLE, UNUSABLE, answer(findings=[])], ["compiled", "lzma", "zlib"]),
 )
 def test_the_sources_follow_where_the_compiled_code_is_unusable(answers, forms):
     task = Asked(*answers)
@@ -56,14 +54,12 @@ def test_another_host_gets_the_sources_at_once():
     assert task.forms == ["lzma"]
 
 
-@pytest.mark.parametrize(
-    ("python", "form"),
-    [
-        ("/usr/bin/another-python", "lzma"),
-        ("/opt/python3.6", "lzma"),
-        # Bytecode is the same in all releases of a version, such as 3.11.2 and 3.11.7.
-        ("/opt/python{0}.{1}".format(*sys.version_info), "compiled"),
-    ],
+@cases(
+    "python form",
+    ("/usr/bin/another-python", "lzma"),
+    ("/opt/python3.6", "lzma"),
+    # Bytecode is the same in all releases of a version, such as 3.11.2 and 3.11.7.
+    ("/opt/python{0}.{1}".format(*sys.version_info), "compiled"),
 )
 def test_another_python_of_the_controller_gets_what_it_can_use_at_once(python, form):
     """An audit is one execution."""

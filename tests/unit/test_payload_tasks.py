@@ -13,6 +13,7 @@ from typing import Any
 import hostile_python
 import pytest
 import yaml
+from cases import cases
 
 ROOT = Path(__file__).resolve().parents[2]
 PACK = str(ROOT / "docs/examples/evidence/db01.example.com.json")
@@ -150,22 +151,20 @@ def test_a_loop_has_a_line_for_each_turn(run):
     assert controls == [{"io_pacing"}, {"storage_type"}]
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("asynchronous", "async"),
-        ("late", "longer than its timeout of 6 s"),
-        ("silent", "the host gave no answer within 2 s; hostproof_host_timeout is"),
-        ("late_and_silent", "longer than its timeout of 6 s"),
-        ("impatient", "hostproof_host_timeout must be from 1 to 604800, not 'soon'"),
-        ("impatient_by_far", "hostproof_host_timeout must be from 1 to 604800, not 0.5"),
-        ("badly_templated", "nothing_of_that_name"),
-        ("no_control", "no control is named: name at least one of"),
-        ("bad_apply", "there is no control io-pacing: did you mean io_pacing?"),
-        ("apply_without", "missing required arguments: control"),
-        ("misspelt", "no control takes the variable io_pacing_profil"),
-        ("misspelt_record", "no control takes the variable io_pacing_profil"),
-    ],
+@cases(
+    "name says",
+    ("asynchronous", "async"),
+    ("late", "longer than its timeout of 6 s"),
+    ("silent", "the host gave no answer within 2 s; hostproof_host_timeout is"),
+    ("late_and_silent", "longer than its timeout of 6 s"),
+    ("impatient", "hostproof_host_timeout must be from 1 to 604800, not 'soon'"),
+    ("impatient_by_far", "hostproof_host_timeout must be from 1 to 604800, not 0.5"),
+    ("badly_templated", "nothing_of_that_name"),
+    ("no_control", "no control is named: name at least one of"),
+    ("bad_apply", "there is no control io-pacing: did you mean io_pacing?"),
+    ("apply_without", "missing required arguments: control"),
+    ("misspelt", "no control takes the variable io_pacing_profil"),
+    ("misspelt_record", "no control takes the variable io_pacing_profil"),
 )
 def test_what_cannot_be_is_an_error_of_the_host(run, name, says):
     by_host, output, _ = run
@@ -183,7 +182,7 @@ def test_a_misspelt_variable_beside_a_given_policy_refuses_the_change(run):
     assert "no control takes the variable io_pacing_profil" in finding["why"]
 
 
-@pytest.mark.parametrize("name", ["not_by_variables", "own_options"])
+@cases("name", "not_by_variables", "own_options")
 def test_a_task_s_own_options_go_before_variables(run, name):
     (line,) = run[0][name]
     assert (line["outcome"], line["evidence"]) == ("judged", None), line["message"]

@@ -5,6 +5,7 @@ import json
 import zlib
 
 import pytest
+from cases import cases
 from hostproof_controller.remote import payload, response_validation
 
 
@@ -13,23 +14,19 @@ def unpacked(value, *, ascii_only=True):
     return payload.unpack(base64.b64encode(zlib.compress(text)).decode())
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        *("plain", 'C:\\new\\table "quoted"', "two\nlines\tand a tab", "p99 ≥ 5 ms – Größe"),
-        *("\\u0041 is written out", "\\\\", "\\\\\\n"),
-    ],
+    *("plain", 'C:\\new\\table "quoted"', "two\nlines\tand a tab", "p99 ≥ 5 ms – Größe"),
+    *("\\u0041 is written out", "\\\\", "\\\\\\n"),
 )
 def test_what_can_be_shown_is_plain(text):
     assert unpacked({"why": text, text: 1}).plain
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        *("\x1b[2J", "\r", "\b", "\x7f", "\u202e", "\x9b", "\u200b", "\ud800", "\\\x1b", '\\"\x00'),
-        "😀",
-    ],
+    *("\x1b[2J", "\r", "\b", "\x7f", "\u202e", "\x9b", "\u200b", "\ud800", "\\\x1b", '\\"\x00'),
+    "😀",
 )
 def test_what_cannot_be_shown_is_not(text):
     """An emoji can, but is written as two halves: it only takes longer."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible.module_utils.hostproof.controls.registry import CONTROLS
+from cases import cases
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -55,13 +56,11 @@ LATER = [pytest.mark.one_core, pytest.mark.long]
 
 
 # That tags choose is Ansible's, and the first set shows it; which role has which tag is ours.
-@pytest.mark.parametrize(
-    ("playbook", "chosen"),
-    [
-        ("audit", CHOICES[0]),
-        ("verify", CHOICES[0]),
-        *(pytest.param("verify", choice, marks=LATER) for choice in CHOICES[1:]),
-    ],
+@cases(
+    "playbook chosen",
+    ("audit", CHOICES[0]),
+    ("verify", CHOICES[0]),
+    *(pytest.param("verify", choice, marks=LATER) for choice in CHOICES[1:]),
     ids=lambda value: value if isinstance(value, str) else str(len(value)),
 )
 def test_tags_choose_controls(tmp_path, playbook, chosen):
@@ -85,9 +84,7 @@ def test_a_control_that_fails_does_not_keep_the_next_from_being_judged(tmp_path)
     assert json.loads(report.read_text())["exit_code"] == 2
 
 
-@pytest.mark.parametrize(
-    ("become", "escalates"), [("true", True), ("false", False)], ids=["root", "no root"]
-)
+@cases("become escalates", ("true", True), ("false", False), ids=["root", "no root"])
 def test_what_was_applied_as_root_is_verified_as_root(tmp_path, become, escalates):
     """Other accounts' memory maps need that. A become method that is not there tells who asks."""
     verify = yaml.safe_load((ROOT / "playbooks/apply.yml").read_text())[1]

@@ -12,6 +12,7 @@ from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.errors import BadEntry, PolicyError
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, PASS
+from cases import cases
 
 PACK = Path(example_packs.FOLDER) / "db05.example.com.json"
 READINGS = evidence.open_pack(str(PACK))[0]
@@ -220,19 +221,17 @@ def test_a_list_without_a_good_entry_is_judged_as_far_as_it_goes():
     assert {finding.control for finding in findings} == set(example_packs.policies())
 
 
-@pytest.mark.parametrize(
-    ("control", "changes"),
-    [
-        ("hugepages", {"instances": []}),
-        ("hugepages", {"instances": {}}),
-        ("hugepages", {"spare_pages": -1, "instances": [{"sid": "B"}]}),
-        ("flow_control", {"rules": [{"rx": "on"}]}),
-        ("flow_control", {"switches": {}}),
-        ("latency", {"thresholds": ["x"]}),
-        ("latency", {"probes": {}}),
-        ("storage_type", {"addresses": {"192.0.2.1": {}}}),
-        ("storage_type", {"adresses": []}),
-    ],
+@cases(
+    "control changes",
+    ("hugepages", {"instances": []}),
+    ("hugepages", {"instances": {}}),
+    ("hugepages", {"spare_pages": -1, "instances": [{"sid": "B"}]}),
+    ("flow_control", {"rules": [{"rx": "on"}]}),
+    ("flow_control", {"switches": {}}),
+    ("latency", {"thresholds": ["x"]}),
+    ("latency", {"probes": {}}),
+    ("storage_type", {"addresses": {"192.0.2.1": {}}}),
+    ("storage_type", {"adresses": []}),
 )
 def test_what_is_no_entry_stops_the_host(control, changes):
     with pytest.raises(PolicyError) as problem:

@@ -11,9 +11,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 import yaml
 from ansible import context
+from cases import cases
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Sets the window's title, clears the screen, hides what follows, turns the direction, rings.
@@ -76,12 +76,10 @@ def printed(folder: Path, *options: str, **environment: str) -> str:
     return (ran.stdout + ran.stderr).decode("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("options", "environment"),
-    [
-        ([], {"ANSIBLE_NOCOLOR": "1"}),
-        (["-vv"], {"ANSIBLE_FORCE_COLOR": "1", "ANSIBLE_CALLBACK_RESULT_FORMAT": "yaml"}),
-    ],
+@cases(
+    "options environment",
+    ([], {"ANSIBLE_NOCOLOR": "1"}),
+    (["-vv"], {"ANSIBLE_FORCE_COLOR": "1", "ANSIBLE_CALLBACK_RESULT_FORMAT": "yaml"}),
 )
 def test_nothing_that_a_terminal_obeys_is_shown(tmp_path, options, environment):
     text = printed(tmp_path, *options, **environment)
@@ -134,13 +132,11 @@ def test_a_refused_plan_is_one_line_with_the_controls_that_were_not_applied(caps
     assert "Trace" not in error and "fatal" not in error
 
 
-@pytest.mark.parametrize(
-    ("action", "frozen"),
-    [
-        ("verify_controls", True),
-        ("hostproof.hostproof.record_evidence", True),
-        ("render_report", False),
-    ],
+@cases(
+    "action frozen",
+    ("verify_controls", True),
+    ("hostproof.hostproof.record_evidence", True),
+    ("render_report", False),
 )
 def test_what_workers_share_is_out_of_collections_before_they_are_made(action, frozen):
     shown = callback()
@@ -152,14 +148,12 @@ def test_what_workers_share_is_out_of_collections_before_they_are_made(action, f
         gc.unfreeze()
 
 
-@pytest.mark.parametrize(
-    ("waiting", "told"),
-    [
-        ([], "2 of 9 hosts, 0:00"),
-        (["db03"], "2 of 9 hosts, 0:00, waiting for db03"),
-        (["a", "b", "c", "d", "e"], "2 of 9 hosts, 0:00, waiting for a, b, c and 2 more"),
-        (["e\x1b[2J"], "2 of 9 hosts, 0:00, waiting for e\\x1b[2J"),
-    ],
+@cases(
+    "waiting told",
+    ([], "2 of 9 hosts, 0:00"),
+    (["db03"], "2 of 9 hosts, 0:00, waiting for db03"),
+    (["a", "b", "c", "d", "e"], "2 of 9 hosts, 0:00, waiting for a, b, c and 2 more"),
+    (["e\x1b[2J"], "2 of 9 hosts, 0:00, waiting for e\\x1b[2J"),
 )
 def test_progress_names_the_hosts_that_the_others_wait_for(waiting, told):
     shown = callback()
@@ -227,7 +221,7 @@ def test_a_log_has_a_line_of_progress_from_time_to_time(capsys, monkeypatch):
     assert capsys.readouterr().err == "7 of 200 hosts, 0:31\n"
 
 
-@pytest.mark.parametrize(("check", "begin"), [(False, "restored"), (True, "would restore")])
+@cases("check begin", (False, "restored"), (True, "would restore"))
 def test_a_revert_prints_what_it_restored(monkeypatch, check, begin):
     shown = callback()
     lines = []

@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+from cases import cases
 from hostproof_controller import policies
 from hostproof_controller.cli import project_file
 from hostproof_controller.cli.command import main
@@ -69,16 +70,14 @@ def test_without_a_file(write):
     assert {setting.origin for setting in project_file.effective({}).values()} == {"default"}
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("waiver: x\n", "there is no key 'waiver'; did you mean waivers?"),
-        ("strict: maybe\n", "strict must be a true or false, not 'maybe'"),
-        ("checks: {a: 1}\n", "checks must be a list of words"),
-        ("profile: [a]\n", "profile must be a text"),
-        ("- a\n", "must be a dictionary of inventory, profile"),
-        ("inventory: [\n", "hostproof.yml: "),
-    ],
+@cases(
+    "text words",
+    ("waiver: x\n", "there is no key 'waiver'; did you mean waivers?"),
+    ("strict: maybe\n", "strict must be a true or false, not 'maybe'"),
+    ("checks: {a: 1}\n", "checks must be a list of words"),
+    ("profile: [a]\n", "profile must be a text"),
+    ("- a\n", "must be a dictionary of inventory, profile"),
+    ("inventory: [\n", "hostproof.yml: "),
 )
 def test_what_cannot_be_used(write, text, words, capsys):
     write(text)
@@ -133,7 +132,7 @@ def test_the_inventory_overrides_the_profile_of_the_file(monkeypatch):
     assert profile(hostproof_profile="none") == "none"
 
 
-@pytest.mark.parametrize("what", ["grandparent", "target", "middle"])
+@cases("what", "grandparent", "target", "middle")
 def test_who_can_change_a_directory_above_or_a_target_is_seen(tmp_path, what):
     open_folder = tmp_path / "open"
     inner = open_folder / "inner"

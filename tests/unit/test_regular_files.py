@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from ansible.module_utils.hostproof.collect import bounded, evidence
 from ansible.module_utils.hostproof.errors import HostproofError
+from cases import cases
 from hostproof_controller import runs
 from hostproof_controller.cli import signing
 from hostproof_controller.latency import baseline
@@ -47,15 +48,13 @@ def test_nothing_but_a_regular_file_is_opened(odd):
         bounded.open_regular(str(odd))
 
 
-@pytest.mark.parametrize(
+@cases(
     "read",
-    [
-        evidence.open_pack,
-        lambda path: read_entries([path]) if not os.path.isdir(path) else load_waivers(path),
-        load_waivers,
-        lambda path: read_nodes(Path(path)),
-        lambda path: baseline.read_json(path, "baseline"),
-    ],
+    evidence.open_pack,
+    lambda path: read_entries([path]) if not os.path.isdir(path) else load_waivers(path),
+    load_waivers,
+    lambda path: read_nodes(Path(path)),
+    lambda path: baseline.read_json(path, "baseline"),
     ids=["pack", "results", "waivers", "nodes", "baseline"],
 )
 def test_a_reader_says_so_in_one_sentence(odd, read):
@@ -81,13 +80,11 @@ def test_a_pack_holds_no_more_values_than_can_be_held(tmp_path):
     assert evidence.open_pack(str(pack))[0] == {"a": {"text": "ä"}}
 
 
-@pytest.mark.parametrize(
-    ("verb", "said"),
-    [
-        (["report"], "not a regular file"),
-        (["history"], "has no run with an audited host"),
-        (["init", "--out", "new", "--evidence"], "not a regular file"),
-    ],
+@cases(
+    "verb said",
+    (["report"], "not a regular file"),
+    (["history"], "has no run with an audited host"),
+    (["init", "--out", "new", "--evidence"], "not a regular file"),
 )
 def test_a_command_ends_with_a_sentence(tmp_path, verb, said):
     folder = tmp_path / "run"

@@ -13,6 +13,7 @@ from ansible.module_utils.hostproof.collect import answer, evidence, readings
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.errors import NotRecorded, Unanswered
 from ansible.module_utils.hostproof.evaluate import audit, checking
+from cases import cases
 from hostproof_controller.report.renamed import CHECKS
 
 FOLDER = packs.FIXTURES / "released_packs"
@@ -88,14 +89,12 @@ class TestAHostThatIsOlderThanAReading:
     KEY = "file:/etc/credstore/sysctl.extra"
     PATH = KEY.partition(":")[2]
 
-    @pytest.mark.parametrize(
-        ("release", "kind", "words"),
-        [
-            ("0.2.0", NotRecorded, "not recorded by Hostproof 0.2.0"),
-            ("", NotRecorded, "not recorded by an unknown release"),
-            ("0.3.0", Unanswered, "record it again"),
-            ("0.10.0", Unanswered, "record it again"),
-        ],
+    @cases(
+        "release kind words",
+        ("0.2.0", NotRecorded, "not recorded by Hostproof 0.2.0"),
+        ("", NotRecorded, "not recorded by an unknown release"),
+        ("0.3.0", Unanswered, "record it again"),
+        ("0.10.0", Unanswered, "record it again"),
     )
     def test_what_it_answers(self, release, kind, words):
         with pytest.raises(kind, match=words):
@@ -110,7 +109,7 @@ class TestAHostThatIsOlderThanAReading:
         assert answer.unless_absent(answer.attempt(host.read_text, self.PATH), "none") == "none"
         assert [gap.counts_as_absent for gap in host.not_recorded] == [True]
 
-    @pytest.mark.parametrize("field", [None, 3, "0.2", "0.2.0\n", "0.2.0-rc1", "²", "x" * 90, []])
+    @cases("field", None, 3, "0.2", "0.2.0\n", "0.2.0-rc1", "²", "x" * 90, [])
     def test_a_pack_that_names_no_release(self, field):
         assert readings.release_of(field) == ""
 

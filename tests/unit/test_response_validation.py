@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import pytest
+from cases import cases
 from hostproof_controller.remote import response_validation
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -14,20 +14,18 @@ def completed(line: str, *inventories: str) -> str:
     return command
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("./hostproof apply", "./hostproof apply -i prod --limit db01"),
-        ("./hostproof apply --limit db01", "./hostproof apply --limit db01 -i prod"),
-        ("./hostproof apply --limit=db01", "./hostproof apply --limit=db01 -i prod"),
-        ("./hostproof apply -l db01", "./hostproof apply -l db01 -i prod"),
-        ("./hostproof audit -i test -vvv", "./hostproof audit -i test -vvv --limit db01"),
-        ("./hostproof audit --inventory=test", "./hostproof audit --inventory=test --limit db01"),
-        ("./hostproof revert -i test -l db01", "./hostproof revert -i test -l db01"),
-        ("./hostproof report reports/x", "./hostproof report reports/x"),
-        ("./hostproof", "./hostproof"),
-        ("umount /u01", "umount /u01"),
-    ],
+@cases(
+    "line expected",
+    ("./hostproof apply", "./hostproof apply -i prod --limit db01"),
+    ("./hostproof apply --limit db01", "./hostproof apply --limit db01 -i prod"),
+    ("./hostproof apply --limit=db01", "./hostproof apply --limit=db01 -i prod"),
+    ("./hostproof apply -l db01", "./hostproof apply -l db01 -i prod"),
+    ("./hostproof audit -i test -vvv", "./hostproof audit -i test -vvv --limit db01"),
+    ("./hostproof audit --inventory=test", "./hostproof audit --inventory=test --limit db01"),
+    ("./hostproof revert -i test -l db01", "./hostproof revert -i test -l db01"),
+    ("./hostproof report reports/x", "./hostproof report reports/x"),
+    ("./hostproof", "./hostproof"),
+    ("umount /u01", "umount /u01"),
 )
 def test_an_own_command_names_the_inventory_and_the_host(line, expected):
     assert completed(line, "prod") == expected

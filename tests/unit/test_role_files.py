@@ -9,6 +9,7 @@ import pytest
 import yaml
 from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.evaluate.fields import flag, names, one_of, size, window
+from cases import cases
 from programs import imported_program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,24 +36,20 @@ def test_a_text_has_paragraphs_and_a_default():
     assert role_files.documentation(table, "p:1") == (["T."], {"key": {"port": 1}}, True, None)
 
 
-@pytest.mark.parametrize(
-    "text", ["Text alone.", "Default: 1", "T.\n\nDefault: 1\nOther: 2", "T.\n\nDefaults: 1"]
-)
+@cases("text", "Text alone.", "Default: 1", "T.\n\nDefault: 1\nOther: 2", "T.\n\nDefaults: 1")
 def test_a_text_without_a_usable_default_is_named(text):
     with pytest.raises(SystemExit, match=r"^policy.py:7: .* 'Default: VALUE'"):
         role_files.documentation(text, "policy.py:7")
 
 
-@pytest.mark.parametrize(
-    ("field", "default", "option"),
-    [
-        (flag(), "true", {"type": "bool", "default": True}),
-        (size(), "2M", {"type": "str", "default": "2M"}),
-        (names(), "[]", {"type": "list", "elements": "str", "default": []}),
-        (names().none_for("auto"), "auto", {"type": "raw", "default": "auto"}),
-        (one_of("a", "b"), "a", {"type": "str", "default": "a", "choices": ["a", "b"]}),
-        (window(), "10", {"type": "float", "default": 10}),
-    ],
+@cases(
+    "field default option",
+    (flag(), "true", {"type": "bool", "default": True}),
+    (size(), "2M", {"type": "str", "default": "2M"}),
+    (names(), "[]", {"type": "list", "elements": "str", "default": []}),
+    (names().none_for("auto"), "auto", {"type": "raw", "default": "auto"}),
+    (one_of("a", "b"), "a", {"type": "str", "default": "a", "choices": ["a", "b"]}),
+    (window(), "10", {"type": "float", "default": 10}),
 )
 def test_an_option_follows_from_the_field(field, default, option):
     text = role_files.documentation(f"What it is.\n\nDefault: {default}", "p:1")
@@ -76,7 +73,7 @@ def test_texts_of_an_entry_point_are_written_by_hand_and_stay():
     assert written["main"]["options"] == yaml.safe_load(specs)["argument_specs"]["main"]["options"]
 
 
-@pytest.mark.parametrize("name", ["control_pages", "coverage_page", "role_files"])
+@cases("name", "control_pages", "coverage_page", "role_files")
 def test_a_generator_without_its_packages_states_which_environment_it_needs(name):
     program = ROOT / "tools" / name
     done = subprocess.run(

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from cases import cases
 from programs import imported_program
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -46,33 +47,29 @@ def run(program, tmp_path, monkeypatch):
     return runs
 
 
-@pytest.mark.parametrize(
-    ("output", "expected"),
-    [
-        ("12 passed in 0.31s\n", (12, 0, 0)),
-        ("==== 1 failed, 2 passed, 3 skipped in 61.20s (0:01:01) ====\n", (2, 1, 3)),
-        ("2 errors in 0.50s\n", (0, 2, 0)),
-        ("3 passed, 1 xfailed, 2 warnings in 0.50s\n", (3, 0, 1)),
-        ("1 passed in 1.00s\nthen\n2 passed, 1 error in 2.00s\n", (3, 1, 0)),
-        ("1 passed in 1.00s\nhostproof: 5 passed, 1 failed, 2 skipped\n", (5, 1, 2)),
-        ("ok=3 changed=1 unreachable=0 failed=0 skipped=0\n", (0, 0, 0)),
-    ],
+@cases(
+    "output expected",
+    ("12 passed in 0.31s\n", (12, 0, 0)),
+    ("==== 1 failed, 2 passed, 3 skipped in 61.20s (0:01:01) ====\n", (2, 1, 3)),
+    ("2 errors in 0.50s\n", (0, 2, 0)),
+    ("3 passed, 1 xfailed, 2 warnings in 0.50s\n", (3, 0, 1)),
+    ("1 passed in 1.00s\nthen\n2 passed, 1 error in 2.00s\n", (3, 1, 0)),
+    ("1 passed in 1.00s\nhostproof: 5 passed, 1 failed, 2 skipped\n", (5, 1, 2)),
+    ("ok=3 changed=1 unreachable=0 failed=0 skipped=0\n", (0, 0, 0)),
 )
 def test_counts_what_a_command_sums_up(output, expected):
     assert count(output) == expected
 
 
-@pytest.mark.parametrize(
-    ("status", "output", "expected"),
-    [
-        (0, "fine\n", (1, 0, 0)),
-        (1, "broken\n", (0, 1, 0)),
-        (1, "4 passed in 1.00s\n", (4, 1, 0)),
-        (5, "no tests ran in 0.01s\n", (0, 1, 0)),
-        (77, "trying\nno container engine can run here\n", (0, 0, 1)),
-        # A summary of nothing is no test that passed.
-        (0, "0 passed, 0 failed, 0 skipped\n", (0, 1, 0)),
-    ],
+@cases(
+    "status output expected",
+    (0, "fine\n", (1, 0, 0)),
+    (1, "broken\n", (0, 1, 0)),
+    (1, "4 passed in 1.00s\n", (4, 1, 0)),
+    (5, "no tests ran in 0.01s\n", (0, 1, 0)),
+    (77, "trying\nno container engine can run here\n", (0, 0, 1)),
+    # A summary of nothing is no test that passed.
+    (0, "0 passed, 0 failed, 0 skipped\n", (0, 1, 0)),
 )
 def test_judges_the_exit_status_before_the_words(status, output, expected):
     assert judge(["command"], status, output).counts == expected
@@ -296,15 +293,13 @@ def failed(argv: list[str], **how: tuple[str, ...]) -> Ended:
     return Ended(Stage("unit", [argv], 3600, 600, **how), [result], 2000.0, 1.0)
 
 
-@pytest.mark.parametrize(
-    ("left", "how", "fails"),
-    [
-        (2100, {}, 0),
-        (1900, {}, 1),
-        # A second try of what failed is short.
-        (1900, {"failed_only": ("--last-failed",)}, 0),
-        (200, {"failed_only": ("--last-failed",)}, 1),
-    ],
+@cases(
+    "left how fails",
+    (2100, {}, 0),
+    (1900, {}, 1),
+    # A second try of what failed is short.
+    (1900, {"failed_only": ("--last-failed",)}, 0),
+    (200, {"failed_only": ("--last-failed",)}, 1),
 )
 def test_what_failed_is_asked_again_where_there_is_time_for_it(run, left, how, fails):
     again = Again(time.monotonic() + left, Progress(io.StringIO()))
@@ -331,7 +326,7 @@ def test_a_stage_that_can_choose_asks_only_what_failed(run, tmp_path):
     assert (tmp_path / "arguments").read_text() == "\n--last-failed\n"
 
 
-@pytest.mark.parametrize("status", [2, 124, 137])
+@cases("status", 2, 124, 137)
 def test_a_stage_that_did_not_get_to_its_end_is_asked_again_as_a_whole(run, tmp_path, status):
     """pytest remembers only the failures before it was stopped: the other tests never ran."""
     script = f"""

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 from ansible import context
 from ansible.utils.context_objects import CLIArgs
+from cases import cases
 from hostproof_controller import commands, policies, run_options, selection
 from hostproof_controller.layout import ROOT
 
@@ -27,40 +28,38 @@ def options_of(monkeypatch):
 PACKS = '{"hostproof_evidence_folder": "/p", "ansible_connection": "local"}'
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({}, ""),
-        ({"inventory": (str(ROOT / "inventories/local"),)}, ""),
-        ({"inventory": ("a b", "prod")}, "-i 'a b' -i prod"),
-        (
-            {"extra_vars": ("hostproof_profile=oracle_19c_rac",)},
-            "-e hostproof_profile=oracle_19c_rac",
-        ),
-        ({"extra_vars": ('{"space_limit": [1, "x y"]}',)}, """-e '{"space_limit": [1, "x y"]}'"""),
-        ({"extra_vars": ("@site/vars.yml",)}, "-e @site/vars.yml"),
-        # The options that a command adds for one run are not repeated.
-        ({"extra_vars": ('{"hostproof_checks": "a.b"}', "x=1")}, "-e x=1"),
-        ({"extra_vars": (PACKS, "x=1")}, "-e x=1"),
-        (
-            {"extra_vars": ('{"ansible_connection": "local"}',)},
-            """-e '{"ansible_connection": "local"}'""",
-        ),
-        # A secret keeps its name, and the values next to it are repeated.
-        (
-            {"extra_vars": ("ansible_password=hunter2 x=1",)},
-            """-e "ansible_password=${ansible_password:?}" -e '{"x": "1"}'""",
-        ),
-        ({"extra_vars": ('{"app": {"db_password": "hunter2"}}',)}, '-e "app=${app:?}"'),
-        ({"extra_vars": ("a='x\ny'",)}, """-e '{"a": "x\\ny"}'"""),
-        ({"extra_vars": ("{a: !vault x}",)}, ""),
-        (
-            {"become": True, "become_ask_pass": True, "become_user": "adm"},
-            "--become -K --become-user adm",
-        ),
-        ({"remote_user": "oper", "private_key_file": "k y"}, "-u oper --private-key 'k y'"),
-        ({"vault_ids": ("prod@prompt",)}, "--vault-id prod@prompt"),
-    ],
+@cases(
+    "given expected",
+    ({}, ""),
+    ({"inventory": (str(ROOT / "inventories/local"),)}, ""),
+    ({"inventory": ("a b", "prod")}, "-i 'a b' -i prod"),
+    (
+        {"extra_vars": ("hostproof_profile=oracle_19c_rac",)},
+        "-e hostproof_profile=oracle_19c_rac",
+    ),
+    ({"extra_vars": ('{"space_limit": [1, "x y"]}',)}, """-e '{"space_limit": [1, "x y"]}'"""),
+    ({"extra_vars": ("@site/vars.yml",)}, "-e @site/vars.yml"),
+    # The options that a command adds for one run are not repeated.
+    ({"extra_vars": ('{"hostproof_checks": "a.b"}', "x=1")}, "-e x=1"),
+    ({"extra_vars": (PACKS, "x=1")}, "-e x=1"),
+    (
+        {"extra_vars": ('{"ansible_connection": "local"}',)},
+        """-e '{"ansible_connection": "local"}'""",
+    ),
+    # A secret keeps its name, and the values next to it are repeated.
+    (
+        {"extra_vars": ("ansible_password=hunter2 x=1",)},
+        """-e "ansible_password=${ansible_password:?}" -e '{"x": "1"}'""",
+    ),
+    ({"extra_vars": ('{"app": {"db_password": "hunter2"}}',)}, '-e "app=${app:?}"'),
+    ({"extra_vars": ("a='x\ny'",)}, """-e '{"a": "x\\ny"}'"""),
+    ({"extra_vars": ("{a: !vault x}",)}, ""),
+    (
+        {"become": True, "become_ask_pass": True, "become_user": "adm"},
+        "--become -K --become-user adm",
+    ),
+    ({"remote_user": "oper", "private_key_file": "k y"}, "-u oper --private-key 'k y'"),
+    ({"vault_ids": ("prod@prompt",)}, "--vault-id prod@prompt"),
 )
 def test_a_printed_command_repeats_the_run(options_of, given, expected):
     printed = options_of(**given)

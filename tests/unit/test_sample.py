@@ -5,6 +5,7 @@ import time
 import pytest
 from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.errors import Unanswered
+from cases import cases
 
 
 @pytest.fixture
@@ -63,9 +64,7 @@ def test_what_the_record_has_not_got_is_unknown(counter):
     assert "record it again" in sample.errors["file:/proc/net/snmp"]
 
 
-@pytest.mark.parametrize(
-    "change", [{"seconds": 0}, {"seconds": "5"}, {"first": []}, {"second": {"file:/x": 1}}]
-)
+@cases("change", {"seconds": 0}, {"seconds": "5"}, {"first": []}, {"second": {"file:/x": 1}})
 def test_a_broken_record_is_no_answer(change):
     reading = {"kind": "sample", "seconds": 5.0, "first": {}, "second": {}, "errors": {}, **change}
     with pytest.raises(Unanswered):

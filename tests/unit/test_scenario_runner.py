@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from cases import cases
 from machines import scenario
 from machines.needs import ROOT
 
@@ -44,7 +45,7 @@ def test_a_scenario_that_failed_stays_failed(run):
 
 # Molecule belongs to the development environment; the virtualenvs of the matrix do not have it.
 @pytest.mark.one_core
-@pytest.mark.parametrize("shared", [True, False])
+@cases("shared", True, False)
 def test_the_shared_configuration_is_used_without_git(tmp_path, shared):
     """An unpacked release has no .git: Molecule does not look for the file itself there."""
     for name in ("hugepages", "containers"):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from ansible import constants
+from cases import cases
 from hostproof_controller.cli import command, notify, schedule
 from hostproof_controller.notify import message, sending
 from test_diffing import finding, line, report
@@ -104,14 +105,12 @@ class TestTimer:
         assert code == 0 and "OnCalendar=Mon..Fri 02:30" in out
         assert not run.units.exists()
 
-    @pytest.mark.parametrize(
-        ("words", "says"),
-        [
-            (("schedule", "--user"), "needs --on-calendar EXPR"),
-            ((*WORDS[:3], "a\nb"), "is not a time"),
-            ((*WORDS, "--name", "../x"), "lower case letters"),
-            ((*WORDS, "--", "a\nb"), "control character"),
-        ],
+    @cases(
+        "words says",
+        (("schedule", "--user"), "needs --on-calendar EXPR"),
+        ((*WORDS[:3], "a\nb"), "is not a time"),
+        ((*WORDS, "--name", "../x"), "lower case letters"),
+        ((*WORDS, "--", "a\nb"), "control character"),
     )
     def test_what_cannot_be_used(self, run, words, says):
         code, _, err = run(*words)
@@ -263,20 +262,18 @@ class TestTimerOfRoot:
             assert self.check(site).returncode == 1
             os.chown(site / name, 0, -1)
 
-    @pytest.mark.parametrize(
+    @cases(
         "words",
-        [
-            ("-i", "~oracle/hosts"),
-            ("-i", "$HOME_OF_ORACLE/hosts"),
-            ("-e", "@~oracle/vars.yml"),
-            ("--vault-id", "dev@~oracle/vault"),
-            ("--private-key", "~oracle/key"),
-            ("--ssh-common-args", "-F {0}/ssh_config"),
-            ("--ssh-common-args=-o IdentityFile=~oracle/key -o UserKnownHostsFile=/dev/null",),
-            ("--ssh-extra-args=-oProxyCommand='{0}/proxy %h'",),
-            ("-e", "ansible_ssh_common_args='-F {0}/ssh_config'"),
-            ("-e", '{{"ansible_python_interpreter": "{0}/python3"}}'),
-        ],
+        ("-i", "~oracle/hosts"),
+        ("-i", "$HOME_OF_ORACLE/hosts"),
+        ("-e", "@~oracle/vars.yml"),
+        ("--vault-id", "dev@~oracle/vault"),
+        ("--private-key", "~oracle/key"),
+        ("--ssh-common-args", "-F {0}/ssh_config"),
+        ("--ssh-common-args=-o IdentityFile=~oracle/key -o UserKnownHostsFile=/dev/null",),
+        ("--ssh-extra-args=-oProxyCommand='{0}/proxy %h'",),
+        ("-e", "ansible_ssh_common_args='-F {0}/ssh_config'"),
+        ("-e", '{{"ansible_python_interpreter": "{0}/python3"}}'),
     )
     def test_paths_as_ansible_and_ssh_take_them(self, run, site, monkeypatch, words):
         """No shell replaces ~ and $ in a unit; ssh runs what its options name."""
@@ -317,8 +314,8 @@ class TestTimerOfRoot:
         code, _, err = run(*self.words(site))
         assert (code, f"another account can change {site}/oracle," in err) == (1, True)
 
-    @pytest.mark.parametrize("place", ["named", "own/module_utils/hostproof"])
-    @pytest.mark.parametrize(("user", "kind"), [(1234, "fuse.x"), (1234, "fuse"), (0, "fuse.x")])
+    @cases("place", "named", "own/module_utils/hostproof")
+    @cases("user kind", (1234, "fuse.x"), (1234, "fuse"), (0, "fuse.x"))
     def test_a_file_system_of_another_account(self, site, monkeypatch, place, user, kind):
         """FUSE: its owner is who mounted it, whatever owner the files show."""
         mounts = site / "mountinfo"
@@ -450,7 +447,7 @@ class TestWebhook:
         sending.post(self.address(server), {}, pauses=(0, 0, 0))
         assert len(server.received) == 3
 
-    @pytest.mark.parametrize(("code", "attempts"), [(404, 1), (302, 1), (500, 3)])
+    @cases("code attempts", (404, 1), (302, 1), (500, 3))
     def test_what_was_not_taken_is_an_error_without_the_address(self, server, code, attempts):
         server.codes = [code] * 5
         with pytest.raises(sending.NotSent, match=f"HTTP status {code}") as problem:
@@ -516,46 +513,42 @@ class TestWebhook:
         text = "".join(traceback.format_exception(problem.value))
         assert not any(part in text for part in ("t0ken", "s3cret", "http://")), text
 
-    @pytest.mark.parametrize(
-        ("first", "rest"),
-        [
-            (b"", b"H"),
-            (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
-            (b"HTTP/1.1 200 OK\r\n", b"a:b\r\n "),
-        ],
+    @cases(
+        "first rest",
+        (b"", b"H"),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (b"HTTP/1.1 200 OK\r\n", b"a:b\r\n "),
     )
     def test_a_server_that_never_ends(self, answering, first, rest):
         with pytest.raises(sending.NotSent, match=r"^the webhook did not take the message"):
             sending.post(answering(first, rest), {}, pauses=(0,), deadline=0.3)
 
-    @pytest.mark.parametrize(
+    @cases(
         "address",
-        [
-            "https://user:s3cret@hooks.example.com/x",
-            "https://s3cret@hooks.example.com",
-            "https://hooks.example.com\\@s3cret/x",
-            "https://hooks.example.com:99999/s3cret",
-            "https://hooks.example.com:0/s3cret",
-            "https://hooks.example.com:s3cret/",
-            "https://hooks.example.com:/s3cret",
-            "https://hooks.example.com/s3cret\x01",
-            "https://hooks.example.com/\x7fs3cret",
-            "https://hooks.example.com/s3cret\x00",
-            "https://hooks.example.com/s3cr\xe9t",
-            "https://hooks.example.com/x#s3cret",
-            "https://[s3cret/x",
-            "https://[::g]/s3cret",
-            "https://[1:2:3]/s3cret",
-            "https://..s3cret/",
-            "https://a..s3cret/",
-            "https://" + "s3cret" * 12 + ".com/",
-            "https:///s3cret",
-            "ftp://s3cret/",
-            "HTTPS//s3cret",
-            "https://hooks.example.com/" + "s3cret" * 1000,
-            "http://127.0.0.1.s3cret.example.com/",
-            "http://s3cret@127.0.0.1/",
-        ],
+        "https://user:s3cret@hooks.example.com/x",
+        "https://s3cret@hooks.example.com",
+        "https://hooks.example.com\\@s3cret/x",
+        "https://hooks.example.com:99999/s3cret",
+        "https://hooks.example.com:0/s3cret",
+        "https://hooks.example.com:s3cret/",
+        "https://hooks.example.com:/s3cret",
+        "https://hooks.example.com/s3cret\x01",
+        "https://hooks.example.com/\x7fs3cret",
+        "https://hooks.example.com/s3cret\x00",
+        "https://hooks.example.com/s3cr\xe9t",
+        "https://hooks.example.com/x#s3cret",
+        "https://[s3cret/x",
+        "https://[::g]/s3cret",
+        "https://[1:2:3]/s3cret",
+        "https://..s3cret/",
+        "https://a..s3cret/",
+        "https://" + "s3cret" * 12 + ".com/",
+        "https:///s3cret",
+        "ftp://s3cret/",
+        "HTTPS//s3cret",
+        "https://hooks.example.com/" + "s3cret" * 1000,
+        "http://127.0.0.1.s3cret.example.com/",
+        "http://s3cret@127.0.0.1/",
     )
     def test_no_part_of_a_wrong_address_is_printed(self, run, tmp_path, address):
         file = tmp_path / "hook"
@@ -572,15 +565,13 @@ class TestWebhook:
             with pytest.raises(sending.NotSent, match="regular file|cannot be read"):
                 sending.webhook_in(str(path))
 
-    @pytest.mark.parametrize(
-        ("text", "mode", "says"),
-        [
-            ("https://hooks.example.com/x\n", 0o644, "chmod 600"),
-            ("http://hooks.example.com/x", 0o600, "only https://"),
-            ("hooks.example.com", 0o600, "begins with https://"),
-            ("https://a.b/c d", 0o600, "one address"),
-            ("", 0o600, "one address"),
-        ],
+    @cases(
+        "text mode says",
+        ("https://hooks.example.com/x\n", 0o644, "chmod 600"),
+        ("http://hooks.example.com/x", 0o600, "only https://"),
+        ("hooks.example.com", 0o600, "begins with https://"),
+        ("https://a.b/c d", 0o600, "one address"),
+        ("", 0o600, "one address"),
     )
     def test_a_file_that_cannot_be_used(self, tmp_path, text, mode, says):
         file = tmp_path / "hook"
@@ -669,12 +660,10 @@ class TestNotify:
         code, _, err = run("notify", "--mail", "dba@example.com", reports)
         assert (code, "sendmail ended with exit code 75: no route" in err) == (1, True)
 
-    @pytest.mark.parametrize(
-        ("words", "says"),
-        [
-            ((), "needs --webhook-file, --mail or --print"),
-            (("--mail", "a b@c\nBcc: x"), "is not an e-mail address"),
-        ],
+    @cases(
+        "words says",
+        ((), "needs --webhook-file, --mail or --print"),
+        (("--mail", "a b@c\nBcc: x"), "is not an e-mail address"),
     )
     def test_what_cannot_be_used(self, run, reports, words, says):
         code, _, err = run("notify", *words, reports)

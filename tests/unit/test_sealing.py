@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cases import cases
 from hostproof_controller.cli import command, signing
 from hostproof_controller.report.html import ALL_IN_ONE
 from test_diffing import finding, line, report
@@ -106,7 +107,7 @@ def test_a_moved_report_verifies(sealed, keys, capsys, tmp_path):
     assert verified(tmp_path / "elsewhere", keys, capsys)[0] == 0
 
 
-@pytest.mark.parametrize("name", ["findings.jsonl", "report.html", "windows/db1.json"])
+@cases("name", "findings.jsonl", "report.html", "windows/db1.json")
 def test_one_changed_byte_no_longer_verifies(sealed, keys, capsys, name):
     content = bytearray((sealed / name).read_bytes())
     content[0] ^= 1
@@ -116,7 +117,7 @@ def test_one_changed_byte_no_longer_verifies(sealed, keys, capsys, name):
     assert f"{name} was changed" in output
 
 
-@pytest.mark.parametrize("name", ["findings.jsonl", "windows/db1.json"])
+@cases("name", "findings.jsonl", "windows/db1.json")
 def test_a_missing_file_no_longer_verifies(sealed, keys, capsys, name):
     (sealed / name).unlink()
     code, output = verified(sealed, keys, capsys)
@@ -124,7 +125,7 @@ def test_a_missing_file_no_longer_verifies(sealed, keys, capsys, name):
     assert f"{name} is missing" in output
 
 
-@pytest.mark.parametrize("name", ["new", ".hidden", "windows/x", "sub/seal.json", "a\nb\x1b[2J"])
+@cases("name", "new", ".hidden", "windows/x", "sub/seal.json", "a\nb\x1b[2J")
 def test_an_added_file_no_longer_verifies(sealed, keys, capsys, name):
     (sealed / name).parent.mkdir(exist_ok=True)
     (sealed / name).write_text("")
@@ -141,7 +142,7 @@ def test_a_link_in_place_of_a_file_no_longer_verifies(sealed, keys, capsys, tmp_
     assert (code, "report.html is missing" in output) == (2, True)
 
 
-@pytest.mark.parametrize("name", [signing.MANIFEST, signing.SIGNATURE])
+@cases("name", signing.MANIFEST, signing.SIGNATURE)
 def test_a_seal_that_was_changed_or_taken_away_no_longer_verifies(sealed, keys, capsys, name):
     content = bytearray((sealed / name).read_bytes())
     content[len(content) // 2] ^= 1
@@ -225,7 +226,7 @@ class TestWhatIsRefused:
         code, output = sign(folder, keys / "dana", capsys)
         assert (code, "link is not a regular file" in output) == (1, True)
 
-    @pytest.mark.parametrize("command_of", ["sign", "verify-report"])
+    @cases("command_of", "sign", "verify-report")
     def test_too_many_levels_of_directories(self, sealed, tmp_path, keys, capsys, command_of):
         folder = sealed
         if command_of == "sign":
@@ -248,26 +249,24 @@ class TestWhatIsRefused:
         assert command.main(["report", str(sealed)]) == 1
         assert "is signed" in capsys.readouterr().err
 
-    @pytest.mark.parametrize(
-        ("typed", "said"),
-        [
-            (["sign", "DIR"], "sign needs --key FILE"),
-            (
-                ["sign", "DIR", "--key", "/nonexistent"],
-                "'--key': File '/nonexistent' does not exist",
-            ),
-            (["sign", "DIR", "--key", "/"], "'--key': File '/' is a directory"),
-            (["sign", "DIR", "--key", __file__, "--signer", "a b"], "is not a name"),
-            (["verify-report", "DIR"], "verify-report needs --allowed-signers FILE"),
-            (
-                ["verify-report", "DIR", "--allowed-signers", "/nonexistent"],
-                "'/nonexistent' does not exist",
-            ),
-            (
-                ["verify-report", "/nonexistent", "--allowed-signers", __file__],
-                "there is no directory",
-            ),
-        ],
+    @cases(
+        "typed said",
+        (["sign", "DIR"], "sign needs --key FILE"),
+        (
+            ["sign", "DIR", "--key", "/nonexistent"],
+            "'--key': File '/nonexistent' does not exist",
+        ),
+        (["sign", "DIR", "--key", "/"], "'--key': File '/' is a directory"),
+        (["sign", "DIR", "--key", __file__, "--signer", "a b"], "is not a name"),
+        (["verify-report", "DIR"], "verify-report needs --allowed-signers FILE"),
+        (
+            ["verify-report", "DIR", "--allowed-signers", "/nonexistent"],
+            "'/nonexistent' does not exist",
+        ),
+        (
+            ["verify-report", "/nonexistent", "--allowed-signers", __file__],
+            "there is no directory",
+        ),
     )
     def test_wrong_use(self, capsys, tmp_path, typed, said):
         words = [str(tmp_path) if word == "DIR" else word for word in typed]
@@ -311,7 +310,7 @@ def test_the_pages_of_many_hosts_are_sealed_too(tmp_path, keys, capsys):
     assert "hosts/other.html was added" in output
 
 
-@pytest.mark.parametrize("name", ["new", "windows/new", "new/inside"])
+@cases("name", "new", "windows/new", "new/inside")
 def test_an_added_empty_directory_no_longer_verifies(sealed, keys, capsys, name):
     (sealed / name).mkdir(parents=True)
     code, output = verified(sealed, keys, capsys)
@@ -325,23 +324,21 @@ def test_a_directory_that_was_empty_when_it_was_signed_verifies(tmp_path, keys, 
     assert verified(folder, keys, capsys)[0] == 0
 
 
-@pytest.mark.parametrize(
+@cases(
     "change",
-    [
-        lambda manifest: manifest.pop("code"),
-        lambda manifest: manifest.update(code="x"),
-        lambda manifest: manifest["code"].pop("sha256"),
-        lambda manifest: manifest["files"].pop("findings.jsonl"),
-        lambda manifest: manifest.pop("policy"),
-        lambda manifest: manifest.update(policy=[{"path": "x"}]),
-        lambda manifest: manifest.update(policy=5),
-        lambda manifest: manifest.pop("report"),
-        lambda manifest: manifest.pop("signed"),
-        lambda manifest: manifest.update(empty_directories=[5]),
-        lambda manifest: manifest.update(empty_directories=5),
-        lambda manifest: manifest.update(files=[]),
-        lambda manifest: manifest.pop("who"),
-    ],
+    lambda manifest: manifest.pop("code"),
+    lambda manifest: manifest.update(code="x"),
+    lambda manifest: manifest["code"].pop("sha256"),
+    lambda manifest: manifest["files"].pop("findings.jsonl"),
+    lambda manifest: manifest.pop("policy"),
+    lambda manifest: manifest.update(policy=[{"path": "x"}]),
+    lambda manifest: manifest.update(policy=5),
+    lambda manifest: manifest.pop("report"),
+    lambda manifest: manifest.pop("signed"),
+    lambda manifest: manifest.update(empty_directories=[5]),
+    lambda manifest: manifest.update(empty_directories=5),
+    lambda manifest: manifest.update(files=[]),
+    lambda manifest: manifest.pop("who"),
 )
 def test_a_signed_manifest_of_another_form_is_one_sentence(sealed, keys, capsys, change):
     place = sealed / signing.MANIFEST

@@ -5,6 +5,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.registry import NAMES, check_ids
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.profiles import PROFILES
+from cases import cases
 from default_policies import default_policy
 from hostproof_controller import selection
 from hostproof_controller.policies import BadPolicy
@@ -22,45 +23,41 @@ def test_without_a_variable_everything_runs():
     assert selected(checks=[], skip_checks="", set=None, sets={"x": {"checks": ["*"]}}) is None
 
 
-@pytest.mark.parametrize(
-    ("variables", "has", "lacks"),
-    [
-        ({"checks": ["hugepages"]}, "hugepages.pool_covers_sga", "nfs_mounts.options"),
-        ({"checks": "hugepages.pool_covers_sga"}, "hugepages.pool_covers_sga", "hugepages.memlock"),
-        ({"checks": ["time_*"]}, "time_sync.ctss", "hugepages.memlock"),
-        ({"skip_checks": ["hugepages"]}, "time_sync.ctss", "hugepages.memlock"),
-        (
-            {"checks": "hugepages,time_sync", "skip_checks": "*.ctss"},
-            "hugepages.x",
-            "time_sync.ctss",
-        ),
-        ({"set": "preinstall"}, "platform.kernel", "latency.disk_read"),
-        ({"set": ["upgrade"]}, "pre_page_sga.x", "latency.disk_read"),
-        ({"set": "preinstall", "skip_checks": "platform"}, "hugepages.x", "platform.kernel"),
-        ({"checks": ["custom.house"]}, "custom.house", "custom.other"),
-        (
-            {"set": "night", "sets": {"night": {"checks": ["time_sync"], "skip": ["*.ctss"]}}},
-            "time_sync.clock_source",
-            "time_sync.ctss",
-        ),
-    ],
+@cases(
+    "variables has lacks",
+    ({"checks": ["hugepages"]}, "hugepages.pool_covers_sga", "nfs_mounts.options"),
+    ({"checks": "hugepages.pool_covers_sga"}, "hugepages.pool_covers_sga", "hugepages.memlock"),
+    ({"checks": ["time_*"]}, "time_sync.ctss", "hugepages.memlock"),
+    ({"skip_checks": ["hugepages"]}, "time_sync.ctss", "hugepages.memlock"),
+    (
+        {"checks": "hugepages,time_sync", "skip_checks": "*.ctss"},
+        "hugepages.x",
+        "time_sync.ctss",
+    ),
+    ({"set": "preinstall"}, "platform.kernel", "latency.disk_read"),
+    ({"set": ["upgrade"]}, "pre_page_sga.x", "latency.disk_read"),
+    ({"set": "preinstall", "skip_checks": "platform"}, "hugepages.x", "platform.kernel"),
+    ({"checks": ["custom.house"]}, "custom.house", "custom.other"),
+    (
+        {"set": "night", "sets": {"night": {"checks": ["time_sync"], "skip": ["*.ctss"]}}},
+        "time_sync.clock_source",
+        "time_sync.ctss",
+    ),
 )
 def test_what_is_selected(variables, has, lacks):
     chosen = selected(**variables)
     assert (chosen.has(has), chosen.has(lacks)) == (True, False)
 
 
-@pytest.mark.parametrize(
-    ("variables", "words"),
-    [
-        ({"checks": ["hugepage"]}, "hostproof_checks: there is no check 'hugepage'; did you mean"),
-        ({"skip_checks": ["hugepages.nothing"]}, "hostproof_skip_checks: there is no check"),
-        ({"set": "nightly"}, "there is no set 'nightly'; there are preinstall, prepatch"),
-        ({"checks": {"a": 1}}, "hostproof_checks must be a list of names"),
-        ({"set": "x", "sets": ["x"]}, "hostproof_sets must be a dictionary"),
-        ({"set": "x", "sets": {"x": {"check": []}}}, "hostproof_sets: x must have checks"),
-        ({"set": "x", "sets": {"x": {"checks": ["nope"]}}}, "the set x: there is no check 'nope'"),
-    ],
+@cases(
+    "variables words",
+    ({"checks": ["hugepage"]}, "hostproof_checks: there is no check 'hugepage'; did you mean"),
+    ({"skip_checks": ["hugepages.nothing"]}, "hostproof_skip_checks: there is no check"),
+    ({"set": "nightly"}, "there is no set 'nightly'; there are preinstall, prepatch"),
+    ({"checks": {"a": 1}}, "hostproof_checks must be a list of names"),
+    ({"set": "x", "sets": ["x"]}, "hostproof_sets must be a dictionary"),
+    ({"set": "x", "sets": {"x": {"check": []}}}, "hostproof_sets: x must have checks"),
+    ({"set": "x", "sets": {"x": {"checks": ["nope"]}}}, "the set x: there is no check 'nope'"),
 )
 def test_what_cannot_be_selected(variables, words):
     with pytest.raises(BadPolicy) as problem:
@@ -112,9 +109,11 @@ def test_the_variables_are_known():
     assert names <= known_variables()
 
 
-@pytest.mark.parametrize(
-    ("raw", "is_selecting"),
-    [('{"hostproof_checks": "a"}', True), ("hostproof_set=rac", True), ("x=1", False)],
+@cases(
+    "raw is_selecting",
+    ('{"hostproof_checks": "a"}', True),
+    ("hostproof_set=rac", True),
+    ("x=1", False),
 )
 def test_the_ids_are_imported_before_workers_are_forked(monkeypatch, raw, is_selecting):
     """Otherwise each worker imports all controls, and --checks takes longer than --tags."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import hostile_python
 import pytest
 import yaml
+from cases import cases
 from hostproof_controller.remote import response_validation
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,22 +86,20 @@ def test_every_module_has_an_action_plugin_that_bounds_its_answer():
     assert len(SENT) == 11
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("flood", "storage_type: the host printed more than 64 MiB"),
-        ("flood_errors", "latency_tcp: the host printed more than 64 MiB"),
-        ("hangs_ssh", "sga_cost: the host gave no answer within 2 s"),
-        ("cut", "listener_probe: the answer cannot be read"),
-        ("real_bad", "latency_report: /nonexistent"),
-    ],
+@cases(
+    "name says",
+    ("flood", "storage_type: the host printed more than 64 MiB"),
+    ("flood_errors", "latency_tcp: the host printed more than 64 MiB"),
+    ("hangs_ssh", "sga_cost: the host gave no answer within 2 s"),
+    ("cut", "listener_probe: the answer cannot be read"),
+    ("real_bad", "latency_report: /nonexistent"),
 )
 def test_a_host_that_misbehaves_is_an_error_in_a_sentence(run, name, says):
     answer = run[0][name]
     assert answer["failed"] and answer["msg"].startswith(says), answer
 
 
-@pytest.mark.parametrize("name", ["facts", "junk_after"])
+@cases("name", "facts", "junk_after")
 def test_nothing_but_what_the_module_documents_comes_to_ansible(run, name):
     answer = run[0][name]
     assert not answer["failed"], answer

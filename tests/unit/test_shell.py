@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 from ansible.module_utils.hostproof.collect import shell
+from cases import cases
 
 HOSTILE = [
     *("/u03/$(touch pwned)", "/u03/`touch pwned`", "a b;touch pwned", "--limit=x y", "it's", '"'),
@@ -31,7 +32,7 @@ def test_plain_words_stay_readable():
     assert shell.line("umount", "/u02/oradata") == "umount /u02/oradata"
 
 
-@pytest.mark.parametrize("text", ["vm.nr_hugepages = 10", "it's $(touch pwned)", "-n %s"])
+@cases("text", "vm.nr_hugepages = 10", "it's $(touch pwned)", "-n %s")
 def test_a_line_is_written_into_a_file_as_it_is(text, tmp_path):
     path = tmp_path / "a b"
     for append in (False, True):

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from ansible.module_utils.hostproof.errors import HostproofError
+from cases import cases
 from hostproof_controller.cli import slicing
 from hostproof_controller.cli.errors import Refused
 from hostproof_controller.cli.slicing import Slicing
@@ -105,9 +106,7 @@ class TestNodes:
         path = 'env PATH=/opt/hostproof/.venv/bin:"$PATH" ansible-runner worker'
         assert nodes[1].command[-3:] == ["--", "ops@node2", path]
 
-    @pytest.mark.parametrize(
-        "line", ["-oProxyCommand=id", "node;id", "node1 bin", "node1 /bin;id", "node1 /bin more"]
-    )
+    @cases("line", "-oProxyCommand=id", "node;id", "node1 bin", "node1 /bin;id", "node1 /bin more")
     def test_what_ssh_or_a_shell_would_take_for_more_is_refused(self, tmp_path, line):
         with pytest.raises(HostproofError, match="line 2: not NODE"):
             self.read(tmp_path, f"node0\n{line}\n")
@@ -284,9 +283,7 @@ def check_one_run(found: Audit, validate_line: Callable[[dict[str, Any]], None])
 
 @pytest.mark.long
 class TestAudits:
-    @pytest.mark.parametrize(
-        "cut", [("--slices", "auto", "--forks", "3"), ("--slice-nodes", "node1-node2")]
-    )
+    @cases("cut", ("--slices", "auto", "--forks", "3"), ("--slice-nodes", "node1-node2"))
     def test_slices_together_are_the_audit_in_one_piece(self, audit, plain, cut, validate_line):
         result = audit(cut[1], *cut)
         check_one_run(result, validate_line)
@@ -330,7 +327,7 @@ class TestAudits:
         assert result.code == (2 if plain.code == 2 else 3)
 
     @pytest.mark.usefixtures("hold")
-    @pytest.mark.parametrize("cut", [("--slices", "2"), ("--slice-nodes", "node1-node2")])
+    @cases("cut", ("--slices", "2"), ("--slice-nodes", "node1-node2"))
     def test_an_interruption_ends_all_slices_and_names_who_was_not_judged(
         self, place, audit, cut, validate_line
     ):
@@ -383,21 +380,19 @@ class TestAuto:
             given.get("count", 0), given.get("forks", 0), given.get("nodes", []), ["hosts"], ""
         )
 
-    @pytest.mark.parametrize(
-        ("hosts", "given", "slices"),
-        [
-            (1000, {}, 10),
-            (1001, {}, 11),
-            (3, {}, 1),
-            # Four at once have the forks of two; one has what an audit has.
-            (1000, {"processors": 4}, 20),
-            (1000, {"processors": 1}, 10),
-            (1000, {"processors": 256}, 40),
-            (1000, {"forks": 250}, 4),
-            (1000, {"count": 7}, 7),
-            (1000, {"nodes": [Node("a", ""), Node("b", "")]}, 10),
-            (10, {"nodes": [Node("a", ""), Node("b", "")]}, 2),
-        ],
+    @cases(
+        "hosts given slices",
+        (1000, {}, 10),
+        (1001, {}, 11),
+        (3, {}, 1),
+        # Four at once have the forks of two; one has what an audit has.
+        (1000, {"processors": 4}, 20),
+        (1000, {"processors": 1}, 10),
+        (1000, {"processors": 256}, 40),
+        (1000, {"forks": 250}, 4),
+        (1000, {"count": 7}, 7),
+        (1000, {"nodes": [Node("a", ""), Node("b", "")]}, 10),
+        (10, {"nodes": [Node("a", ""), Node("b", "")]}, 2),
     )
     def test_how_many(self, monkeypatch, hosts, given, slices):
         jobs = self.slicing(monkeypatch, hosts, **given).jobs()
@@ -412,24 +407,22 @@ class TestAuto:
 class TestRefusals:
     """One sentence, and nothing was run."""
 
-    @pytest.mark.parametrize(
-        ("options", "sentence"),
-        [
-            (["--slices", "many"], "--slices: many is neither a number of slices nor auto"),
-            (["--slices", "0"], "1 to 1000 slices can be made, not 0"),
-            (["--slices", "2", "--forks", "0"], "'--forks': 0 is not in the range x>=1"),
-            (["--slices", "2", "-f", "x"], "'--forks': 'x' is not a valid integer"),
-            (["--slices", "2", "--forks="], "'--forks': '' is not a valid integer"),
-            (["--slices", "2", "-K"], "use --become-password-file with --slices"),
-            (["--slices", "2", "--evidence", "."], "--evidence contacts no host"),
-            (["--slices", "2", "-e", "@none.yml"], "there is no file none.yml"),
-            (["--slices", "2", "--limit", "bd1"], "no host or group of the inventory is 'bd1'"),
-            (
-                ["--slices", "2", "--limit", "all,!db*"],
-                "no host matches: nothing to split into slices",
-            ),
-            (["--slice-nodes", "none"], "'--slice-nodes': File 'none' does not exist"),
-        ],
+    @cases(
+        "options sentence",
+        (["--slices", "many"], "--slices: many is neither a number of slices nor auto"),
+        (["--slices", "0"], "1 to 1000 slices can be made, not 0"),
+        (["--slices", "2", "--forks", "0"], "'--forks': 0 is not in the range x>=1"),
+        (["--slices", "2", "-f", "x"], "'--forks': 'x' is not a valid integer"),
+        (["--slices", "2", "--forks="], "'--forks': '' is not a valid integer"),
+        (["--slices", "2", "-K"], "use --become-password-file with --slices"),
+        (["--slices", "2", "--evidence", "."], "--evidence contacts no host"),
+        (["--slices", "2", "-e", "@none.yml"], "there is no file none.yml"),
+        (["--slices", "2", "--limit", "bd1"], "no host or group of the inventory is 'bd1'"),
+        (
+            ["--slices", "2", "--limit", "all,!db*"],
+            "no host matches: nothing to split into slices",
+        ),
+        (["--slice-nodes", "none"], "'--slice-nodes': File 'none' does not exist"),
     )
     def test_what_cannot_be_done(self, place, refused, monkeypatch, options, sentence):
         monkeypatch.chdir(place)

@@ -16,6 +16,7 @@ from ansible.module_utils.hostproof.parsers.oracle import spfile
 from ansible.module_utils.hostproof.parsers.oracle.pfile import Entry
 from ansible.module_utils.hostproof.probes.oracle import oracle_parameters as probe
 from ansible.module_utils.hostproof.probes.oracle import sqlplus
+from cases import cases
 from standin_instance import StandIn
 
 NAMES = ("pre_page_sga", "use_large_pages", "sga_target")
@@ -125,14 +126,12 @@ def revert(journal):
     apply.revert(journal.transactions(), journal, Writer())
 
 
-@pytest.mark.parametrize(
+@cases(
     "before",
-    [
-        [],
-        [("*", "pre_page_sga", "TRUE")],
-        [("ORCL", "pre_page_sga", "TRUE")],
-        [("*", "pre_page_sga", "TRUE"), ("ORCL", "pre_page_sga", "true")],
-    ],
+    [],
+    [("*", "pre_page_sga", "TRUE")],
+    [("ORCL", "pre_page_sga", "TRUE")],
+    [("*", "pre_page_sga", "TRUE"), ("ORCL", "pre_page_sga", "true")],
 )
 def test_a_change_is_made_read_back_and_undone(orcl, journal, before):
     others = [("*", "sga_target", "17179869184"), ("ORCL2", "pre_page_sga", "TRUE")]
@@ -182,9 +181,10 @@ def test_an_instance_that_refuses_leaves_everything_as_it_was(orcl, journal):
     assert orcl.read()["stored"] == []
 
 
-@pytest.mark.parametrize(
-    ("scope", "value", "after"),
-    [("memory", "300", ["300", []]), ("both", "300", ["300", [["*", "processes", "300"]]])],
+@cases(
+    "scope value after",
+    ("memory", "300", ["300", []]),
+    ("both", "300", ["300", [["*", "processes", "300"]]]),
 )
 def test_a_value_in_force_is_set_and_put_back(orcl, journal, scope, value, after):
     orcl.running(processes="200")
@@ -204,9 +204,8 @@ def test_a_static_parameter_is_not_set_in_force(orcl, journal):
     assert orcl.read()["stored"] == []
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [("TRUE", "TRUE"), ("60G", "60G"), ("/u04/a b", "'/u04/a b'"), ("it's", "'it''s'")],
+@cases(
+    "value text", ("TRUE", "TRUE"), ("60G", "60G"), ("/u04/a b", "'/u04/a b'"), ("it's", "'it''s'")
 )
 def test_values_as_statements_take_them(value, text):
     assert sqlplus.quoted(value) == text

@@ -13,6 +13,7 @@ import yaml
 from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.probes.nfs import nfs_mounted
 from ansible.module_utils.hostproof.probes.oracle import instances
+from cases import cases
 from hostproof_controller import policies
 from hostproof_controller.cli import command, init
 
@@ -137,9 +138,7 @@ class TestHostileAnswers:
 
         return make
 
-    @pytest.mark.parametrize(
-        "path", [TEMPLATE, "/u02/a\nevil: 1", "/u02/{% raw %}evil", "/u02/\x1bevil"]
-    )
+    @cases("path", TEMPLATE, "/u02/a\nevil: 1", "/u02/{% raw %}evil", "/u02/\x1bevil")
     def test_of_mounts(self, made, path):
         mount = nfs_mounted.Mounted(path, "filer:/evil", "nfs", "rw", None, "/", ())
         text = made(nfs_mounted, "read_mounted", [mount])
@@ -185,15 +184,13 @@ class TestWrongUse:
         assert "exists already; init overwrites nothing" in capsys.readouterr().err
         assert os.listdir(tmp_path) == ["mine"]
 
-    @pytest.mark.parametrize(
-        ("typed", "said"),
-        [
-            ([], "init needs --out DIR"),
-            (["--out", "/tmp"], "exists already"),
-            (["--out", "OUT", "--evidence", str(PACKS[0].parent)], "exactly one host, found: "),
-            (["--out", "OUT", "--evidence", "/nonexistent"], "there is no evidence pack"),
-            (["--out", "OUT", "--tags", "hugpages"], "did you mean hugepages?"),
-        ],
+    @cases(
+        "typed said",
+        ([], "init needs --out DIR"),
+        (["--out", "/tmp"], "exists already"),
+        (["--out", "OUT", "--evidence", str(PACKS[0].parent)], "exactly one host, found: "),
+        (["--out", "OUT", "--evidence", "/nonexistent"], "there is no evidence pack"),
+        (["--out", "OUT", "--tags", "hugpages"], "did you mean hugepages?"),
     )
     def test_is_said(self, tmp_path, capsys, typed, said):
         words = [str(tmp_path / "out") if word == "OUT" else word for word in typed]
@@ -202,20 +199,16 @@ class TestWrongUse:
         assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("size", "text"), [(1 << 30, "1G"), (3 << 29, "1536M"), (4096, "4K"), (4097, "4097"), (0, "0")]
-)
+@cases("size text", (1 << 30, "1G"), (3 << 29, "1536M"), (4096, "4K"), (4097, "4097"), (0, "0"))
 def test_sizes_are_exact(size, text):
     assert init.size_text(size) == text
 
 
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [
-        *(("/u02/oradata", "datafiles"), ("/u03/redo", "redo"), ("/backup", "backup")),
-        *(("/u01/app/oracle/diag", "adr"), ("/u01/app/oracle/product/19", "oracle_home")),
-        *(("/voting", "crs_voting"), ("/u09", "datafiles")),
-    ],
+@cases(
+    "path name",
+    *(("/u02/oradata", "datafiles"), ("/u03/redo", "redo"), ("/backup", "backup")),
+    *(("/u01/app/oracle/diag", "adr"), ("/u01/app/oracle/product/19", "oracle_home")),
+    *(("/voting", "crs_voting"), ("/u09", "datafiles")),
 )
 def test_classes_by_path(path, name):
     assert init.class_of(path) == name

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cases import cases
 from hostproof_controller.remote.access import no_access
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -125,9 +126,8 @@ def test_a_wrong_password_is_said(tmp_path):
     assert "fatal:" not in line["output"] and "FAILED!" not in line["output"]
 
 
-@pytest.mark.parametrize(
-    ("said", "begin"),
-    [
+@cases("said begin",
+
         ("Incorrect sudo password", "sudo rejected the password"),
         ("sudo: 3 incorrect password attempts (exit code 1)", "sudo rejected the password"),
         ("Missing sudo password", "sudo requires a password"),
@@ -136,8 +136,7 @@ def test_a_wrong_password_is_said(tmp_path):
         ("Sorry, user dba is not allowed to execute '/bin/sh' as root", "the login account"),
         ("sh: python3: not found; is ansible_python_interpreter a Python 3.6 or newer there?",
          "no usable Python was found"),
-    ],
-)  # fmt: skip
+    )  # fmt: skip
 def test_each_reason_has_its_sentence(said, begin):
     assert str(no_access(said)).startswith(begin)
 

@@ -10,6 +10,7 @@ import wrapper
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.profiles import PROFILES, TARGET_SYSTEMS
 from ansible.module_utils.hostproof.parsers.unix.distribution import NAMES
+from cases import cases
 from default_policies import default_policy
 from hostproof_controller import policies, targets
 from hostproof_controller.cli import command
@@ -31,16 +32,14 @@ def judged(**changes):
     return platform_packs.judged(ol8(), **changes)
 
 
-@pytest.mark.parametrize(
-    ("release", "system", "status", "words"),
-    [
-        ("26ai", "ol10", "pass", ""),
-        ("26ai", "ol9", "pass", ""),
-        ("26ai", "rhel10", "pass", ""),
-        ("19c", "ol10", "warn", "no row for 19c on OL 10"),
-        ("23ai", "ol9", "pass", ""),
-        ("21c", "sles15", "pass", ""),
-    ],
+@cases(
+    "release system status words",
+    ("26ai", "ol10", "pass", ""),
+    ("26ai", "ol9", "pass", ""),
+    ("26ai", "rhel10", "pass", ""),
+    ("19c", "ol10", "warn", "no row for 19c on OL 10"),
+    ("23ai", "ol9", "pass", ""),
+    ("21c", "sles15", "pass", ""),
 )
 def test_the_distribution_is_that_of_the_target(validate_finding, release, system, status, words):
     findings = judged(release=release, target_os=system)
@@ -73,15 +72,13 @@ def test_the_table_names_every_target_system():
     assert {name.rstrip("0123456789") for name in TARGET_SYSTEMS} <= set(NAMES)
 
 
-@pytest.mark.parametrize(
-    ("profile", "expected"),
-    [
-        ("none", "oracle_26ai_single"),
-        ("oracle_19c_single", "oracle_26ai_single"),
-        ("oracle_19c_rac", "oracle_26ai_rac"),
-        ("oracle_23ai_restart", "oracle_26ai_restart"),
-        ("rac_asm", "oracle_26ai_rac"),
-    ],
+@cases(
+    "profile expected",
+    ("none", "oracle_26ai_single"),
+    ("oracle_19c_single", "oracle_26ai_single"),
+    ("oracle_19c_rac", "oracle_26ai_rac"),
+    ("oracle_23ai_restart", "oracle_26ai_restart"),
+    ("rac_asm", "oracle_26ai_rac"),
 )
 def test_the_profile_keeps_its_kind(profile, expected):
     shown = policies.policies_of(
@@ -99,7 +96,7 @@ def test_every_release_has_each_kind():
             assert targets.profile_of(profile, release) in PROFILES
 
 
-@pytest.mark.parametrize("option", ["--target-release=27ai", "--target-os=ol6"])
+@cases("option", "--target-release=27ai", "--target-os=ol6")
 def test_an_unknown_target_is_a_usage_error(capsys, option):
     assert command.main(["audit", option]) == 1
     assert "is not one of" in capsys.readouterr().err

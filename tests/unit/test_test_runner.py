@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cases import cases
 
 #: The runner is ours; other files show how each ansible-core runs plays.
 pytestmark = pytest.mark.one_core
@@ -115,15 +116,13 @@ def test_every_program_of_the_tests_is_checked_for_types():
     assert programs <= set(stages.PROGRAMS)
 
 
-@pytest.mark.parametrize(
-    "output, counts",
-    [
-        ("....\n4 passed in 0.12s\n", (4, 0, 0)),
-        ("== 3 passed, 1 failed, 2 skipped in 1.00s ==\n", (3, 1, 2)),
-        ("1 passed, 2 errors in 1.00s\n5 passed in 2.00s\n", (6, 2, 0)),
-        ("23 passed, 1 failed, 0 skipped\n", (23, 1, 0)),
-        ("nothing to count\n", (0, 0, 0)),
-    ],
+@cases(
+    "output counts",
+    ("....\n4 passed in 0.12s\n", (4, 0, 0)),
+    ("== 3 passed, 1 failed, 2 skipped in 1.00s ==\n", (3, 1, 2)),
+    ("1 passed, 2 errors in 1.00s\n5 passed in 2.00s\n", (6, 2, 0)),
+    ("23 passed, 1 failed, 0 skipped\n", (23, 1, 0)),
+    ("nothing to count\n", (0, 0, 0)),
 )
 def test_tests_are_counted_by_their_summaries(output, counts):
     assert count(output) == counts
@@ -234,7 +233,7 @@ def test_what_has_not_run_within_the_time_is_skipped_and_named(logs):
     assert "  wire: the time of the run was up; sh -c touch never had run 0 tests" in text
 
 
-@pytest.mark.parametrize("seconds", ["0", "-5"])
+@cases("seconds", "0", "-5")
 def test_no_time_at_all_is_refused(seconds):
     """Else nothing would run and nothing would fail."""
     command = [sys.executable, str(ROOT / "tests/run"), "--within", seconds, "types"]

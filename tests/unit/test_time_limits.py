@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cases import cases
 
 #: The rules under test are ours; other files show how each ansible-core runs them.
 pytestmark = pytest.mark.one_core
@@ -106,18 +107,16 @@ def test_every_limit_is_listed_with_its_reason():
     assert all(len(why.split()) > 3 for why in listed().values())
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("assert time.monotonic() - began < 5", True),
-        ("took = time.monotonic() - began\n assert took < limit", True),
-        ("return time.monotonic() - began > BOUND", True),
-        ("assert time.monotonic() - began > 0.2", False),
-        ("until = time.monotonic() + 30", True),
-        ("until = time.monotonic() + 60", False),
-        ("run(timeout=1)", True),
-        ("run(timeout=120)", False),
-    ],
+@cases(
+    "body expected",
+    ("assert time.monotonic() - began < 5", True),
+    ("took = time.monotonic() - began\n assert took < limit", True),
+    ("return time.monotonic() - began > BOUND", True),
+    ("assert time.monotonic() - began > 0.2", False),
+    ("until = time.monotonic() + 30", True),
+    ("until = time.monotonic() + 60", False),
+    ("run(timeout=1)", True),
+    ("run(timeout=120)", False),
 )
 def test_what_is_a_limit(body, expected):
     assert has_limit(ast.parse(f"def test():\n {body}")) == expected

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from cases import cases
 from hostproof_controller.cli import command
 from hostproof_controller.report.waiver_file import load_waivers
 
@@ -47,22 +48,20 @@ def test_comments_and_other_entries_stay(tmp_path):
     assert file.read_text().startswith(before + "\n- check: hugepages.shm_group\n")
 
 
-@pytest.mark.parametrize(
-    ("content", "changed", "said"),
-    [
-        (None, {"until": "2027-03"}, "--until must be a day, YYYY-MM-DD, not '2027-03'"),
-        (None, {"until": "2020-01-31"}, "--until: 2020-01-31 is over"),
-        (None, {"owner": " "}, "owner must be a text"),
-        (None, {"check": "hugepages.shm_grup"}, "did you mean hugepages.shm_group?"),
-        ("[]\n", {}, "an entry cannot be added to this form of a list"),
-        ("- a: 1\n", {}, "unknown key 'a'"),
-        (
-            "- {check: hugepages.shm_group, hosts: [db01, db02], owner: a, reason: b, "
-            "expires: 2099-01-01}\n",
-            {},
-            "has a waiver of hugepages.shm_group on db01 already",
-        ),
-    ],
+@cases(
+    "content changed said",
+    (None, {"until": "2027-03"}, "--until must be a day, YYYY-MM-DD, not '2027-03'"),
+    (None, {"until": "2020-01-31"}, "--until: 2020-01-31 is over"),
+    (None, {"owner": " "}, "owner must be a text"),
+    (None, {"check": "hugepages.shm_grup"}, "did you mean hugepages.shm_group?"),
+    ("[]\n", {}, "an entry cannot be added to this form of a list"),
+    ("- a: 1\n", {}, "unknown key 'a'"),
+    (
+        "- {check: hugepages.shm_group, hosts: [db01, db02], owner: a, reason: b, "
+        "expires: 2099-01-01}\n",
+        {},
+        "has a waiver of hugepages.shm_group on db01 already",
+    ),
 )
 def test_what_cannot_be_added_changes_nothing(tmp_path, capsys, content, changed, said):
     file = tmp_path / "waivers.yml"

@@ -7,6 +7,7 @@ import pytest
 import yaml
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate.finding import Check, make_finding
+from cases import cases
 from hostproof_controller.cli import command
 from hostproof_controller.report.waivers import WAIVERS_HOST, Applied, parse_waivers
 
@@ -78,42 +79,40 @@ def test_an_empty_file_waives_nothing():
     assert parse_waivers([]) == []
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        ({"waivers": []}, "waivers: must be a list of entries with check, hosts, owner"),
-        (["hugepages"], "waivers, entry 1: must be a mapping with check"),
-        ([entry(), entry(hosts="web*", until="x")], "waivers, entry 2: unknown key 'until'; known"),
-        ([entry(host="db01")], "waivers, entry 1: unknown key 'host'; did you mean hosts?"),
-        ([entry(subjects="/u01")], "unknown key 'subjects'; did you mean subject?"),
-        ([entry(expire="x")], "unknown key 'expire'; did you mean expires?"),
-        ([entry(subject=[])], "waivers, entry 1: subject is empty"),
-        ([entry(subject="")], "waivers, entry 1: subject must be a text, not ''"),
-        (
-            [entry(subject="/u01"), entry(subject=["/u02", "/u01"])],
-            "waivers, entry 2: hugepages.pool_covers_sga of /u01 on db* is waived by",
-        ),
-        ([entry(owner=...)], "waivers, entry 1: owner is missing"),
-        ([entry(owner=" ")], "waivers, entry 1: owner must be a text, not ' '"),
-        ([entry(reason=7)], "waivers, entry 1: reason must be a text, not 7"),
-        ([entry(hosts=[])], "waivers, entry 1: hosts is empty"),
-        ([entry(hosts=["a", "a"])], "waivers, entry 1: hosts names a host twice"),
-        ([entry(hosts=[1])], "waivers, entry 1: hosts must be a text, not 1"),
-        ([entry(expires="soon")], "waivers, entry 1: expires must be a day, YYYY-MM-DD"),
-        ([entry(expires="2027-02-30")], "waivers, entry 1: expires must be a day"),
-        ([entry(expires="2027-1-3")], "waivers, entry 1: expires must be a day"),
-        ([entry(expires=20270131)], "waivers, entry 1: expires must be a day"),
-        ([entry(expires=datetime.datetime(2027, 1, 31))], "expires must be a day"),
-        ([entry(), entry()], "waivers, entry 2: hugepages.pool_covers_sga on db* is waived by"),
-        ([entry(), entry(hosts=["x", "db*"])], "waivers, entry 2: hugepages.pool_covers_sga on"),
-    ],
+@cases(
+    "data message",
+    ({"waivers": []}, "waivers: must be a list of entries with check, hosts, owner"),
+    (["hugepages"], "waivers, entry 1: must be a mapping with check"),
+    ([entry(), entry(hosts="web*", until="x")], "waivers, entry 2: unknown key 'until'; known"),
+    ([entry(host="db01")], "waivers, entry 1: unknown key 'host'; did you mean hosts?"),
+    ([entry(subjects="/u01")], "unknown key 'subjects'; did you mean subject?"),
+    ([entry(expire="x")], "unknown key 'expire'; did you mean expires?"),
+    ([entry(subject=[])], "waivers, entry 1: subject is empty"),
+    ([entry(subject="")], "waivers, entry 1: subject must be a text, not ''"),
+    (
+        [entry(subject="/u01"), entry(subject=["/u02", "/u01"])],
+        "waivers, entry 2: hugepages.pool_covers_sga of /u01 on db* is waived by",
+    ),
+    ([entry(owner=...)], "waivers, entry 1: owner is missing"),
+    ([entry(owner=" ")], "waivers, entry 1: owner must be a text, not ' '"),
+    ([entry(reason=7)], "waivers, entry 1: reason must be a text, not 7"),
+    ([entry(hosts=[])], "waivers, entry 1: hosts is empty"),
+    ([entry(hosts=["a", "a"])], "waivers, entry 1: hosts names a host twice"),
+    ([entry(hosts=[1])], "waivers, entry 1: hosts must be a text, not 1"),
+    ([entry(expires="soon")], "waivers, entry 1: expires must be a day, YYYY-MM-DD"),
+    ([entry(expires="2027-02-30")], "waivers, entry 1: expires must be a day"),
+    ([entry(expires="2027-1-3")], "waivers, entry 1: expires must be a day"),
+    ([entry(expires=20270131)], "waivers, entry 1: expires must be a day"),
+    ([entry(expires=datetime.datetime(2027, 1, 31))], "expires must be a day"),
+    ([entry(), entry()], "waivers, entry 2: hugepages.pool_covers_sga on db* is waived by"),
+    ([entry(), entry(hosts=["x", "db*"])], "waivers, entry 2: hugepages.pool_covers_sga on"),
 )
 def test_what_is_not_understood_is_refused(data, message):
     with pytest.raises(PolicyError, match=re.escape(message)):
         parse_waivers(data)
 
 
-@pytest.mark.parametrize("verb", ["audit", "verify", "apply"])
+@cases("verb", "audit", "verify", "apply")
 def test_a_mistake_is_reported_before_the_run(verb, tmp_path, capsys):
     file = tmp_path / "waivers.yml"
     file.write_text(FILE.replace("owner:", "owners:"))
@@ -122,7 +121,7 @@ def test_a_mistake_is_reported_before_the_run(verb, tmp_path, capsys):
     assert f"{file}: waivers, entry 1: unknown key 'owners'; did you mean owner?" in error
 
 
-@pytest.mark.parametrize("status", ["warn", "fail"])
+@cases("status", "warn", "fail")
 def test_a_valid_waiver_covers(status):
     findings, about = apply({"db01": [a_finding(status)]}, entry())
     assert findings["db01"][0]["status"] == "waived"
@@ -135,16 +134,18 @@ def test_a_valid_waiver_covers(status):
     assert about == {}
 
 
-@pytest.mark.parametrize("status", ["error", "skip", "pass"])
+@cases("status", "error", "skip", "pass")
 def test_only_warn_and_fail_are_covered(status):
     findings, about = apply({"db01": [a_finding(status)]}, entry())
     assert findings["db01"] == [a_finding(status)]
     assert [f["check"] for f in about[WAIVERS_HOST]] == ["waiver.matches_nothing"]
 
 
-@pytest.mark.parametrize(
-    ("subject", "covered"),
-    [("/u02", ["/u02"]), ("/u0*", ["/u01", "/u02"]), (["/u01", "LAB?"], ["/u01", "LAB1"])],
+@cases(
+    "subject covered",
+    ("/u02", ["/u02"]),
+    ("/u0*", ["/u01", "/u02"]),
+    (["/u01", "LAB?"], ["/u01", "LAB1"]),
 )
 def test_a_waiver_of_a_subject_covers_no_other(subject, covered):
     before = [
@@ -192,7 +193,7 @@ def test_an_expired_waiver_that_covers_nothing_is_said_all_the_same():
     assert [f["check"] for f in about[WAIVERS_HOST]] == ["waiver.expired"]
 
 
-@pytest.mark.parametrize(("days", "said"), [(0, True), (30, True), (31, False)])
+@cases("days said", (0, True), (30, True), (31, False))
 def test_a_waiver_that_expires_soon_is_said(days, said):
     _, about = apply({"db01": [a_finding()]}, entry(expires=TODAY + datetime.timedelta(days=days)))
     assert [f["check"] for f in about.get(WAIVERS_HOST, [])] == ["waiver.expires_soon"] * said
@@ -211,13 +212,11 @@ def test_an_unknown_check_is_an_error():
     assert finding["running"] == "hugepages.pool_covers_sgas"
 
 
-@pytest.mark.parametrize(
-    ("hosts", "check", "actual"),
-    [
-        ("web*", "hugepages.pool_covers_sga", "no host of this run is named so"),
-        ("db*", "hugepages.shm_group", "the check was not evaluated on 2 hosts"),
-        ("db02", "hugepages.pool_covers_sga", "the check neither warned nor failed on 1 host"),
-    ],
+@cases(
+    "hosts check actual",
+    ("web*", "hugepages.pool_covers_sga", "no host of this run is named so"),
+    ("db*", "hugepages.shm_group", "the check was not evaluated on 2 hosts"),
+    ("db02", "hugepages.pool_covers_sga", "the check neither warned nor failed on 1 host"),
 )
 def test_a_waiver_that_matches_nothing_says_why(hosts, check, actual):
     findings = {"db01": [a_finding()], "db02": [a_finding("pass")]}

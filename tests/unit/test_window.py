@@ -28,6 +28,7 @@ from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
 from ansible.module_utils.hostproof.errors import PolicyError, Unanswered
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.policy import OLD_VARIABLES, PolicyValues, moved
+from cases import cases
 from hostproof_controller import policies, variable_names
 
 Read = Callable[[Any, Any], Any]
@@ -277,17 +278,15 @@ def test_load_begins_when_all_that_looks_has_ended(clock):
     assert events[0] == "begin sample"
 
 
-@pytest.mark.parametrize(
-    ("kinds", "looking", "turn"),
-    [
-        ([], 12, 12),
-        ([QUIET], 12, 12),
-        ([QUIET, TRAFFIC], 12, 12),
-        ([TRAFFIC] * 3, 12, 4),
-        ([QUIET, LOAD], 6, 6),
-        ([LOAD, LOAD], 4, 4),
-        ([TRAFFIC, TRAFFIC, LOAD], 8, 4),
-    ],
+@cases(
+    "kinds looking turn",
+    ([], 12, 12),
+    ([QUIET], 12, 12),
+    ([QUIET, TRAFFIC], 12, 12),
+    ([TRAFFIC] * 3, 12, 4),
+    ([QUIET, LOAD], 6, 6),
+    ([LOAD, LOAD], 4, 4),
+    ([TRAFFIC, TRAFFIC, LOAD], 8, 4),
 )
 def test_shares(kinds, looking, turn):
     assert window.shares(kinds, 12.0) == (looking, turn)
@@ -333,16 +332,14 @@ def test_a_control_takes_what_another_measures_in_the_same_window(clock, read_al
 # -- nobody takes the answers of the others -------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("problem", "said"),
-    [
-        (OSError(5, "Input/output error"), "Input/output error"),
-        (ValueError("no number"), "no number"),
-        (KeyError("rx"), "KeyError: 'rx'"),
-        (RecursionError("too deep"), "RecursionError: too deep"),
-    ],
+@cases(
+    "problem said",
+    (OSError(5, "Input/output error"), "Input/output error"),
+    (ValueError("no number"), "no number"),
+    (KeyError("rx"), "KeyError: 'rx'"),
+    (RecursionError("too deep"), "RecursionError: too deep"),
 )
-@pytest.mark.parametrize("where", ["begin", "end", "measure"])
+@cases("where", "begin", "end", "measure")
 def test_a_fault_of_one_is_its_own(clock, read_all, tmp_path, where, problem, said):
     def fail(*_arguments: Any) -> Any:
         raise problem
@@ -364,7 +361,7 @@ def test_a_fault_of_one_is_its_own(clock, read_all, tmp_path, where, problem, sa
     assert said in str(facts["bad"])
 
 
-@pytest.mark.parametrize("how", [QUIET, TRAFFIC, LOAD])
+@cases("how", QUIET, TRAFFIC, LOAD)
 def test_a_measurement_that_hangs_has_no_answer(clock, read_all, tmp_path, monkeypatch, how):
     for name in ("_LATE", "_TIMES", "_MORE"):
         monkeypatch.setattr(window, name, 0.0)
@@ -440,13 +437,11 @@ def test_a_plan_waits_for_no_window(clock):
     assert clock.waits == []
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "machine"),
-    [
-        ("flow_control", nic_packs.policy, nic_packs.storage_host),
-        ("nfs_mounts", nfs_packs.nfs_policy, nfs_packs.ready_host),
-        ("listener_rate_limit", listener_packs.listener_policy, listener_packs.ready_host),
-    ],
+@cases(
+    "name values machine",
+    ("flow_control", nic_packs.policy, nic_packs.storage_host),
+    ("nfs_mounts", nfs_packs.nfs_policy, nfs_packs.ready_host),
+    ("listener_rate_limit", listener_packs.listener_policy, listener_packs.ready_host),
 )
 def test_a_plan_is_the_same_without_rates(name, values, machine):
     control = CONTROLS[name]
@@ -458,15 +453,13 @@ def test_a_plan_is_the_same_without_rates(name, values, machine):
 # -- the variable ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("value", "seconds"), [(0, 0.0), ("0", 0.0), (1, 1.0), ("2.5", 2.5), (600, 600.0)]
-)
+@cases("value seconds", (0, 0.0), ("0", 0.0), (1, 1.0), ("2.5", 2.5), (600, 600.0))
 def test_seconds_of_a_window(value, seconds):
     values = PolicyValues("x", {"window_seconds": value}, ["window_seconds"])
     assert values.window() == seconds
 
 
-@pytest.mark.parametrize("value", [-1, 0.5, 601, "10s", "", None, True, False, [10], "1e2", "nan"])
+@cases("value", -1, 0.5, 601, "10s", "", None, True, False, [10], "1e2", "nan")
 def test_no_window_of_so_many_seconds(value):
     values = PolicyValues("x", {"window_seconds": value}, ["window_seconds"])
     with pytest.raises(PolicyError) as caught:

@@ -7,11 +7,11 @@ second at 0.021, 0.161 and 0.685 ms; a datasource that validates each connection
 
 import pytest
 from ansible.module_utils.hostproof.latency.budget import budget, think_time, validation_cost
+from cases import cases
 
 
-@pytest.mark.parametrize(
-    ("round_trip", "per_second", "elsewhere"),
-    [(0.021, 2356, 0.40), (0.161, 1567, 0.48), (0.685, 854, 0.49)],
+@cases(
+    "round_trip per_second elsewhere", (0.021, 2356, 0.40), (0.161, 1567, 0.48), (0.685, 854, 0.49)
 )
 def test_the_articles_rates(round_trip: float, per_second: int, elsewhere: float) -> None:
     # The article cuts after two digits.
@@ -33,7 +33,7 @@ def test_validating_on_every_request_costs_a_round_trip_and_the_statement() -> N
     assert validation_cost(6.0) / measured == pytest.approx(0.76, abs=0.01)
 
 
-@pytest.mark.parametrize("wrong", [(0, 0, 0), (-1, 1, 5), (1, -1, 5), (1, 1, -5)])
+@cases("wrong", (0, 0, 0), (-1, 1, 5), (1, -1, 5), (1, 1, -5))
 def test_a_transaction_without_time_is_refused(wrong: tuple[float, float, float]) -> None:
     with pytest.raises(ValueError, match="takes time"):
         budget(*wrong)

@@ -13,6 +13,7 @@ from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.collect.measured import Window, window_from_samples
 from ansible.module_utils.hostproof.controls.latency.measurement import disk_counters
 from ansible.module_utils.hostproof.errors import HostproofError
+from cases import cases
 from hostproof_controller.gate import gating
 from hostproof_controller.latency import baseline, change_findings, comparing, fleet
 from hostproof_controller.latency.baseline import Baseline, NoBaseline
@@ -100,14 +101,12 @@ def statuses(one: comparing.HostVerdict, unchanged: bool = False) -> list[str]:
 
 
 class TestOneHost:
-    @pytest.mark.parametrize(
-        ("after", "verdict", "status"),
-        [
-            (400, UNCHANGED, "pass"),
-            (480, SLOWER, "fail"),
-            (330, "faster", "pass"),
-            (420, INCONCLUSIVE, "warn"),
-        ],
+    @cases(
+        "after verdict status",
+        (400, UNCHANGED, "pass"),
+        (480, SLOWER, "fail"),
+        (330, "faster", "pass"),
+        (420, INCONCLUSIVE, "warn"),
     )
     def test_the_verdict_of_a_figure_is_the_status_of_its_finding(self, after, verdict, status):
         result = verdict_of(measured(tcp_windows(400)), measured(tcp_windows(after, seed="after")))
@@ -182,18 +181,16 @@ class TestAnotherPath:
             measured(tcp_windows(400, **PATH)), measured(tcp_windows(level, seed="b", **path))
         )
 
-    @pytest.mark.parametrize(
-        ("name", "after", "said"),
-        [
-            ("peer", "192.0.2.2", "address of the other side: 192.0.2.1 before, 192.0.2.2 after"),
-            ("interface", "bond0", "network interface: eth0 before, bond0 after"),
-            ("route", "on link", "route: via 192.0.2.254 before, on link after"),
-            ("source_address", "192.0.2.8", "own address: 192.0.2.9 before, 192.0.2.8 after"),
-            ("mtu", 9000, "MTU: 1500 before, 9000 after"),
-            ("mss", 8948, "largest segment: 1448 before, 8948 after"),
-        ],
+    @cases(
+        "name after said",
+        ("peer", "192.0.2.2", "address of the other side: 192.0.2.1 before, 192.0.2.2 after"),
+        ("interface", "bond0", "network interface: eth0 before, bond0 after"),
+        ("route", "on link", "route: via 192.0.2.254 before, on link after"),
+        ("source_address", "192.0.2.8", "own address: 192.0.2.9 before, 192.0.2.8 after"),
+        ("mtu", 9000, "MTU: 1500 before, 9000 after"),
+        ("mss", 8948, "largest segment: 1448 before, 8948 after"),
     )
-    @pytest.mark.parametrize(("level", "status"), [(400, "pass"), (480, "fail")])
+    @cases("level status", (400, "pass"), (480, "fail"))
     def test_it_stands_before_the_verdict_and_changes_none(self, level, status, name, after, said):
         verdict = self.compare(level, **{name: after})
         (finding,) = change_findings.judge_host(verdict, None, None).findings
@@ -257,7 +254,7 @@ class TestWhatIsMissing:
         assert "pass" not in {finding.status for finding in findings}
         return " ".join(f"{f.running} {f.why}" for f in findings if f.status == "error")
 
-    @pytest.mark.parametrize("side", ["before", "after"])
+    @cases("side", "before", "after")
     def test_a_side_that_was_never_measured(self, side):
         sides: list[Any] = [measured(tcp_windows(400)), measured(tcp_windows(400))]
         sides[side == "after"] = "there is no baseline /tmp/x.json"
@@ -395,7 +392,7 @@ class TestWhatIsMissing:
             for figures in (before, after)
         )
 
-    @pytest.mark.parametrize("after", [MANY_TICKS, [1000.0] * 10, [0.0] * 10])
+    @cases("after", MANY_TICKS, [1000.0] * 10, [0.0] * 10)
     def test_windows_within_a_tick_show_no_sameness(self, after):
         """Those that are slow enough to be told would speak for all, and zeros are all alike."""
         verdict = verdict_of(*self.in_ticks([0.0] * 10, after))
@@ -417,7 +414,7 @@ class TestWhatIsMissing:
         verdict = verdict_of(*self.in_ticks([0.0] * 9 + [40.0], [8000.0 + n for n in range(10)]))
         assert statuses(verdict) == ["fail"]
 
-    @pytest.mark.parametrize(("before", "after"), [(120, 60), (60, 120)])
+    @cases("before after", (120, 60), (60, 120))
     def test_how_many_requests_there_are_is_no_latency(self, before, after):
         """20 us on a disk that counts in ticks of 4 ms, as many ticks as chance has it."""
         chance = random.Random(before)
@@ -452,13 +449,11 @@ class TestWhatIsMissing:
         side = measured(disk_windows("sda", [300.0] * 10), probes)
         assert comparing.unmeasured(side) == ["disk sdb was not measured"]
 
-    @pytest.mark.parametrize(
-        ("change", "said"),
-        [
-            ({"seconds": 9.0}, "windows of 3 s and of 9 s"),
-            ({"probes": [dict(TCP, samples=50)]}, "probe tcp 192.0.2.1:1521 request_response"),
-            ({"probes": [TCP, {"probe": "disk"}]}, "probe disk"),
-        ],
+    @cases(
+        "change said",
+        ({"seconds": 9.0}, "windows of 3 s and of 9 s"),
+        ({"probes": [dict(TCP, samples=50)]}, "probe tcp 192.0.2.1:1521 request_response"),
+        ({"probes": [TCP, {"probe": "disk"}]}, "probe disk"),
     )
     def test_sides_that_were_measured_differently_are_not_compared(self, change, said):
         before = measured(tcp_windows(400))
@@ -622,22 +617,22 @@ class TestKeeping:
         assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
         assert [entry.name for entry in (tmp_path / "new/before").iterdir()] == ["db01.json"]
 
-    @pytest.mark.parametrize("host", ["../../etc/passwd", "..", "a/b", ".hidden"])
+    @cases("host", "../../etc/passwd", "..", "a/b", ".hidden")
     def test_a_host_s_name_is_no_way_out_of_the_folder(self, tmp_path, host):
         path = Path(baseline.path_of(str(tmp_path), host))
         assert path.resolve().parent == tmp_path.resolve()
         assert not path.name.startswith(".")
 
-    @pytest.mark.parametrize(
-        "text", ["", "{", "[]", "{}", '{"schema": 2}', '{"schema": 1, "host": "db01"}', "\x00\xff"]
+    @cases(
+        "text", "", "{", "[]", "{}", '{"schema": 2}', '{"schema": 1, "host": "db01"}', "\x00\xff"
     )
     def test_what_is_no_baseline_is_one_sentence(self, tmp_path, text):
         (tmp_path / "db01.json").write_text(text)
         with pytest.raises(NoBaseline, match=r"db01\.json"):
             baseline.load(str(tmp_path), "db01")
 
-    @pytest.mark.parametrize("number", ["Infinity", "1" + "0" * 400])
-    @pytest.mark.parametrize("name", ["rounds", "seconds"])
+    @cases("number", "Infinity", "1" + "0" * 400)
+    @cases("name", "rounds", "seconds")
     def test_a_number_that_is_none_is_refused(self, tmp_path, name, number):
         path = Path(baseline.save(str(tmp_path), measured([])))
         content = json.loads(path.read_text())

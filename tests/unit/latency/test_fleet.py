@@ -5,6 +5,7 @@ import math
 import random
 
 import pytest
+from cases import cases
 from hostproof_controller.latency import fleet
 from hostproof_controller.latency.fleet import compare_fleet, signed_rank_interval
 from hostproof_controller.latency.verdict import FASTER, INCONCLUSIVE, SLOWER, UNCHANGED
@@ -15,7 +16,7 @@ def ratios(hosts: int, change: float, seed: int, spread: float = 0.05) -> list[f
     return [change * math.exp(chance.gauss(0, spread)) for _ in range(hosts)]
 
 
-@pytest.mark.parametrize("hosts", [1, 2, 5, 8])
+@cases("hosts", 1, 2, 5, 8)
 def test_the_distribution_is_what_counting_gives(hosts: int) -> None:
     counted = [0] * (hosts * (hosts + 1) // 2 + 1)
     for signs in itertools.product((0, 1), repeat=hosts):
@@ -28,14 +29,12 @@ def test_five_hosts_bound_nothing_and_six_do() -> None:
     assert signed_rank_interval(ratios(6, 1.3, 1)).high < math.inf
 
 
-@pytest.mark.parametrize(
-    ("change", "spread", "expected"),
-    [
-        (1.08, 0.05, SLOWER),
-        (1 / 1.08, 0.05, FASTER),
-        (1.0, 0.02, UNCHANGED),
-        (1.0, 0.3, INCONCLUSIVE),
-    ],
+@cases(
+    "change spread expected",
+    (1.08, 0.05, SLOWER),
+    (1 / 1.08, 0.05, FASTER),
+    (1.0, 0.02, UNCHANGED),
+    (1.0, 0.3, INCONCLUSIVE),
 )
 def test_a_fleet_gets_the_verdict_of_its_hosts(change: float, spread: float, expected: str) -> None:
     comparison = compare_fleet(ratios(20, change, 2, spread), [], 0.05)
@@ -61,7 +60,7 @@ def test_no_host_is_no_verdict() -> None:
         compare_fleet([], [], 0.05)
 
 
-@pytest.mark.parametrize(("controls", "figures"), [(0, 1), (0, 2), (0, 8), (4, 1), (4, 8), (12, 8)])
+@cases("controls figures", (0, 1), (0, 2), (0, 8), (4, 1), (4, 8), (12, 8))
 def test_the_fewest_hosts_bound_an_interval_and_one_less_does_not(controls, figures) -> None:
     hosts = fleet.fewest_hosts(controls, figures)
     unchanged = ratios(controls, 1.0, 7)

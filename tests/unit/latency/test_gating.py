@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof.errors import HostproofError
+from cases import cases
 from hostproof_controller.gate import gating
 from hostproof_controller.gate.gating import Limits, Refused
 from hostproof_controller.latency.comparing import (
@@ -62,44 +63,40 @@ class TestControls:
         "ungrouped": [],
     }
 
-    @pytest.mark.parametrize(
+    @cases(
         "pattern",
-        [
-            *("", " ", "controls", "ctl01", "ctl01,ctl02", "ctl01, ctl02", "ctl01:ctl02"),
-            *("all:!db01", "all:!ungrouped", "controls:!empty", "controls,!empty", "ctl01 ctl02"),
-            *("2001:db8::1", "2001:db8:1:2:3:4:5:6", "2001:db8::1,ctl01"),
-            *([], [""], ["ctl01", "ctl02"], ["all:!db01", "controls:&all"], ["ctl0[1:2],ctl01"]),
-        ],
+        *("", " ", "controls", "ctl01", "ctl01,ctl02", "ctl01, ctl02", "ctl01:ctl02"),
+        *("all:!db01", "all:!ungrouped", "controls:!empty", "controls,!empty", "ctl01 ctl02"),
+        *("2001:db8::1", "2001:db8:1:2:3:4:5:6", "2001:db8::1,ctl01"),
+        *([], [""], ["ctl01", "ctl02"], ["all:!db01", "controls:&all"], ["ctl0[1:2],ctl01"]),
     )
     def test_names_that_there_are(self, pattern):
         gating.check_controls(pattern, ["ctl01"], self.GROUPS)
 
-    @pytest.mark.parametrize(
-        "pattern", ["ctl*", "~ctl0[12]", "~(ctl|db):?01", "ctl0[1:2]", "controls[0]", "ctl*:ctl01"]
+    @cases(
+        "pattern", "ctl*", "~ctl0[12]", "~(ctl|db):?01", "ctl0[1:2]", "controls[0]", "ctl*:ctl01"
     )
     def test_what_ansible_alone_knows_is_not_judged(self, pattern):
         gating.check_controls(pattern, ["ctl01"], self.GROUPS)
         with pytest.raises(gating.Refused, match="matches no host of the inventory"):
             gating.check_controls(pattern, [], self.GROUPS)
 
-    @pytest.mark.parametrize(
-        ("pattern", "lost"),
-        [
-            ("contorls", "contorls"),
-            ("ctl01,ctl03", "ctl03"),
-            ("ctl01:ctl03:ctl04", "ctl03, ctl04"),
-            ("empty", "empty"),
-            ("ctl01,empty", "empty"),
-            ("localhost", "localhost"),
-            # Where there is a comma, Ansible splits at nothing else.
-            ("ctl01:ctl02,db01", "ctl01:ctl02"),
-            ("ctl0*:contorls", "contorls"),
-            ("controls[0]:contorls", "contorls"),
-            ("controls contorls", "contorls"),
-            ("ctl01,ctl*:&controls", "ctl*:&controls"),
-            (["ctl01", "contorls"], "contorls"),
-            (["ctl01", "ctl01,controls:!ctl02"], "controls:!ctl02"),
-        ],
+    @cases(
+        "pattern lost",
+        ("contorls", "contorls"),
+        ("ctl01,ctl03", "ctl03"),
+        ("ctl01:ctl03:ctl04", "ctl03, ctl04"),
+        ("empty", "empty"),
+        ("ctl01,empty", "empty"),
+        ("localhost", "localhost"),
+        # Where there is a comma, Ansible splits at nothing else.
+        ("ctl01:ctl02,db01", "ctl01:ctl02"),
+        ("ctl0*:contorls", "contorls"),
+        ("controls[0]:contorls", "contorls"),
+        ("controls contorls", "contorls"),
+        ("ctl01,ctl*:&controls", "ctl*:&controls"),
+        (["ctl01", "contorls"], "contorls"),
+        (["ctl01", "ctl01,controls:!ctl02"], "controls:!ctl02"),
     )
     def test_a_name_that_there_is_not_is_refused_though_others_match(self, pattern, lost):
         with pytest.raises(
@@ -107,12 +104,12 @@ class TestControls:
         ):
             gating.check_controls(pattern, ["ctl01"], self.GROUPS)
 
-    @pytest.mark.parametrize("pattern", [7, {"a": 1}, ["ctl01", 7], [["ctl01"]]])
+    @cases("pattern", 7, {"a": 1}, ["ctl01", 7], [["ctl01"]])
     def test_what_is_no_pattern_is_refused(self, pattern):
         with pytest.raises(gating.Refused, match="must be a pattern of hosts or a list of them"):
             gating.check_controls(pattern, ["ctl01"], self.GROUPS)
 
-    @pytest.mark.parametrize("pattern", ["controls:!clt01", "controls,!clt01"])
+    @cases("pattern", "controls:!clt01", "controls,!clt01")
     def test_what_is_excluded_must_be_there(self, pattern):
         with pytest.raises(
             gating.Refused, match="'!clt01' in latency_gate_unchanged_hosts is neither a host"
@@ -121,11 +118,11 @@ class TestControls:
 
 
 class TestDecision:
-    @pytest.mark.parametrize("verdict", [FASTER, UNCHANGED, INCONCLUSIVE])
+    @cases("verdict", FASTER, UNCHANGED, INCONCLUSIVE)
     def test_no_sign_of_harm_is_kept(self, verdict):
         assert decide(host(Figure("p50", compared(verdict)))) == gating.Decision(True, [], [])
 
-    @pytest.mark.parametrize(("verdict", "kept"), [(UNCHANGED, True), (SLOWER, False)])
+    @cases("verdict kept", (UNCHANGED, True), (SLOWER, False))
     def test_another_path_is_said_and_is_no_reason(self, verdict, kept):
         """It may be the very change that is tested."""
         figure = Figure("p50", compared(verdict))
@@ -135,7 +132,7 @@ class TestDecision:
         assert decision.other_paths == [("db01", f"tcp 192.0.2.1:1521: {text}")]
         assert not any("path" in reason for _, reason in decision.reasons)
 
-    @pytest.mark.parametrize("figure", ["p50", "p99", "mean"])
+    @cases("figure", "p50", "p99", "mean")
     def test_worse_is_held_whatever_the_figure(self, figure):
         decision = decide(host(Figure(figure, compared(SLOWER))))
         assert not decision.keep
@@ -206,7 +203,7 @@ class TestDecision:
         assert not decide(host(idle="too few")).keep
         assert not decide(None).keep
 
-    @pytest.mark.parametrize("applied", [{}, {"db01": "refused"}])
+    @cases("applied", {}, {"db01": "refused"})
     def test_a_change_that_is_not_known_to_have_ended_is_held(self, applied):
         assert not decide(host(Figure("p50", compared(FASTER))), applied=applied).keep
 
@@ -221,26 +218,22 @@ class TestDecision:
 class TestBatches:
     HOSTS = tuple(f"db{number:02}" for number in range(1, 11))
 
-    @pytest.mark.parametrize(
-        ("serial", "sizes"),
-        [
-            (1, [1] * 10),
-            ("4", [4, 4, 2]),
-            ("30%", [3, 3, 3, 1]),
-            ([1, "25%"], [1, 2, 2, 2, 2, 1]),
-            (["1", 3, "100%"], [1, 3, 6]),
-            ("1%", [1] * 10),
-            (100, [10]),
-        ],
+    @cases(
+        "serial sizes",
+        (1, [1] * 10),
+        ("4", [4, 4, 2]),
+        ("30%", [3, 3, 3, 1]),
+        ([1, "25%"], [1, 2, 2, 2, 2, 1]),
+        (["1", 3, "100%"], [1, 3, 6]),
+        ("1%", [1] * 10),
+        (100, [10]),
     )
     def test_they_are_divided_as_serial_does(self, serial, sizes):
         batches = gating.batches(self.HOSTS, serial)
         assert [len(batch) for batch in batches] == sizes
         assert [host for batch in batches for host in batch] == list(self.HOSTS)
 
-    @pytest.mark.parametrize(
-        "serial", [0, -1, "0%", "200%", "some", [], [1, 0], 1.5, True, None, {"a": 1}]
-    )
+    @cases("serial", 0, -1, "0%", "200%", "some", [], [1, 0], 1.5, True, None, {"a": 1})
     def test_anything_else_is_refused(self, serial):
         with pytest.raises(Refused, match="latency_gate_serial must"):
             gating.batches(self.HOSTS, serial)
@@ -293,16 +286,14 @@ class TestLedger:
         with pytest.raises(Refused, match="already has a gate"):
             gating.create(ledger.folder, [], "2026-11-21T18:00:00Z")
 
-    @pytest.mark.parametrize(
+    @cases(
         "damage",
-        [
-            lambda content: content.clear(),
-            lambda content: content.update(schema=2),
-            lambda content: content.update(batches=[]),
-            lambda content: content["batches"][0].update(state="fine"),
-            lambda content: content["batches"][0].pop("journal"),
-            lambda content: content["batches"].pop(0),
-        ],
+        lambda content: content.clear(),
+        lambda content: content.update(schema=2),
+        lambda content: content.update(batches=[]),
+        lambda content: content["batches"][0].update(state="fine"),
+        lambda content: content["batches"][0].pop("journal"),
+        lambda content: content["batches"].pop(0),
     )
     def test_a_damaged_ledger_is_refused(self, ledger, damage):
         path = Path(ledger.folder) / gating.LEDGER
@@ -349,7 +340,7 @@ class TestEarlierGates:
     def test_other_hosts_are_not(self, parent):
         assert gating.others_open(str(parent), str(parent / "own"), {"db02": ["x"]}, ()) == []
 
-    @pytest.mark.parametrize("state", [gating.KEPT, gating.REVERTED, gating.STOPPED])
+    @cases("state", gating.KEPT, gating.REVERTED, gating.STOPPED)
     def test_gates_that_are_over_are_not(self, parent, state):
         ledger = gating.load(str(parent / "first"))
         ledger.move(1, state)

@@ -5,6 +5,7 @@ import random
 
 import pytest
 from ansible.module_utils.hostproof.collect.histogram import Histogram
+from cases import cases
 
 
 def filled(durations: list[int]) -> Histogram:
@@ -13,8 +14,8 @@ def filled(durations: list[int]) -> Histogram:
     return made
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.9, 0.99, 1.0])
-@pytest.mark.parametrize("scale", [1_000, 50_000, 400_000, 20_000_000])
+@cases("share", 0.0, 0.01, 0.5, 0.9, 0.99, 1.0)
+@cases("scale", 1_000, 50_000, 400_000, 20_000_000)
 def test_a_percentile_is_right_within_a_bin(share: float, scale: int) -> None:
     chance = random.Random(scale)
     durations = [int(chance.lognormvariate(0, 0.7) * scale) for _ in range(3000)]
@@ -23,9 +24,7 @@ def test_a_percentile_is_right_within_a_bin(share: float, scale: int) -> None:
     assert filled(durations).quantile(share) == pytest.approx(truth, rel=1 / 128, abs=1 / 64)
 
 
-@pytest.mark.parametrize(
-    ("limit", "count"), [(0, 6), (0.9, 5), (49_000, 3), (50_000, 2), (51_000, 1), (61_000, 0)]
-)
+@cases("limit count", (0, 6), (0.9, 5), (49_000, 3), (50_000, 2), (51_000, 1), (61_000, 0))
 def test_what_is_above_a_limit_without_doubt(limit: float, count: int) -> None:
     """A bin that the limit cuts is not counted: what it holds may be below."""
     made = filled([500, 1000, 2000, 50_100_000, 50_900_000, 60_000_000])
@@ -40,9 +39,16 @@ def test_the_ends_and_the_mean_are_exact() -> None:
     assert histogram.quantile(1) <= 999_999.999
 
 
-@pytest.mark.parametrize(
-    ("nanoseconds", "exponent"),
-    [(0, 0), (999, 0), (1000, 1), (1999, 1), (2000, 2), (3999, 2), (4000, 3), (1_024_000, 11)],
+@cases(
+    "nanoseconds exponent",
+    (0, 0),
+    (999, 0),
+    (1000, 1),
+    (1999, 1),
+    (2000, 2),
+    (3999, 2),
+    (4000, 3),
+    (1_024_000, 11),
 )
 def test_log2_bins_end_at_powers_of_two_of_a_microsecond(nanoseconds: int, exponent: int) -> None:
     assert filled([nanoseconds]).log2_bins() == {exponent: 1}
@@ -69,9 +75,8 @@ def test_it_survives_json() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+@cases("wrong",
+
         None,
         [],
         {},
@@ -83,8 +88,7 @@ def test_it_survives_json() -> None:
          "sum_ns": 2},
         {"layout": "us/64, 64 per octave", "counts": 3, "lowest_ns": 1, "highest_ns": 1,
          "sum_ns": 2},
-    ],
-)  # fmt: skip
+    )  # fmt: skip
 def test_what_is_no_histogram_is_refused(wrong: object) -> None:
     with pytest.raises(ValueError, match="histogram"):
         Histogram.from_json(wrong)  # type: ignore[arg-type]
@@ -101,7 +105,7 @@ def test_a_negative_duration_is_refused() -> None:
         filled([4, -3])
 
 
-@pytest.mark.parametrize("per_octave", [1, 4, 8, 64])
+@cases("per_octave", 1, 4, 8, 64)
 def test_parts_of_octaves_hold_what_lies_between_their_ends(per_octave: int) -> None:
     chance = random.Random(per_octave)
     durations = [int(chance.lognormvariate(0, 2) * 50_000) for _ in range(2000)] + [0, 999, 1000]

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-import pytest
 from ansible.module_utils.hostproof.collect.measured import Window
 from ansible.module_utils.hostproof.latency import probe_list
+from cases import cases
 from hostproof_controller.gate import gating
 from hostproof_controller.latency import change_findings, comparing
 from hostproof_controller.latency.baseline import Baseline
@@ -85,42 +85,40 @@ def judged(probe: dict[str, Any], before: list[Window], after: list[Window]) -> 
     ]
 
 
-@pytest.mark.parametrize(
-    ("probe", "before", "after", "said"),
-    [
-        (
-            HANDSHAKE,
-            handshakes(0),
-            handshakes(90),
-            f"90 of 150 answers were lost after, none of 150 before ({LATE}: 90)",
-        ),
-        # Each window that is missing had as many as the others.
-        (
-            HANDSHAKE,
-            handshakes(0),
-            handshakes(0, windows=4),
-            "90 of 150 answers were lost after, none of 150 before",
-        ),
-        (
-            REQUESTS,
-            requests(),
-            requests(windows=9),
-            "1 of 10 windows were cut off or are missing after, none of 10 before",
-        ),
-        (
-            REQUESTS,
-            requests(),
-            requests(cut=3),
-            "3 of 10 windows were cut off or are missing after, none of 10 before "
-            "(Connection reset by peer: 3)",
-        ),
-        (
-            READS,
-            reads(),
-            reads(8),
-            "2 of 10 windows were cut off or are missing after, none of 10 before",
-        ),
-    ],
+@cases(
+    "probe before after said",
+    (
+        HANDSHAKE,
+        handshakes(0),
+        handshakes(90),
+        f"90 of 150 answers were lost after, none of 150 before ({LATE}: 90)",
+    ),
+    # Each window that is missing had as many as the others.
+    (
+        HANDSHAKE,
+        handshakes(0),
+        handshakes(0, windows=4),
+        "90 of 150 answers were lost after, none of 150 before",
+    ),
+    (
+        REQUESTS,
+        requests(),
+        requests(windows=9),
+        "1 of 10 windows were cut off or are missing after, none of 10 before",
+    ),
+    (
+        REQUESTS,
+        requests(),
+        requests(cut=3),
+        "3 of 10 windows were cut off or are missing after, none of 10 before "
+        "(Connection reset by peer: 3)",
+    ),
+    (
+        READS,
+        reads(),
+        reads(8),
+        "2 of 10 windows were cut off or are missing after, none of 10 before",
+    ),
 )
 def test_what_is_not_answered_any_more_fails_and_is_held(probe, before, after, said):
     decision, (finding,) = judged(probe, before, after)
@@ -129,15 +127,13 @@ def test_what_is_not_answered_any_more_fails_and_is_held(probe, before, after, s
     assert any(said in reason for _, reason in decision.reasons)
 
 
-@pytest.mark.parametrize(
-    ("probe", "before", "after"),
-    [
-        (HANDSHAKE, handshakes(0), handshakes(0)),
-        (HANDSHAKE, handshakes(12), handshakes(12)),
-        (HANDSHAKE, handshakes(90), handshakes(0)),
-        (REQUESTS, requests(cut=3), requests(cut=3)),
-        (READS, reads(9), reads(10)),
-    ],
+@cases(
+    "probe before after",
+    (HANDSHAKE, handshakes(0), handshakes(0)),
+    (HANDSHAKE, handshakes(12), handshakes(12)),
+    (HANDSHAKE, handshakes(90), handshakes(0)),
+    (REQUESTS, requests(cut=3), requests(cut=3)),
+    (READS, reads(9), reads(10)),
 )
 def test_what_was_lost_before_as_well_is_not_the_changes_doing(probe, before, after):
     decision, findings = judged(probe, before, after)
@@ -145,9 +141,8 @@ def test_what_was_lost_before_as_well_is_not_the_changes_doing(probe, before, af
     assert decision.keep
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "kept"),
-    [(0, 75, False), (75, 75, True), (0, 3, True), (0, 7, True), (75, 0, True)],
+@cases(
+    "before after kept", (0, 75, False), (75, 75, True), (0, 3, True), (0, 7, True), (75, 0, True)
 )
 def test_what_is_sent_again_is_in_no_percentile(before, after, kept):
     """Half a per cent of lost packets: 1 ms more in the mean, nothing in p50 and p99."""

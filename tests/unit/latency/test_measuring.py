@@ -19,6 +19,7 @@ from ansible.module_utils.hostproof.controls.latency.measurement.measuring impor
 from ansible.module_utils.hostproof.controls.latency.probes import direct_file
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.latency.probe_list import IN_TICKS, check_probes
+from cases import cases
 from latency_server import responder
 from packs import FIXTURES, Machine
 
@@ -189,35 +190,31 @@ def test_what_no_cache_has_yet_is_read_once_before_the_first_window(tmp_path, mo
     assert [window.minimum for window in measured.windows] == [0.002, 0.004, 0.005, 0.006]
 
 
-@pytest.mark.parametrize(
-    ("rounds", "said"),
-    [
-        ((0, 3, 0), "windows must be from 1 to 100"),
-        ((101, 3, 0), "windows must be from 1 to 100"),
-        ((1, 0.5, 0), "seconds must be from 1 to 600"),
-        ((1, 601, 0), "seconds must be from 1 to 600"),
-        ((1, 3, -1), "pause must be from 0 to 3600"),
-        ((1, float("nan"), 0), "seconds must be from 1 to 600"),
-    ],
+@cases(
+    "rounds said",
+    ((0, 3, 0), "windows must be from 1 to 100"),
+    ((101, 3, 0), "windows must be from 1 to 100"),
+    ((1, 0.5, 0), "seconds must be from 1 to 600"),
+    ((1, 601, 0), "seconds must be from 1 to 600"),
+    ((1, 3, -1), "pause must be from 0 to 3600"),
+    ((1, float("nan"), 0), "seconds must be from 1 to 600"),
 )
 def test_numbers_out_of_range(rounds, said):
     with pytest.raises(PolicyError, match=said):
         measure(host(1), BOTH, *rounds)
 
 
-@pytest.mark.parametrize(
-    ("options", "windows", "seconds", "said"),
-    [
-        ({"mode": "tns_ping", "samples": 20000}, 10, 3, "at most 30 samples"),
-        ({"samples": 30}, 67, 3, "2010 connections are more than 2000: take at most 29 samples"),
-        (
-            {"mode": "request_response", "samples": 1500, "request_size": 65536}
-            | {"reply_size": 65536},
-            10,
-            3,
-            "bytes would be sent and received, more than 1073741824: take fewer samples",
-        ),
-    ],
+@cases(
+    "options windows seconds said",
+    ({"mode": "tns_ping", "samples": 20000}, 10, 3, "at most 30 samples"),
+    ({"samples": 30}, 67, 3, "2010 connections are more than 2000: take at most 29 samples"),
+    (
+        {"mode": "request_response", "samples": 1500, "request_size": 65536}
+        | {"reply_size": 65536},
+        10,
+        3,
+        "bytes would be sent and received, more than 1073741824: take fewer samples",
+    ),
 )
 def test_a_list_that_asks_for_too_much_traffic(options, windows, seconds, said):
     """As latency_tcp refuses it: a listener logs each connection."""
@@ -240,16 +237,14 @@ def test_sizes_of_live_connections_are_no_durations():
     assert "it has sizes and no durations" in measured.remarks[0]
 
 
-@pytest.mark.parametrize(
-    ("options", "windows", "seconds", "samples"),
-    [
-        ({}, 10, 3, 15),
-        ({"mode": "tns_ping"}, 60, 10, 33),
-        ({"mode": "tns_ping"}, 10, 60, 200),
-        ({"mode": "request_response"}, 10, 3, 1500),
-        ({"mode": "request_response", "request_size": 65536, "reply_size": 65536}, 10, 3, 811),
-        ({"samples": 7}, 10, 3, 7),
-    ],
+@cases(
+    "options windows seconds samples",
+    ({}, 10, 3, 15),
+    ({"mode": "tns_ping"}, 60, 10, 33),
+    ({"mode": "tns_ping"}, 10, 60, 200),
+    ({"mode": "request_response"}, 10, 3, 1500),
+    ({"mode": "request_response", "request_size": 65536, "reply_size": 65536}, 10, 3, 811),
+    ({"samples": 7}, 10, 3, 7),
 )
 def test_what_a_list_leaves_open_is_never_too_much(options, windows, seconds, samples):
     probes = check_probes([{"probe": "tcp", "host": "127.0.0.1", "port": 9, **options}])
@@ -342,17 +337,15 @@ def test_checkouts_are_timed_between_answers(tmp_path):
     assert window.conditions["trivial_p50_us"] >= 0
 
 
-@pytest.mark.parametrize(
-    ("told", "said"),
-    [
-        ({"room": STATISTICS.format(0)}, "no place of the pool is free (5 are in use)"),
-        ({"room": STATISTICS.format("null")}, "the number of its free places is unknown"),
-        ({"room": STATISTICS.format('"-1"')}, "the number of its free places is unknown"),
-        ({"room": STATISTICS.format('"undefined"')}, "the number of its free places is unknown"),
-        ({"outcome": "failed"}, "an operation failed"),
-        ({"most": 7}, "operations of 120 were answered"),
-        ({"code": 1}, "jboss-cli ended with 1"),
-    ],
+@cases(
+    "told said",
+    ({"room": STATISTICS.format(0)}, "no place of the pool is free (5 are in use)"),
+    ({"room": STATISTICS.format("null")}, "the number of its free places is unknown"),
+    ({"room": STATISTICS.format('"-1"')}, "the number of its free places is unknown"),
+    ({"room": STATISTICS.format('"undefined"')}, "the number of its free places is unknown"),
+    ({"outcome": "failed"}, "an operation failed"),
+    ({"most": 7}, "operations of 120 were answered"),
+    ({"code": 1}, "jboss-cli ended with 1"),
 )
 def test_a_pool_that_gives_nothing_is_a_remark(tmp_path, told, said):
     measured = pool(tmp_path, **told)
@@ -365,17 +358,15 @@ def test_a_server_without_statistics_is_asked_all_the_same(tmp_path):
     assert len(measured.windows) == 1 and "its statistics are off" in measured.remarks[0]
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"data_source": 'S"'}, "the name of a pool"),
-        ({"data_source": "S\n"}, "the name of a pool"),
-        ({"user": "a b"}, "the name of an account"),
-        ({"controller": "db1"}, "an address and a port"),
-        ({"home": "opt"}, "must begin with /"),
-        ({"xa": "yes"}, "true or false"),
-        ({"samples": 2001}, "from 1 to 2000"),
-    ],
+@cases(
+    "changes said",
+    ({"data_source": 'S"'}, "the name of a pool"),
+    ({"data_source": "S\n"}, "the name of a pool"),
+    ({"user": "a b"}, "the name of an account"),
+    ({"controller": "db1"}, "an address and a port"),
+    ({"home": "opt"}, "must begin with /"),
+    ({"xa": "yes"}, "true or false"),
+    ({"samples": 2001}, "from 1 to 2000"),
 )
 def test_options_of_a_pool(changes, said):
     options = {"probe": "pool", "home": "/opt/wildfly", "user": "wildfly", "data_source": "S"}

@@ -18,6 +18,7 @@ from ansible.module_utils.hostproof.controls.latency.parsers import (
     report_html,
 )
 from ansible.module_utils.hostproof.errors import ParseError
+from cases import cases
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/latency"
 #: Rows of a query are no report: tests/unit/controls/test_latency_instances.py.
@@ -88,15 +89,13 @@ class TestLogFileParallelWrite:
         write = window_of(report, "log file parallel write")
         assert (write.conditions["io_latency"], report.remarks) == ("yes", [])
 
-    @pytest.mark.parametrize(
-        ("release", "multitenant", "is_io"),
-        [
-            *(("12.1.0.2.0", True, True), ("12.2.0.1.0", True, False), ("12.2.0.1.0", False, True)),
-            *(("19.0.0.0.0", None, None), ("11.2.0.4.0", None, True), (None, True, None)),
-            *((None, False, True), (None, None, None), ("23.4.0.24.05", True, False)),
-            *(("21.3.0.0.0", None, False), ("21.3.0.0.0", False, False)),
-            ("23.26.0.0.0", None, False),
-        ],
+    @cases(
+        "release multitenant is_io",
+        *(("12.1.0.2.0", True, True), ("12.2.0.1.0", True, False), ("12.2.0.1.0", False, True)),
+        *(("19.0.0.0.0", None, None), ("11.2.0.4.0", None, True), (None, True, None)),
+        *((None, False, True), (None, None, None), ("23.4.0.24.05", True, False)),
+        *(("21.3.0.0.0", None, False), ("21.3.0.0.0", False, False)),
+        ("23.26.0.0.0", None, False),
     )
     def test_depends_on_release_and_multitenancy(self, release, multitenant, is_io):
         assert database_windows.log_write_is_io(release, multitenant) is is_io
@@ -117,9 +116,10 @@ class TestLogFileParallelWrite:
         write = window_of(report, "log file parallel write")
         assert write.conditions["io_latency"] == "no"
 
-    @pytest.mark.parametrize(
-        ("piece", "release"),
-        [("awr-11.2-rac-waits.txt", "at least 11.1"), ("awr-11.2-rac-waits.txt", "11.2.0.3.0")],
+    @cases(
+        "piece release",
+        ("awr-11.2-rac-waits.txt", "at least 11.1"),
+        ("awr-11.2-rac-waits.txt", "11.2.0.3.0"),
     )
     def test_the_release_of_a_piece_is_a_lower_bound_and_says_so(self, piece, release):
         option = None if release.startswith("at least") else release
@@ -323,15 +323,13 @@ def second_hour(text):
     return text.replace("       37 12-Feb-17 12:16:04", "       38 12-Feb-17 12:22:06")
 
 
-@pytest.mark.parametrize(
-    ("name", "second"),
-    [
-        ("awr-11.2.0.1-shortened.txt", lambda text: text),
-        ("awr-11.2.0.1-shortened.txt", lambda text: text[:3500]),
-        ("awr-11.2.0.1-shortened.txt", lambda text: second_hour(text)[text.index("DB Name") :]),
-        ("statspack-9.2-made-up.txt", lambda text: text),
-        ("statspack-9.2-made-up.txt", lambda text: text[:900]),
-    ],
+@cases(
+    "name second",
+    ("awr-11.2.0.1-shortened.txt", lambda text: text),
+    ("awr-11.2.0.1-shortened.txt", lambda text: text[:3500]),
+    ("awr-11.2.0.1-shortened.txt", lambda text: second_hour(text)[text.index("DB Name") :]),
+    ("statspack-9.2-made-up.txt", lambda text: text),
+    ("statspack-9.2-made-up.txt", lambda text: text[:900]),
 )
 def test_two_reports_in_one_text_are_one_clear_error(name, second):
     text = fixture(name)
@@ -730,12 +728,10 @@ def test_html_has_the_values_of_the_text(name):
         assert figures_of(event) == ours[event.section, event.name]
 
 
-@pytest.mark.parametrize(
-    ("name", "release", "events", "histograms", "top"),
-    [
-        ("awr-11.2.0.3.html", "11.2.0.3.0", 21, 13, ("direct path read", 332492, 6911)),
-        ("awr-12.1.html", "12.1.0.2.0", 26, 22, ("library cache: mutex X", 17795, 100500)),
-    ],
+@cases(
+    "name release events histograms top",
+    ("awr-11.2.0.3.html", "11.2.0.3.0", 21, 13, ("direct path read", 332492, 6911)),
+    ("awr-12.1.html", "12.1.0.2.0", 26, 22, ("library cache: mutex X", 17795, 100500)),
 )
 def test_html_of_real_reports(name, release, events, histograms, top):
     text = fixture(name)
@@ -792,8 +788,8 @@ def html_of_cluster(text: str, as_headings: bool) -> str:
     return "".join([*parts, "<p />\nEnd of Report\n</body></html>"])
 
 
-@pytest.mark.parametrize("as_headings", [True, False])
-@pytest.mark.parametrize("name", ["awr-global-11.2-top.txt", "awr-global-11.2-system.txt"])
+@cases("as_headings", True, False)
+@cases("name", "awr-global-11.2-top.txt", "awr-global-11.2-system.txt")
 def test_html_of_a_cluster_has_the_values_of_the_text(name, as_headings):
     first = """Database Instances Included In Report
 

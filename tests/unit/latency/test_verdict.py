@@ -5,6 +5,7 @@ import math
 import random
 
 import pytest
+from cases import cases
 from hostproof_controller.latency import verdict
 from hostproof_controller.latency.verdict import (
     FASTER,
@@ -23,7 +24,7 @@ def windows(number: int, spread: float, seed: int, level: float = 400.0) -> list
     return [level * math.exp(chance.gauss(0, spread)) for _ in range(number)]
 
 
-@pytest.mark.parametrize(("first", "second"), [(1, 1), (2, 3), (4, 4), (3, 6), (5, 5)])
+@cases("first second", (1, 1), (2, 3), (4, 4), (3, 6), (5, 5))
 def test_the_distribution_is_what_counting_gives(first: int, second: int) -> None:
     counted = [0] * (first * second + 1)
     for chosen in itertools.combinations(range(first + second), first):
@@ -32,11 +33,7 @@ def test_the_distribution_is_what_counting_gives(first: int, second: int) -> Non
     assert verdict._mann_whitney(first, second) == counted
 
 
-@pytest.mark.parametrize(
-    ("number", "rank"),
-    # The published critical values of U for a two-sided 5 %, plus one.
-    [(3, 0), (4, 1), (5, 3), (6, 6), (8, 14), (10, 24), (15, 65), (20, 128)],
-)
+@cases("number rank", (3, 0), (4, 1), (5, 3), (6, 6), (8, 14), (10, 24), (15, 65), (20, 128))
 def test_the_rank_is_the_published_one(number: int, rank: int) -> None:
     assert verdict._rank(number, number, 0.05) == rank
 
@@ -48,10 +45,7 @@ def test_three_windows_can_never_tell() -> None:
     assert math.isinf(comparison.interval.high)
 
 
-@pytest.mark.parametrize(
-    ("factor", "expected"),
-    [(1.0, UNCHANGED), (1.2, SLOWER), (1 / 1.2, FASTER), (1.05, INCONCLUSIVE)],
-)
+@cases("factor expected", (1.0, UNCHANGED), (1.2, SLOWER), (1 / 1.2, FASTER), (1.05, INCONCLUSIVE))
 def test_steady_windows_get_the_verdict_of_their_ratio(factor: float, expected: str) -> None:
     before, after = windows(10, 0.01, 1), [w * factor for w in windows(10, 0.01, 2)]
     comparison = compare(before, after, 0.05)
@@ -97,11 +91,7 @@ def test_neighbours_that_are_alike_widen_the_interval() -> None:
     assert ordered.high / ordered.low > mixed.high / mixed.low
 
 
-@pytest.mark.parametrize(
-    ("seen", "corrected"),
-    # Of ten windows: seen + (1 + 4 seen) / 10, and nothing is narrowed.
-    [(-0.3, 0.0), (0.0, 0.1), (0.4, 0.66), (0.8, 0.9)],
-)
+@cases("seen corrected", (-0.3, 0.0), (0.0, 0.1), (0.4, 0.66), (0.8, 0.9))
 def test_short_series_show_their_neighbours_too_different(monkeypatch, seen, corrected) -> None:
     monkeypatch.setattr(verdict, "_correlation", lambda _: seen)
     expected = math.sqrt((1 + corrected) / (1 - corrected))
@@ -129,7 +119,7 @@ def test_many_verdicts_at_once_are_each_more_careful() -> None:
     assert among.interval.high > alone.interval.high
 
 
-@pytest.mark.parametrize("wrong", [[], [0.0, 1.0], [-1.0]])
+@cases("wrong", [], [0.0, 1.0], [-1.0])
 def test_figures_that_cannot_be_are_refused(wrong: list[float]) -> None:
     with pytest.raises(ValueError, match="above 0"):
         compare(wrong, [1.0] * 5, 0.05)
@@ -137,16 +127,14 @@ def test_figures_that_cannot_be_are_refused(wrong: list[float]) -> None:
         compare([1.0] * 5, wrong, 0.05)
 
 
-@pytest.mark.parametrize(
-    ("interval", "suspect"),
-    [
-        (verdict.Interval(1.05, 1.01, 1.2), True),
-        (verdict.Interval(1.04, 1.01, 1.2), False),
-        (verdict.Interval(1.05, 1.0, 1.2), False),
-        (verdict.Interval(0.95, 0.9, 0.99), True),
-        (verdict.Interval(0.96, 0.9, 0.99), False),
-        (verdict.Interval(0.95, 0.9, 1.0), False),
-    ],
+@cases(
+    "interval suspect",
+    (verdict.Interval(1.05, 1.01, 1.2), True),
+    (verdict.Interval(1.04, 1.01, 1.2), False),
+    (verdict.Interval(1.05, 1.0, 1.2), False),
+    (verdict.Interval(0.95, 0.9, 0.99), True),
+    (verdict.Interval(0.96, 0.9, 0.99), False),
+    (verdict.Interval(0.95, 0.9, 1.0), False),
 )
 def test_suspect_excludes_no_change_and_reaches_the_margin(
     interval: verdict.Interval, suspect: bool

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from ansible.module_utils.hostproof.collect.measured import Window, window_from_samples
+from cases import cases
 
 
 def window(samples: list[int], size: int | None = 8192) -> Window:
@@ -18,7 +19,7 @@ def test_a_window_tells_what_its_samples_were() -> None:
     assert Window.from_json(json.loads(json.dumps(made.to_json()))) == made
 
 
-@pytest.mark.parametrize(("samples", "told"), [(999, False), (1000, True)])
+@cases("samples told", (999, False), (1000, True))
 def test_p99_needs_a_thousand_samples(samples: int, told: bool) -> None:
     assert (window([1000] * samples).p99 is not None) is told
 
@@ -28,7 +29,7 @@ def test_no_samples_are_an_empty_window() -> None:
     assert (made.n, made.p50, made.log2_bins()) == (0, None, {})
 
 
-@pytest.mark.parametrize("wrong", [None, {}, {"probe": "tcp"}, {**window([1]).to_json(), "q": 1}])
+@cases("wrong", None, {}, {"probe": "tcp"}, {**window([1]).to_json(), "q": 1})
 def test_what_is_no_window_is_refused(wrong: object) -> None:
     with pytest.raises(ValueError, match="not a window"):
         Window.from_json(wrong)  # type: ignore[arg-type]

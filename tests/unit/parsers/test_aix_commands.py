@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.controls.io_pacing.parsers import (
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.mounts import aix_mount_options
 from ansible.module_utils.hostproof.parsers.unix import ioo, lsattr
+from cases import cases
 
 
 class TestLsattr:
@@ -45,12 +46,12 @@ class TestLsattr:
         assert row.has("")
         assert lsattr.parse("label  True\n")[0] == lsattr.Row("label", "", True, False)
 
-    @pytest.mark.parametrize("text", ["maxpout 33 HIGH water mark\n", "True\n", "\x00 1 x True\n"])
+    @cases("text", "maxpout 33 HIGH water mark\n", "True\n", "\x00 1 x True\n")
     def test_what_is_no_row(self, text):
         with pytest.raises(ParseError, match="lsattr, line 1"):
             lsattr.parse(text)
 
-    @pytest.mark.parametrize("text", ["0...32769 (+4)\n", "0...32769(+4)", " 0 ... 32769 (+4)"])
+    @cases("text", "0...32769 (+4)\n", "0...32769(+4)", " 0 ... 32769 (+4)")
     def test_range(self, text):
         legal = lsattr.parse_legal(text)
         assert legal.ranges == (lsattr.Range(0, 32769, 4),)
@@ -59,18 +60,16 @@ class TestLsattr:
         for value in ("32769", "32772", "-4", "33", "x", ""):
             assert not legal.allows(value)
 
-    @pytest.mark.parametrize(
-        ("text", "words", "allowed", "others"),
-        [
-            (
-                "0...32769 (+4)\nany\n",
-                "0 to 32769 in steps of 4 or any",
-                "0 4 32768 any",
-                "1 32769",
-            ),
-            ("5...9\n", "5 to 9 in steps of 1", "5 9", "4 10 5.5 x"),
-            ("-1...1 (+2)\n", "-1 to 1 in steps of 2", "-1 1", "0 -3"),
-        ],
+    @cases(
+        "text words allowed others",
+        (
+            "0...32769 (+4)\nany\n",
+            "0 to 32769 in steps of 4 or any",
+            "0 4 32768 any",
+            "1 32769",
+        ),
+        ("5...9\n", "5 to 9 in steps of 1", "5 9", "4 10 5.5 x"),
+        ("-1...1 (+2)\n", "-1 to 1 in steps of 2", "-1 1", "0 -3"),
     )
     def test_legal_values_in_words(self, text, words, allowed, others):
         legal = lsattr.parse_legal(text)
@@ -84,7 +83,7 @@ class TestLsattr:
         assert not legal.allows("no")
         assert str(legal) == "no_reserve or single_path"
 
-    @pytest.mark.parametrize("text", ["", "\n", "0...x (+1)\n", "1...4 (+0)\n"])
+    @cases("text", "", "\n", "0...x (+1)\n", "1...4 (+0)\n")
     def test_no_range(self, text):
         with pytest.raises(ParseError):
             lsattr.parse_legal(text)
@@ -100,7 +99,7 @@ class TestIoo:
         text = "maxpgahead = 8\n##Restricted tunables\nj2_nRandomCluster = n/a\n"
         assert ioo.parse(text) == {"maxpgahead": "8", "j2_nRandomCluster": "n/a"}
 
-    @pytest.mark.parametrize("text", ["", "maxpgahead 8\n", "ioo: you are not root\n"])
+    @cases("text", "", "maxpgahead 8\n", "ioo: you are not root\n")
     def test_anything_else(self, text):
         with pytest.raises(ParseError):
             ioo.parse(text)
@@ -112,14 +111,13 @@ class TestOslevel:
         assert level == oslevel.Level((7, 2), 5, 3, "2148")
         assert str(level) == "AIX 7.2 TL 5 SP 3"
 
-    @pytest.mark.parametrize(
-        ("text", "shown"),
-        [("5300-05-04", "AIX 5.3 TL 5 SP 4"), ("5300-05-CSP-0000", "AIX 5.3 TL 5 CSP")],
+    @cases(
+        "text shown", ("5300-05-04", "AIX 5.3 TL 5 SP 4"), ("5300-05-CSP-0000", "AIX 5.3 TL 5 CSP")
     )
     def test_levels_of_aix_5(self, text, shown):
         assert str(oslevel.parse(text + "\n")) == shown
 
-    @pytest.mark.parametrize("text", ["", "7.2.0.0", "7200-05", "7200-05-03-2148 x"])
+    @cases("text", "", "7.2.0.0", "7200-05", "7200-05-03-2148 x")
     def test_anything_else(self, text):
         with pytest.raises(ParseError):
             oslevel.parse(text)
@@ -136,18 +134,16 @@ class TestPowerHa:
         with pytest.raises(ParseError, match=r"line 2: cluster\.es\.server\.rte has two levels"):
             lslpp.parse(text + text.replace("7.2.2.0", "6.1.0.0"))
 
-    @pytest.mark.parametrize("text", ["cluster.es\n", "a:b:c:\n", "a::7.2.0.0:\n"])
+    @cases("text", "cluster.es\n", "a:b:c:\n", "a::7.2.0.0:\n")
     def test_no_fileset(self, text):
         with pytest.raises(ParseError):
             lslpp.parse(text)
 
-    @pytest.mark.parametrize(
-        ("text", "level"), [("7.2.3 GA\n", ((7, 2, 3), "GA")), ("7.1.3 SP5\n", ((7, 1, 3), "SP5"))]
-    )
+    @cases("text level", ("7.2.3 GA\n", ((7, 2, 3), "GA")), ("7.1.3 SP5\n", ((7, 1, 3), "SP5")))
     def test_halevel(self, text, level):
         assert halevel.parse(text) == level
 
-    @pytest.mark.parametrize("text", ["", "7.2.3", "unknown", "7.2.3 GA 7.2.4 GA"])
+    @cases("text", "", "7.2.3", "unknown", "7.2.3 GA 7.2.4 GA")
     def test_no_halevel(self, text):
         with pytest.raises(ParseError):
             halevel.parse(text)
@@ -159,7 +155,7 @@ class TestPowerHa:
             "clinfoES": "inoperative",
         }
 
-    @pytest.mark.parametrize("text", ["", "0513-085 The x Subsystem is not on file.\n"])
+    @cases("text", "", "0513-085 The x Subsystem is not on file.\n")
     def test_no_subsystems(self, text):
         with pytest.raises(ParseError):
             lssrc.parse(text)
@@ -178,7 +174,7 @@ class TestLparstat:
         with pytest.raises(ParseError, match="100%"):
             lparstat.parse(text)
 
-    @pytest.mark.parametrize("text", ["", "%user %sys %wait %idle\n----- ---- ----- -----\n"])
+    @cases("text", "", "%user %sys %wait %idle\n----- ---- ----- -----\n")
     def test_no_row(self, text):
         with pytest.raises(ParseError):
             lparstat.parse(text)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import pytest
 from ansible.module_utils.hostproof.parsers.nfs import autofs_map
+from cases import cases
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "autofs_map"
 
@@ -44,25 +44,23 @@ def test_the_master_map():
     assert master.bad_lines == [11, 12]
 
 
-@pytest.mark.parametrize(
-    ("line", "mounts"),
-    [
-        ("data filer:/vol/data", [("data", "", "", "filer:/vol/data")]),
-        ("data -rw,hard filer:/vol", [("data", "", "rw,hard", "filer:/vol")]),
-        ("data -rw -hard filer:/vol", [("data", "", "rw,hard", "filer:/vol")]),
-        ("/u01/x -fstype=nfs4,rw f:/v", [("/u01/x", "", "fstype=nfs4,rw", "f:/v")]),
-        ("* -hard filer:/vol/&", [("*", "", "hard", "filer:/vol/&")]),
-        ("d -nobrowse,hard a:/v b:/v", [("d", "", "hard", "a:/v b:/v")]),
-        (
-            "m -rw / f:/v /x -ro f:/x/ /y/z f:/y",
-            [("m", "", "rw", "f:/v"), ("m", "/x", "rw,ro", "f:/x/"), ("m", "/y/z", "rw", "f:/y")],
-        ),
-        ("d -rw \\\n  f:/v", [("d", "", "rw", "f:/v")]),
-        ('d "f:/with blank"', [("d", "", "", "f:/with blank")]),
-        ("d f:/with\\ blank", [("d", "", "", "f:/with blank")]),
-        ("\td\tf:/v\r", [("d", "", "", "f:/v")]),
-        ("  # comment", []),
-    ],
+@cases(
+    "line mounts",
+    ("data filer:/vol/data", [("data", "", "", "filer:/vol/data")]),
+    ("data -rw,hard filer:/vol", [("data", "", "rw,hard", "filer:/vol")]),
+    ("data -rw -hard filer:/vol", [("data", "", "rw,hard", "filer:/vol")]),
+    ("/u01/x -fstype=nfs4,rw f:/v", [("/u01/x", "", "fstype=nfs4,rw", "f:/v")]),
+    ("* -hard filer:/vol/&", [("*", "", "hard", "filer:/vol/&")]),
+    ("d -nobrowse,hard a:/v b:/v", [("d", "", "hard", "a:/v b:/v")]),
+    (
+        "m -rw / f:/v /x -ro f:/x/ /y/z f:/y",
+        [("m", "", "rw", "f:/v"), ("m", "/x", "rw,ro", "f:/x/"), ("m", "/y/z", "rw", "f:/y")],
+    ),
+    ("d -rw \\\n  f:/v", [("d", "", "rw", "f:/v")]),
+    ('d "f:/with blank"', [("d", "", "", "f:/with blank")]),
+    ("d f:/with\\ blank", [("d", "", "", "f:/with blank")]),
+    ("\td\tf:/v\r", [("d", "", "", "f:/v")]),
+    ("  # comment", []),
 )
 def test_a_line_of_a_map(line, mounts):
     parsed = autofs_map.parse_map(line + "\n")

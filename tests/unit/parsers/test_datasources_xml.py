@@ -3,6 +3,7 @@
 import pytest
 from ansible.module_utils.hostproof.controls.pool_validation.parsers import datasources_xml
 from ansible.module_utils.hostproof.errors import ParseError
+from cases import cases
 from packs import FIXTURES
 
 BOMB = """<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>
@@ -42,7 +43,7 @@ def test_the_profiles_of_a_domain():
     assert names == [("default", "ExampleDS"), ("full", "ExampleDS"), ("full", "BG")]
 
 
-@pytest.mark.parametrize("name", ["standalone.xml", "domain.xml", "one-ds.xml"])
+@cases("name", "standalone.xml", "domain.xml", "one-ds.xml")
 def test_what_is_kept_is_the_same_without_a_secret(name):
     text = (FIXTURES / "pool_validation" / name).read_text()
     assert "Geheim" in text
@@ -51,17 +52,15 @@ def test_what_is_kept_is_the_same_without_a_secret(name):
     assert datasources_xml.from_kept(kept) == datasources_xml.parse(text)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        BOMB,
-        OUTSIDE,
-        "<a>" * 65,
-        source(f"<driver>{'x' * 5000}</driver>"),
-        "<datasources>" + "<datasource/>" * 1001 + "</datasources>",
-        "<datasources><datasource password='Geheim",
-        "",
-    ],
+    BOMB,
+    OUTSIDE,
+    "<a>" * 65,
+    source(f"<driver>{'x' * 5000}</driver>"),
+    "<datasources>" + "<datasource/>" * 1001 + "</datasources>",
+    "<datasources><datasource password='Geheim",
+    "",
 )
 def test_what_is_beyond_the_bounds_is_refused_without_showing_it(text):
     with pytest.raises(ParseError) as refused:
@@ -69,17 +68,15 @@ def test_what_is_beyond_the_bounds_is_refused_without_showing_it(text):
     assert "Geheim" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        "",
-        "{}",
-        "[1]",
-        '[{"name": "a"}]',
-        RECORD % ("1", ""),
-        RECORD % ('""', '"password": "x"'),
-        "[" * 100000,
-    ],
+    "",
+    "{}",
+    "[1]",
+    '[{"name": "a"}]',
+    RECORD % ("1", ""),
+    RECORD % ('""', '"password": "x"'),
+    "[" * 100000,
 )
 def test_a_record_that_somebody_edited(text):
     with pytest.raises(ParseError):

@@ -3,6 +3,7 @@
 import pytest
 from ansible.module_utils.hostproof.controls.flow_control.parsers import entstat
 from ansible.module_utils.hostproof.errors import ParseError
+from cases import cases
 from packs import FIXTURES
 
 FOLDER = FIXTURES / "entstat"
@@ -12,17 +13,15 @@ def read(name: str) -> entstat.Statistics:
     return entstat.parse((FOLDER / f"{name}.txt").read_text())
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("goent-disabled", (True, 1000, "full", True, False, None, None, None)),
-        ("elxent-enabled", (True, 10000, "full", None, True, None, 0, 0)),
-        ("musent-enabled", (True, 1000, "full", True, True, None, 0, 0)),
-        ("lnc2ent-dcbx", (True, 10000, "full", None, True, False, 0, 0)),
-        ("shient-down", (False, None, None, None, True, None, 0, 0)),
-        ("vioent", (None, None, None, None, None, None, None, None)),
-        ("vlan", (None, None, None, None, None, None, None, None)),
-    ],
+@cases(
+    "name expected",
+    ("goent-disabled", (True, 1000, "full", True, False, None, None, None)),
+    ("elxent-enabled", (True, 10000, "full", None, True, None, 0, 0)),
+    ("musent-enabled", (True, 1000, "full", True, True, None, 0, 0)),
+    ("lnc2ent-dcbx", (True, 10000, "full", None, True, False, 0, 0)),
+    ("shient-down", (False, None, None, None, True, None, 0, 0)),
+    ("vioent", (None, None, None, None, None, None, None, None)),
+    ("vlan", (None, None, None, None, None, None, None, None)),
 )
 def test_each_driver(name, expected):
     adapter = read(name).first
@@ -72,14 +71,12 @@ def test_the_backup_of_an_etherchannel():
     assert entstat.parse(text).on_backup is True
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        "",
-        "entstat: 0909-003 Unable to connect to device ent9, errno = 19",
-        "ETHERNET STATISTICS (ent0) :\n",
-        "ETHERNET STATISTICS (ent0) :\nDevice Type: x\nHardware Address: none\n",
-    ],
+    "",
+    "entstat: 0909-003 Unable to connect to device ent9, errno = 19",
+    "ETHERNET STATISTICS (ent0) :\n",
+    "ETHERNET STATISTICS (ent0) :\nDevice Type: x\nHardware Address: none\n",
 )
 def test_what_is_no_output(text):
     with pytest.raises(ParseError):

@@ -5,6 +5,7 @@ i40e_ethtool.c, bnxt_ethtool.c (of 5.x and 6.x), bnx2x_ethtool.c and qede_ethtoo
 
 import pytest
 from ansible.module_utils.hostproof.parsers.net import ethtool_statistics as statistics
+from cases import cases
 
 #: By driver: counters that its table has, and those of them that are taken.
 TABLES = {
@@ -43,18 +44,16 @@ def test_the_kernels_names_are_found(driver):
     assert set(names.drops) == drops
 
 
-@pytest.mark.parametrize(
+@cases(
     "name",
-    [
-        *("port.rx_priority_3_xoff", "port.rx_priority_3_xoff_rx", "port.tx_priority_0_xoff_tx"),
-        *("rx_priority_3_xoff.nic", "rx_pfc_ena_frames_pri7", "rx_pfc_frames", "tx_pfc_frames"),
-        *("pfc_frames_received", "pfc_frames_sent", "rx_prio3_pause"),
-    ],
+    *("port.rx_priority_3_xoff", "port.rx_priority_3_xoff_rx", "port.tx_priority_0_xoff_tx"),
+    *("rx_priority_3_xoff.nic", "rx_pfc_ena_frames_pri7", "rx_pfc_frames", "tx_pfc_frames"),
+    *("pfc_frames_received", "pfc_frames_sent", "rx_prio3_pause"),
 )
 def test_pause_by_priority(name):
     assert statistics.priority_names({name: 1, "rx_pause_frames": 1}) == [name]
 
 
-@pytest.mark.parametrize("name", ["port.rx_priority_3_xon_rx", "rx_pause_frames", "xpfc_frames"])
+@cases("name", "port.rx_priority_3_xon_rx", "rx_pause_frames", "xpfc_frames")
 def test_what_is_no_pause_by_priority(name):
     assert statistics.priority_names({name: 1}) == []

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from ansible.module_utils.hostproof.controls.latency.parsers import fio
 from ansible.module_utils.hostproof.errors import ParseError
+from cases import cases
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/fio"
 REAL = (FIXTURES / "fio-3.33-libaio-8k-depth-8.json").read_text()
@@ -48,19 +49,17 @@ def without(*path: str) -> str:
     return json.dumps(tree)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "there is no object"),
-        ("fio: pid=0, err=2/file:filesetup.c", "there is no object: fio failed with error 2"),
-        (REAL[: len(REAL) // 2], "it is not JSON, or has"),
-        ('{"fio version": "fio-3.33", "jobs": []}', "there is no job"),
-        ('{"jobs": 5}', "lacks or mistakes"),
-        (without("read"), "lacks or mistakes 'read'"),
-        (without("read", "lat_ns"), "has no latencies"),
-        (without("read", "total_ios"), "lacks or mistakes 'total_ios'"),
-        (without("write", "total_ios"), "lacks or mistakes"),
-    ],
+@cases(
+    "text words",
+    ("", "there is no object"),
+    ("fio: pid=0, err=2/file:filesetup.c", "there is no object: fio failed with error 2"),
+    (REAL[: len(REAL) // 2], "it is not JSON, or has"),
+    ('{"fio version": "fio-3.33", "jobs": []}', "there is no job"),
+    ('{"jobs": 5}', "lacks or mistakes"),
+    (without("read"), "lacks or mistakes 'read'"),
+    (without("read", "lat_ns"), "has no latencies"),
+    (without("read", "total_ios"), "lacks or mistakes 'total_ios'"),
+    (without("write", "total_ios"), "lacks or mistakes"),
 )
 def test_what_cannot_be_used(text: str, words: str) -> None:
     with pytest.raises(ParseError, match=words):

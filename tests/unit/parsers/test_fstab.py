@@ -8,6 +8,7 @@ import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.mounts import fstab
 from ansible.module_utils.hostproof.parsers.systemd import systemd_unit
+from cases import cases
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 GENERATED = json.loads((FIXTURES / "fstab/systemd-fstab-generator-252.json").read_text())
@@ -62,21 +63,19 @@ def test_an_entry_holds_its_fields_and_its_line():
     assert fstab.parse(TEXT)[0].passno == 1
 
 
-@pytest.mark.parametrize(
-    ("line", "bad"),
-    [
-        ("a:/b /c nfs hard 0 0", []),
-        ("a:/b /c nfs hard", []),
-        ("a:/b /c nfs", []),
-        ("a:/b /c nfs hard 0 0 # comment", []),
-        ("a:/b /c nfs hard # comment", []),
-        ("a:/b /c", [1]),
-        ("a:/b", [1]),
-        ("a:/b /c nfs rw, hard 0 0", [1]),
-        ("a:/b /c nfs hard 0 x", [1]),
-        ("#a:/b", []),
-        ("  \t", []),
-    ],
+@cases(
+    "line bad",
+    ("a:/b /c nfs hard 0 0", []),
+    ("a:/b /c nfs hard", []),
+    ("a:/b /c nfs", []),
+    ("a:/b /c nfs hard 0 0 # comment", []),
+    ("a:/b /c nfs hard # comment", []),
+    ("a:/b /c", [1]),
+    ("a:/b", [1]),
+    ("a:/b /c nfs rw, hard 0 0", [1]),
+    ("a:/b /c nfs hard 0 x", [1]),
+    ("#a:/b", []),
+    ("  \t", []),
 )
 def test_lines_that_mount_refuses_are_named(line, bad):
     assert fstab.bad_lines(line + "\n") == bad
@@ -86,14 +85,12 @@ def test_a_blank_within_the_options_cuts_them_off():
     assert fstab.parse("a:/b /c nfs rw,bg, hard 0 0\n")[0].options == "rw,bg,"
 
 
-@pytest.mark.parametrize(
-    ("path", "old", "new"),
-    [
-        ("/u01/oradata/", "nfs\trw,bg,hard  0 0\t# data", "nfs\tNEW  0 0\t# data"),
-        ("/u01/a b", "nfs hard\n", "nfs NEW\n"),
-        ("/u01/redo", "/u01/redo nfs\n", "/u01/redo nfs NEW\n"),
-        ("/tmp", "size=1g 0 0", "NEW 0 0"),
-    ],
+@cases(
+    "path old new",
+    ("/u01/oradata/", "nfs\trw,bg,hard  0 0\t# data", "nfs\tNEW  0 0\t# data"),
+    ("/u01/a b", "nfs hard\n", "nfs NEW\n"),
+    ("/u01/redo", "/u01/redo nfs\n", "/u01/redo nfs NEW\n"),
+    ("/tmp", "size=1g 0 0", "NEW 0 0"),
 )
 def test_only_the_options_of_one_line_change(path, old, new):
     assert fstab.with_options(TEXT, path, "NEW") == TEXT.replace(old, new, 1)
@@ -115,7 +112,7 @@ def test_only_the_source_of_one_line_changes():
     )
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@cases("newline", "\n", "\r\n")
 def test_line_ends_stay(newline):
     text = TEXT.replace("\n", newline)
     edited = fstab.with_options(text, "/u01/redo", "hard")
@@ -136,14 +133,12 @@ def test_an_entry_that_is_not_there_cannot_be_edited():
         fstab.with_options(TEXT, "/u02", "hard")
 
 
-@pytest.mark.parametrize(
-    ("text", "start"),
-    [
-        ("", ""),
-        ("a /b c d\n", "a /b c d\n"),
-        ("a /b c d", "a /b c d\n"),
-        ("# x\r\na /b c d", "# x\r\na /b c d\r\n"),
-    ],
+@cases(
+    "text start",
+    ("", ""),
+    ("a /b c d\n", "a /b c d\n"),
+    ("a /b c d", "a /b c d\n"),
+    ("# x\r\na /b c d", "# x\r\na /b c d\r\n"),
 )
 def test_a_new_entry_comes_last(text, start):
     newline = "\r\n" if "\r" in text else "\n"
@@ -152,7 +147,7 @@ def test_a_new_entry_comes_last(text, start):
     )
 
 
-@pytest.mark.parametrize("path", ["/u01/a b", "/u01/tab\there", "/u01/back\\slash", "/u01/\\040"])
+@cases("path", "/u01/a b", "/u01/tab\there", "/u01/back\\slash", "/u01/\\040")
 def test_what_is_written_is_read_back(path):
     text = fstab.with_entry("", "#odd:/v 1", path, "nfs", "context=a b")
     assert fstab.parse(text) == [(1, "#odd:/v 1", path, "nfs", "context=a b", 0, 0)]

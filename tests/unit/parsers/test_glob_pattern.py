@@ -3,9 +3,9 @@
 import fnmatch
 import random
 
-import pytest
 from ansible.module_utils.hostproof.parsers import glob_pattern
 from ansible.module_utils.hostproof.parsers.systemd import sysctl_d
+from cases import cases
 
 SEED = 20261122
 
@@ -22,15 +22,13 @@ def test_the_same_as_fnmatch_of_python():
     assert compared == {True, False}
 
 
-@pytest.mark.parametrize("name", ["eth0", "ens1"])
+@cases("name", "eth0", "ens1")
 def test_a_set_is_negated_by_either_sign(name):
     for pattern in ("e[!n]*", "e[^n]*"):
         assert glob_pattern.fits(name, pattern) == (name != "ens1")
 
 
-@pytest.mark.parametrize(
-    "pattern", ["[" * 200_000, "*a" * 100_000 + "b", "*" * 200_000 + "b", "[!" * 100_000 + "]"]
-)
+@cases("pattern", "[" * 200_000, "*a" * 100_000 + "b", "*" * 200_000 + "b", "[!" * 100_000 + "]")
 def test_what_fnmatch_takes_minutes_for_is_answered(pattern):
     """The bench doubles them; fnmatch of Python 3.6 does not come back from the second."""
     assert not glob_pattern.fits("a" * 60, pattern)

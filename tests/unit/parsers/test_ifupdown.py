@@ -4,6 +4,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.flow_control.parsers import ifupdown
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.systemd import tuned
+from cases import cases
 
 TEXT = """\
 source /etc/network/interfaces.d/*
@@ -25,14 +26,12 @@ def test_what_is_set_and_what_is_brought_up():
     assert (config.sources, config.folders) == (["/etc/network/interfaces.d/*"], ["more"])
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        "ethernet-pause-rx on\n",
-        "iface a inet dhcp\nethernet-pause-rx 1\n",
-        "iface a inet dhcp\nethernet-pause-both on\n",
-        "iface a inet dhcp\nauto b\nethernet-pause-rx on\n",
-    ],
+    "ethernet-pause-rx on\n",
+    "iface a inet dhcp\nethernet-pause-rx 1\n",
+    "iface a inet dhcp\nethernet-pause-both on\n",
+    "iface a inet dhcp\nauto b\nethernet-pause-rx on\n",
 )
 def test_a_pause_that_is_not_understood(text):
     with pytest.raises(ParseError, match="no PAUSE setting"):
@@ -50,11 +49,9 @@ def test_only_lines_without_secrets_are_asked_for():
         assert not pattern.match(line)
 
 
-@pytest.mark.parametrize(
-    ("rules", "fits"),
-    [("*", True), ("", True), ("ens4", True), ("eth*, ens*", True), ("ens5", False),
-     ("!ens4", False), ("!ens5", True), ("ens* !ens4", False)],
-)  # fmt: skip
+@cases("rules fits",
+("*", True), ("", True), ("ens4", True), ("eth*, ens*", True), ("ens5", False),
+     ("!ens4", False), ("!ens5", True), ("ens* !ens4", False))  # fmt: skip
 def test_devices_of_tuned(rules, fits):
     assert tuned.device_fits(rules, "ens4") is fits
 

@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.controls.async_io.parsers import (
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.kernel import open_flags
 from ansible.module_utils.hostproof.parsers.oracle import alert_log
+from cases import cases
 from packs import FIXTURES
 
 MESSAGES = FIXTURES / "io_messages"
@@ -19,13 +20,11 @@ MESSAGES = FIXTURES / "io_messages"
 class TestFlags:
     """Measured on x86-64 (proc_pid_fdinfo): what open(2) was asked, and what the kernel shows."""
 
-    @pytest.mark.parametrize(
-        ("flags", "direct", "sync"),
-        [
-            *(("0100002", False, False), ("0140002", True, False), ("04110002", False, True)),
-            *(("0110002", False, True), ("04150002", True, True), ("0150002", True, True)),
-            ("02150002", True, True),
-        ],
+    @cases(
+        "flags direct sync",
+        *(("0100002", False, False), ("0140002", True, False), ("04110002", False, True)),
+        *(("0110002", False, True), ("04150002", True, True), ("0150002", True, True)),
+        ("02150002", True, True),
     )
     def test_of_x86(self, flags, direct, sync):
         assert open_flags.parse(flags, "x86_64") == (True, direct, sync)
@@ -37,7 +36,7 @@ class TestFlags:
         assert open_flags.parse("0200002", "aarch64").direct
         assert open_flags.parse("0400002", "ppc64le").direct
 
-    @pytest.mark.parametrize("flags", ["0100000", "0100001"])
+    @cases("flags", "0100000", "0100001")
     def test_to_read_or_to_append(self, flags):
         assert not open_flags.parse(flags, "x86_64").updates
 
@@ -67,7 +66,7 @@ class TestKernelLog:
         entries = kernel_log.of_journal("".join(reversed(lines)))
         assert entries == kernel_log.of_journal(self.JOURNAL)
 
-    @pytest.mark.parametrize("text", ["", "-- No entries --\n"])
+    @cases("text", "", "-- No entries --\n")
     def test_no_entry(self, text):
         assert kernel_log.of_journal(text) == []
 
@@ -115,18 +114,16 @@ class TestSilence:
 class TestTimes:
     UTC = float(calendar.timegm((2014, 9, 10, 9, 58, 17)))
 
-    @pytest.mark.parametrize("line", ["Wed Sep 10 09:58:17 2014", "Wed Sep 10 09:58:17 CST 2014"])
+    @cases("line", "Wed Sep 10 09:58:17 2014", "Wed Sep 10 09:58:17 CST 2014")
     def test_of_the_host(self, line):
         assert alert_log.moment(line, 8 * 3600) == self.UTC - 8 * 3600
 
-    @pytest.mark.parametrize(
+    @cases(
         "line",
-        [
-            "2014-09-10T09:58:17.159123+00:00",
-            "2014-09-10T11:58:17.159123+02:00",
-            "2014-09-10T04:28:17.159123-05:30",
-            "*** 2014-09-10T09:58:17.159123+00:00",
-        ],
+        "2014-09-10T09:58:17.159123+00:00",
+        "2014-09-10T11:58:17.159123+02:00",
+        "2014-09-10T04:28:17.159123-05:30",
+        "*** 2014-09-10T09:58:17.159123+00:00",
     )
     def test_with_its_zone(self, line):
         assert alert_log.moment(line, 12345) == self.UTC
@@ -135,9 +132,11 @@ class TestTimes:
         line = "*** SERVICE NAME:() 2014-09-10 09:58:17.159"
         assert alert_log.moment(line, 0) == self.UTC
 
-    @pytest.mark.parametrize(
+    @cases(
         "line",
-        ["Wed Sep 10 09:58:17 2014 x", "2014-13-10T09:58:17.1+00:00", "Wed Foo 10 09:58:17 2014"],
+        "Wed Sep 10 09:58:17 2014 x",
+        "2014-13-10T09:58:17.1+00:00",
+        "Wed Foo 10 09:58:17 2014",
     )
     def test_no_time(self, line):
         assert alert_log.moment(line, 0) is None
@@ -195,7 +194,7 @@ class TestMessages:
             "orcl_dbw0_4928",
         )
 
-    @pytest.mark.parametrize("code", ["27083", "27103"])
+    @cases("code", "27083", "27103")
     def test_made_up_by_the_form_of_the_others(self, code):
         text = f"Wed Sep 10 09:58:17 2014\nErrors in file /t/a_lgwr_7.trc:\nORA-{code}: made up\n"
         (message,) = io_messages.parse(text, 0)

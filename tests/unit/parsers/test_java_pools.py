@@ -7,6 +7,7 @@ from ansible.module_utils.hostproof.controls.pool_validation.parsers import (
     tomcat_resources,
 )
 from ansible.module_utils.hostproof.errors import ParseError
+from cases import cases
 from packs import FIXTURES
 
 CONTEXT = (FIXTURES / "pool_validation/tomcat-context-made-up.xml").read_text()
@@ -32,15 +33,13 @@ def test_each_data_source_of_tomcat_with_its_pool():
     assert sources["jdbc/plain"].values == {}
 
 
-@pytest.mark.parametrize(
-    ("attributes", "kind"),
-    [
-        ('type="javax.sql.DataSource"', "dbcp2"),
-        ('type="javax.sql.XADataSource"', "javax.sql.XADataSource"),
-        ('type="javax.sql.DataSource" factory="x.Y"', "x.Y"),
-        ('type="x.Y" factory="com.zaxxer.hikari.HikariJNDIFactory"', None),
-        ('type="org.apache.catalina.UserDatabase" factory="x.MemoryFactory"', None),
-    ],
+@cases(
+    "attributes kind",
+    ('type="javax.sql.DataSource"', "dbcp2"),
+    ('type="javax.sql.XADataSource"', "javax.sql.XADataSource"),
+    ('type="javax.sql.DataSource" factory="x.Y"', "x.Y"),
+    ('type="x.Y" factory="com.zaxxer.hikari.HikariJNDIFactory"', None),
+    ('type="org.apache.catalina.UserDatabase" factory="x.MemoryFactory"', None),
 )
 def test_what_makes_a_data_source(attributes, kind):
     sources = tomcat_resources.parse(f'<Context><Resource name="a" {attributes}/></Context>')
@@ -53,15 +52,13 @@ def test_secrets_are_not_kept():
     assert pools.from_kept(pools.kept(pool_properties.parse(SPRING)))
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        "<Context>",
-        "<!DOCTYPE a [<!ENTITY b 'c'>]><Context/>",
-        "<a>" * 65 + "</a>" * 65,
-        f'<Context><Resource type="javax.sql.DataSource" url="{"x" * 5000}"/></Context>',
-        "<Context>" + '<Resource type="javax.sql.DataSource"/>' * 1001 + "</Context>",
-    ],
+    "<Context>",
+    "<!DOCTYPE a [<!ENTITY b 'c'>]><Context/>",
+    "<a>" * 65 + "</a>" * 65,
+    f'<Context><Resource type="javax.sql.DataSource" url="{"x" * 5000}"/></Context>',
+    "<Context>" + '<Resource type="javax.sql.DataSource"/>' * 1001 + "</Context>",
 )
 def test_xml_that_is_none_or_too_much(text):
     with pytest.raises(ParseError):
@@ -111,17 +108,15 @@ def test_a_second_pool_below_spring_s_prefix_is_not_known():
         assert only.kind == "hikaricp"
 
 
-@pytest.mark.parametrize(
-    ("text", "database"),
-    [
-        ("dataSourceClassName=oracle.jdbc.pool.OracleDataSource\n", "jdbc:oracle"),
-        ("jdbcUrl=${DB_URL}\ndriverClassName=oracle.jdbc.OracleDriver\n", "jdbc:oracle"),
-        (
-            "dataSource.url=jdbc:postgresql://h/x\ndriverClassName=oracle.jdbc.X\n",
-            "jdbc:postgresql",
-        ),
-        ("dataSourceClassName=org.postgresql.ds.PGSimpleDataSource\n", None),
-    ],
+@cases(
+    "text database",
+    ("dataSourceClassName=oracle.jdbc.pool.OracleDataSource\n", "jdbc:oracle"),
+    ("jdbcUrl=${DB_URL}\ndriverClassName=oracle.jdbc.OracleDriver\n", "jdbc:oracle"),
+    (
+        "dataSource.url=jdbc:postgresql://h/x\ndriverClassName=oracle.jdbc.X\n",
+        "jdbc:postgresql",
+    ),
+    ("dataSourceClassName=org.postgresql.ds.PGSimpleDataSource\n", None),
 )
 def test_the_driver_states_the_database_where_no_url_does(text, database):
     [source] = pool_properties.parse(text + "connectionTestQuery=SELECT 1\n")
@@ -163,23 +158,21 @@ def test_a_file_of_jboss_is_none_of_tomcat():
 BOTH = {"maximumPoolSize": "5", "minimumIdle": "1"}
 
 
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("maximumPoolSize=5\n", {"maximumPoolSize": "5"}),
-        ("maximumPoolSize:5\rminimumIdle 2", {"maximumPoolSize": "5", "minimumIdle": "2"}),
-        # Of two the last counts, as in java.util.Properties; case does, too.
-        ("maximumPoolSize=5\nmaximumPoolSize=6\nmaximumpoolsize=7", {"maximumPoolSize": "6"}),
-        ("maximum\\\n  PoolSize=5", {"maximumPoolSize": "5"}),
-        (
-            "max\\u0069mumPoolSize=5\\\\\nminimumIdle=1",
-            {"maximumPoolSize": "5\\", "minimumIdle": "1"},
-        ),
-        ("#maximumPoolSize=5\n!minimumIdle=1\njdbcUrl=x", {}),
-        # No line continues a comment.
-        ("# in C:\\\nmaximumPoolSize=5\n! in D:\\\nminimumIdle=1", BOTH),
-        ("dataSource.user=x", {}),
-    ],
+@cases(
+    "text values",
+    ("maximumPoolSize=5\n", {"maximumPoolSize": "5"}),
+    ("maximumPoolSize:5\rminimumIdle 2", {"maximumPoolSize": "5", "minimumIdle": "2"}),
+    # Of two the last counts, as in java.util.Properties; case does, too.
+    ("maximumPoolSize=5\nmaximumPoolSize=6\nmaximumpoolsize=7", {"maximumPoolSize": "6"}),
+    ("maximum\\\n  PoolSize=5", {"maximumPoolSize": "5"}),
+    (
+        "max\\u0069mumPoolSize=5\\\\\nminimumIdle=1",
+        {"maximumPoolSize": "5\\", "minimumIdle": "1"},
+    ),
+    ("#maximumPoolSize=5\n!minimumIdle=1\njdbcUrl=x", {}),
+    # No line continues a comment.
+    ("# in C:\\\nmaximumPoolSize=5\n! in D:\\\nminimumIdle=1", BOTH),
+    ("dataSource.user=x", {}),
 )
 def test_a_file_of_hikaricp(text, values):
     assert [(source.kind, source.values) for source in pool_properties.parse(text)] == [
@@ -187,38 +180,36 @@ def test_a_file_of_hikaricp(text, values):
     ]
 
 
-@pytest.mark.parametrize(
-    ("more", "kinds"),
-    [
-        # Which pool that is, the release and the class path decide.
-        ("", ["Spring without spring.datasource.type"]),
-        ("spring.datasource.type=com.zaxxer.hikari.HikariDataSource", ["hikaricp"]),
-        ("spring.datasource.type=org.apache.tomcat.jdbc.pool.DataSource", ["tomcat_jdbc"]),
-        ("spring.datasource.type=com.mchange.v2.c3p0.ComboPooledDataSource", None),
-        ("spring.datasource.jndi-name=java:/SHOP", ["a JNDI name"]),
-        ("spring.datasource.jndiName=java:/SHOP\nspring.datasource.hikari.x=1", ["a JNDI name"]),
-        # Settings of a pool that is not taken are settings of nothing.
-        (
-            "spring.datasource.type=org.apache.commons.dbcp2.BasicDataSource\n"
-            "spring.datasource.hikari.maximum-pool-size=7",
-            ["dbcp2"],
-        ),
-        ("spring.datasource.tomcat.test-on-borrow=true", ["Spring without spring.datasource.type"]),
-        ("SPRING.DataSource.DBCP2.maxTotal=3", ["Spring without spring.datasource.type"]),
-        # Another file, or who starts it, has the last word.
-        (
-            "spring.datasource.tomcat.max-active=9\nspring.config.activate.on-profile=prod",
-            ["Spring with profiles or imports"],
-        ),
-        (
-            "spring.datasource.tomcat.max-active=9\nspring.profiles.active=prod",
-            ["Spring with profiles or imports"],
-        ),
-        (
-            "spring.datasource.tomcat.max-active=9\nSpring.Config.Import=optional:file:x",
-            ["Spring with profiles or imports"],
-        ),
-    ],
+@cases(
+    "more kinds",
+    # Which pool that is, the release and the class path decide.
+    ("", ["Spring without spring.datasource.type"]),
+    ("spring.datasource.type=com.zaxxer.hikari.HikariDataSource", ["hikaricp"]),
+    ("spring.datasource.type=org.apache.tomcat.jdbc.pool.DataSource", ["tomcat_jdbc"]),
+    ("spring.datasource.type=com.mchange.v2.c3p0.ComboPooledDataSource", None),
+    ("spring.datasource.jndi-name=java:/SHOP", ["a JNDI name"]),
+    ("spring.datasource.jndiName=java:/SHOP\nspring.datasource.hikari.x=1", ["a JNDI name"]),
+    # Settings of a pool that is not taken are settings of nothing.
+    (
+        "spring.datasource.type=org.apache.commons.dbcp2.BasicDataSource\n"
+        "spring.datasource.hikari.maximum-pool-size=7",
+        ["dbcp2"],
+    ),
+    ("spring.datasource.tomcat.test-on-borrow=true", ["Spring without spring.datasource.type"]),
+    ("SPRING.DataSource.DBCP2.maxTotal=3", ["Spring without spring.datasource.type"]),
+    # Another file, or who starts it, has the last word.
+    (
+        "spring.datasource.tomcat.max-active=9\nspring.config.activate.on-profile=prod",
+        ["Spring with profiles or imports"],
+    ),
+    (
+        "spring.datasource.tomcat.max-active=9\nspring.profiles.active=prod",
+        ["Spring with profiles or imports"],
+    ),
+    (
+        "spring.datasource.tomcat.max-active=9\nSpring.Config.Import=optional:file:x",
+        ["Spring with profiles or imports"],
+    ),
 )
 def test_which_pool_spring_takes(more, kinds):
     text = f"spring.datasource.url=jdbc:oracle:thin:@x\nmaximumPoolSize=3\n{more}\n"
@@ -226,12 +217,10 @@ def test_which_pool_spring_takes(more, kinds):
     assert result == (kinds or ["com.mchange.v2.c3p0.ComboPooledDataSource"])
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        *(("true", "true"), ("YES", "true"), ("on", "true"), ("1", "true"), ("no", "false")),
-        *(("Off", "false"), ("0", "false"), ("${BORROW:true}", "${BORROW:true}")),
-    ],
+@cases(
+    "text value",
+    *(("true", "true"), ("YES", "true"), ("on", "true"), ("1", "true"), ("no", "false")),
+    *(("Off", "false"), ("0", "false"), ("${BORROW:true}", "${BORROW:true}")),
 )
 def test_spring_s_booleans(text, value):
     kind = "spring.datasource.type=org.apache.commons.dbcp2.BasicDataSource\n"
@@ -254,19 +243,17 @@ def test_a_line_without_an_end():
         pool_properties.parse("a\\\n" * 70000)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        "",
-        "{}",
-        "[1]",
-        '[{"name": "a"}]',
-        '[{"name": "a", "kind": 1, "values": {}}]',
-        '[{"name": "a", "kind": "ucp", "values": []}]',
-        '[{"name": "a", "kind": "ucp", "values": {"b": 1}}]',
-        '[{"name": "a", "kind": "ucp", "values": {"b": "%s"}}]' % ("x" * 5000),
-        "[" * 100000,
-    ],
+    "",
+    "{}",
+    "[1]",
+    '[{"name": "a"}]',
+    '[{"name": "a", "kind": 1, "values": {}}]',
+    '[{"name": "a", "kind": "ucp", "values": []}]',
+    '[{"name": "a", "kind": "ucp", "values": {"b": 1}}]',
+    '[{"name": "a", "kind": "ucp", "values": {"b": "%s"}}]' % ("x" * 5000),
+    "[" * 100000,
 )
 def test_a_record_that_is_none(text):
     with pytest.raises(ParseError):

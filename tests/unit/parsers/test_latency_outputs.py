@@ -16,6 +16,7 @@ from ansible.module_utils.hostproof.controls.latency.parsers import (
     wait_events,
 )
 from ansible.module_utils.hostproof.errors import ParseError
+from cases import cases
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/latency"
 
@@ -117,16 +118,14 @@ def test_classes_and_shares_of_a_top_table():
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "generation"),
-    [
-        ("awr-10.2-slob.txt", "10g"),
-        ("awr-11.2.0.3-top-enq-hw.txt", "11.1-11.2.0.3"),
-        ("awr-10.2-made-up.txt", "10g"),
-        ("awr-11.2.0.4-top.txt", "11.2.0.4-12.1"),
-        ("awr-12.1-top-slob.txt", "12.1"),
-        ("awr-19c-pdb-shortened.txt", "12.2-19c"),
-    ],
+@cases(
+    "name generation",
+    ("awr-10.2-slob.txt", "10g"),
+    ("awr-11.2.0.3-top-enq-hw.txt", "11.1-11.2.0.3"),
+    ("awr-10.2-made-up.txt", "10g"),
+    ("awr-11.2.0.4-top.txt", "11.2.0.4-12.1"),
+    ("awr-12.1-top-slob.txt", "12.1"),
+    ("awr-19c-pdb-shortened.txt", "12.2-19c"),
 )
 def test_the_generation_is_told_by_the_headings(name, generation):
     assert awr.parse(fixture(name)).generation == generation
@@ -452,12 +451,10 @@ def test_statspack():
     assert report.histograms[1].counts == {10: 80080, 11: 5280, 12: 1760, 13: 792, 14: 88}
 
 
-@pytest.mark.parametrize(
-    ("name", "generation", "release", "seconds", "read"),
-    [
-        ("statspack-9.2-made-up.txt", "9i", "9.2.0.6.0", 1800, (568948, 4375)),
-        ("statspack-10.2-made-up.txt", "10g", "10.2.0.4.0", 3600, (1402113, 9815)),
-    ],
+@cases(
+    "name generation release seconds read",
+    ("statspack-9.2-made-up.txt", "9i", "9.2.0.6.0", 1800, (568948, 4375)),
+    ("statspack-10.2-made-up.txt", "10g", "10.2.0.4.0", 3600, (1402113, 9815)),
 )
 def test_statspack_of_old_releases(name, generation, release, seconds, read):
     report = statspack.parse(fixture(name))
@@ -529,20 +526,18 @@ def test_slobs_other_files():
     assert info[1].figures["LIO"] == 251812
 
 
-@pytest.mark.parametrize(
-    ("name", "mbps", "iops"),
-    [
-        ("orion-11.1-grep-default.txt", (213.55, 0, 6), (32323, 2, 0)),
-        ("orion-11.1-grep-old-hacmp.txt", (109.64, 0, 10), (31203, 5, 0)),
-        ("orion-19.3.txt", (1571.33, 0, 5), (58778, 10, 0)),
-    ],
+@cases(
+    "name mbps iops",
+    ("orion-11.1-grep-default.txt", (213.55, 0, 6), (32323, 2, 0)),
+    ("orion-11.1-grep-old-hacmp.txt", (109.64, 0, 10), (31203, 5, 0)),
+    ("orion-19.3.txt", (1571.33, 0, 5), (58778, 10, 0)),
 )
 def test_orion(name, mbps, iops):
     (run,) = orion.parse(fixture(name))
     assert (run.large_mbps, run.small_iops) == (mbps, iops)
 
 
-@pytest.mark.parametrize("edges", ["48 - 96", "128 - 64", "64 - 64", "0 - 33"])
+@cases("edges", "48 - 96", "128 - 64", "64 - 64", "0 - 33")
 def test_a_bin_of_orion_that_is_no_power_of_2(edges):
     low, high = edges.split(" - ")
     line = "       64 - 128        us:"
@@ -579,14 +574,12 @@ def test_latencies_of_orion_have_one_unit():
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "payload", "throughput", "latency", "interval"),
-    [
-        ("oratcptest-0-bytes.txt", 0, 0.017, 670, ("07:34:43", 0.017, 670)),
-        ("oratcptest-250-bytes.txt", 250, 0.365, 685, ("09:39:48", 0.365, 685)),
-        ("oratcptest-250-bytes-local.txt", 250, 11.970, 21, ("14:49:30", 12.221, 20)),
-        ("oratcptest-cloud.txt", 0, 0.046, 250, ("12:07:44", 0.046, 250)),
-    ],
+@cases(
+    "name payload throughput latency interval",
+    ("oratcptest-0-bytes.txt", 0, 0.017, 670, ("07:34:43", 0.017, 670)),
+    ("oratcptest-250-bytes.txt", 250, 0.365, 685, ("09:39:48", 0.365, 685)),
+    ("oratcptest-250-bytes-local.txt", 250, 11.970, 21, ("14:49:30", 12.221, 20)),
+    ("oratcptest-cloud.txt", 0, 0.046, 250, ("12:07:44", 0.046, 250)),
 )
 def test_oratcptest(name, payload, throughput, latency, interval):
     (test,) = oratcptest.parse(fixture(name))
@@ -598,15 +591,13 @@ def test_oratcptest(name, payload, throughput, latency, interval):
     assert row.throughput == pytest.approx(interval[1] * 2**20)
 
 
-@pytest.mark.parametrize(
-    ("printed", "payload"),
-    [
-        ("1 byte", 1),
-        ("1 Kbyte", 1024),
-        ("1 Mbyte", 2**20),
-        ("2 Mbytes", 2**21),
-        ("8,192 bytes", 8192),
-    ],
+@cases(
+    "printed payload",
+    ("1 byte", 1),
+    ("1 Kbyte", 1024),
+    ("1 Mbyte", 2**20),
+    ("2 Mbytes", 2**21),
+    ("8,192 bytes", 8192),
 )
 def test_a_payload_of_one(printed, payload):
     text = fixture("oratcptest-250-bytes.txt").replace("= 250 bytes", "= " + printed)
@@ -678,12 +669,10 @@ def test_counters_of_a_cells_disks():
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "mean", "ends", "served"),
-    [
-        ("apachebench-foreground-check.txt", 17867, (13000, 218000), {50: 17000, 99: 71000}),
-        ("apachebench-background-check.txt", 9927, (7000, 42000), {50: 9000, 99: 26000}),
-    ],
+@cases(
+    "name mean ends served",
+    ("apachebench-foreground-check.txt", 17867, (13000, 218000), {50: 17000, 99: 71000}),
+    ("apachebench-background-check.txt", 9927, (7000, 42000), {50: 9000, 99: 26000}),
 )
 def test_apachebench(name, mean, ends, served):
     report = apachebench.parse(fixture(name))

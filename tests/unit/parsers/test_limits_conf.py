@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.unix import limits_conf
+from cases import cases
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "limits_conf"
 CASES = json.loads((FIXTURES / "pam_limits-1.5.2.json").read_text())
@@ -77,19 +78,17 @@ def test_limits_conf_is_read_first_then_byte_order():
     ]
 
 
-@pytest.mark.parametrize(
-    ("value", "number"),
-    [
-        *(("60397977", 60397977), ("0", 0), ("3145728k", 3145728), ("unlimited", None)),
-        *(("infinity", None), ("-1", None), ("-", None), ("-5", None), ("18014398509481983", None)),
-        ("18014398509481982", 18014398509481982),
-    ],
+@cases(
+    "value number",
+    *(("60397977", 60397977), ("0", 0), ("3145728k", 3145728), ("unlimited", None)),
+    *(("infinity", None), ("-1", None), ("-", None), ("-5", None), ("18014398509481983", None)),
+    ("18014398509481982", 18014398509481982),
 )
 def test_kilobytes(value, number):
     assert limits_conf.kilobytes(value) == number
 
 
-@pytest.mark.parametrize("value", ["", "x", "K5"])
+@cases("value", "", "x", "K5")
 def test_no_kilobytes(value):
     with pytest.raises(ParseError):
         limits_conf.kilobytes(value)

@@ -6,6 +6,7 @@ import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.net import listening_sockets
 from ansible.module_utils.hostproof.parsers.oracle import listener_log
+from cases import cases
 
 FIXTURE = "listener_log/limited.log"
 
@@ -35,7 +36,7 @@ class TestListenerLog:
         text = "2024-05-15T11:42:24.123456+02:00 * (CONNECT_DATA=) * (ADDRESS=) * establish * x * 0"
         assert listener_log.parse(text).first == datetime(2024, 5, 15, 11, 42, 24)
 
-    @pytest.mark.parametrize("text", ["", "TNS-01158: x\n", "31-FEB-2024 10:00:00 * ping * 0\n"])
+    @cases("text", "", "TNS-01158: x\n", "31-FEB-2024 10:00:00 * ping * 0\n")
     def test_no_log(self, text):
         with pytest.raises(ParseError):
             listener_log.parse(text)
@@ -53,7 +54,7 @@ class TestListeningSockets:
             ("[::1]", 631, 0, 128),
         ]
 
-    @pytest.mark.parametrize("text", ["", "LISTEN 0 128 *:1 *:*\n", "State Recv-Q Send-Q\nx\n"])
+    @cases("text", "", "LISTEN 0 128 *:1 *:*\n", "State Recv-Q Send-Q\nx\n")
     def test_other_text(self, text):
         with pytest.raises(ParseError):
             listening_sockets.parse(text)

@@ -3,6 +3,7 @@
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.kernel import meminfo
+from cases import cases
 
 KIB = 1024
 
@@ -52,20 +53,18 @@ def test_a_malformed_line_is_named():
     assert caught.value.line == 2
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        *("", "MemFree: 5 kB\n", "\n", "MemTotal: -5 kB\n", "MemTotal: kB\n"),
-        *("MemTotal: 0 kB\n", "MemTotal: 1 kB\n"),
-        *(f"MemTotal: {1 << 48} kB\n", f"MemTotal: {'9' * 149} kB\n"),
-    ],
+    *("", "MemFree: 5 kB\n", "\n", "MemTotal: -5 kB\n", "MemTotal: kB\n"),
+    *("MemTotal: 0 kB\n", "MemTotal: 1 kB\n"),
+    *(f"MemTotal: {1 << 48} kB\n", f"MemTotal: {'9' * 149} kB\n"),
 )
 def test_no_total_is_no_meminfo(text):
     with pytest.raises(ParseError):
         meminfo.parse(text)
 
 
-@pytest.mark.parametrize("name", ["HugePages_Total", "HugePages_Free", "Hugepagesize"])
+@cases("name", "HugePages_Total", "HugePages_Free", "Hugepagesize")
 def test_a_kernel_without_huge_pages_has_no_pool(fixture_text, name):
     rows = meminfo.parse(fixture_text("meminfo/linux-6.18-no-pool.txt"))
     del rows[name]
@@ -73,12 +72,10 @@ def test_a_kernel_without_huge_pages_has_no_pool(fixture_text, name):
         meminfo.pool(rows)
 
 
-@pytest.mark.parametrize(
+@cases(
     "absurd",
-    [
-        *({"Hugepagesize": 0}, {"Hugepagesize": 3 << 20}, {"Hugepagesize": 1024}),
-        *({"HugePages_Free": 1}, {"HugePages_Total": 1 << 60}, {"Hugepagesize": 10**100}),
-    ],
+    *({"Hugepagesize": 0}, {"Hugepagesize": 3 << 20}, {"Hugepagesize": 1024}),
+    *({"HugePages_Free": 1}, {"HugePages_Total": 1 << 60}, {"Hugepagesize": 10**100}),
     ids=str,
 )
 def test_numbers_that_cannot_stand_together_are_no_pool(fixture_text, absurd):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from ansible.module_utils.hostproof.parsers.kernel import modprobe_d
 from ansible.module_utils.hostproof.parsers.systemd import conf_d
+from cases import cases
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "modprobe_d"
 KMOD = json.loads((FIXTURES / "kmod-30.json").read_text())
@@ -66,7 +67,7 @@ def test_a_parameter_that_nobody_gives():
     assert modprobe_d.resolve([], "sunrpc", "x") == (None, [])
 
 
-@pytest.mark.parametrize("name", ["tcp-max-slot-table-entries", "tcp_max_slot_table_entries"])
+@cases("name", "tcp-max-slot-table-entries", "tcp_max_slot_table_entries")
 def test_dash_and_underscore_are_one_letter(name):
     options, _ = read(KMOD["files"])
     assert modprobe_d.resolve(options, "sunrpc", name).winner.value == "64"

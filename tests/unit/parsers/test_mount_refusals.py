@@ -8,6 +8,7 @@ from ansible.module_utils.hostproof.controls.nfs_mounts.parsers import mount_ref
 from ansible.module_utils.hostproof.controls.nfs_mounts.parsers.mount_refusals import refused
 from ansible.module_utils.hostproof.parsers.kernel import kernel_release
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options
+from cases import cases
 
 RECORDED = json.loads(
     (Path(__file__).resolve().parents[2] / "fixtures/mount_nfs_options/debian-12.json").read_text()
@@ -76,23 +77,21 @@ def test_numbers_are_what_the_kernel_reads(answer):
             assert granted[name] == mount_refusals.value_read(requested[name], KERNEL)
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("rw,hrad", "did you mean hard?"),
-        ("rw,prto=tcp", "did you mean proto?"),
-        ("rw,forcedirectio", "Solaris and HP-UX"),
-        ("rw,llock", "Solaris and AIX"),
-        ("rw,cio", "AIX"),
-        ("rw,no_root_squash", "exports(5)"),
-        ("rw,timeo=600s", "no unit"),
-        ("rw,nconnect=17", "between 1 and 16"),
-        ("rw,sec=kerberos", "krb5"),
-        ("rw,vers=5", "4.2"),
-        ("rw,hard=yes", "takes no value"),
-        ("rw,timeo", "needs a value"),
-        ("rw,vers=3,nfsvers=4", "only one version"),
-    ],
+@cases(
+    "text says",
+    ("rw,hrad", "did you mean hard?"),
+    ("rw,prto=tcp", "did you mean proto?"),
+    ("rw,forcedirectio", "Solaris and HP-UX"),
+    ("rw,llock", "Solaris and AIX"),
+    ("rw,cio", "AIX"),
+    ("rw,no_root_squash", "exports(5)"),
+    ("rw,timeo=600s", "no unit"),
+    ("rw,nconnect=17", "between 1 and 16"),
+    ("rw,sec=kerberos", "krb5"),
+    ("rw,vers=5", "4.2"),
+    ("rw,hard=yes", "takes no value"),
+    ("rw,timeo", "needs a value"),
+    ("rw,vers=3,nfsvers=4", "only one version"),
 )
 def test_it_says_what_is_wrong(text, says):
     (refusal,) = refused(text, "nfs", KERNEL)
@@ -101,28 +100,26 @@ def test_it_says_what_is_wrong(text, says):
 
 #: nconnect came with Linux 5.3, write= with 5.13, softerr with 5.2, xprtsec with 6.5; RHEL 8 has
 #: carried nconnect back to 4.18, so nobody can tell by the number of a vendor's kernel.
-@pytest.mark.parametrize(
-    ("text", "kernel", "certain", "doubtful"),
-    [
-        ("nconnect=4", EL7, ["nconnect=4"], []),
-        ("nconnect=4", EL8, [], ["nconnect=4"]),
-        ("nconnect=4", DEBIAN_10, ["nconnect=4"], []),
-        ("nconnect=4", EL9, [], []),
-        ("nconnect=4", None, [], ["nconnect=4"]),
-        ("nconnect=99", None, [], ["nconnect=99"]),
-        ("softerr", EL7, ["softerr"], []),
-        ("write=eager", EL9, [], []),
-        ("xprtsec=tls", EL9, [], ["xprtsec=tls"]),
-        ("xprtsec=tls", UEK7, [], ["xprtsec=tls"]),
-        ("proto=udp,vers=3", EL8, [], []),
-        ("proto=udp,vers=3", EL9, [], ["proto=udp"]),
-        ("hrad", None, ["hrad"], []),
-        ("timeo=0x258", EL8, ["timeo=0x258"], []),
-        ("timeo=0x258", EL9, [], []),
-        ("v4.2", EL7, [], ["v4.2"]),
-        ("v4.2", kernel_release.parse("3.2.0-4-amd64"), ["v4.2"], []),
-        ("v4.1", EL7, [], []),
-    ],
+@cases(
+    "text kernel certain doubtful",
+    ("nconnect=4", EL7, ["nconnect=4"], []),
+    ("nconnect=4", EL8, [], ["nconnect=4"]),
+    ("nconnect=4", DEBIAN_10, ["nconnect=4"], []),
+    ("nconnect=4", EL9, [], []),
+    ("nconnect=4", None, [], ["nconnect=4"]),
+    ("nconnect=99", None, [], ["nconnect=99"]),
+    ("softerr", EL7, ["softerr"], []),
+    ("write=eager", EL9, [], []),
+    ("xprtsec=tls", EL9, [], ["xprtsec=tls"]),
+    ("xprtsec=tls", UEK7, [], ["xprtsec=tls"]),
+    ("proto=udp,vers=3", EL8, [], []),
+    ("proto=udp,vers=3", EL9, [], ["proto=udp"]),
+    ("hrad", None, ["hrad"], []),
+    ("timeo=0x258", EL8, ["timeo=0x258"], []),
+    ("timeo=0x258", EL9, [], []),
+    ("v4.2", EL7, [], ["v4.2"]),
+    ("v4.2", kernel_release.parse("3.2.0-4-amd64"), ["v4.2"], []),
+    ("v4.1", EL7, [], []),
 )
 def test_by_kernel(text, kernel, certain, doubtful):
     refusals = refused(text, "nfs", kernel)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.mounts import aix_filesystems, vfstab
+from cases import cases
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -17,7 +18,7 @@ def test_vfstab():
     ]
 
 
-@pytest.mark.parametrize("line", ["filer:/v - /u01 nfs - yes", "a b c d e f g h"])
+@cases("line", "filer:/v - /u01 nfs - yes", "a b c d e f g h")
 def test_vfstab_has_seven_fields(line):
     with pytest.raises(ParseError, match="line 2"):
         vfstab.parse("# x\n" + line + "\n")
@@ -42,7 +43,7 @@ def test_filesystems_of_aix():
     }
 
 
-@pytest.mark.parametrize("text", ["dev = /x\n", "/u01:\nnonsense\n", "/u01:\n= x\n"])
+@cases("text", "dev = /x\n", "/u01:\nnonsense\n", "/u01:\n= x\n")
 def test_filesystems_of_aix_that_are_none(text):
     with pytest.raises(ParseError, match=f"line {text.count(chr(10))}"):
         aix_filesystems.parse(text)

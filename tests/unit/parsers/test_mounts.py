@@ -4,6 +4,7 @@ import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.mounts import mount_command, mountinfo
 from ansible.module_utils.hostproof.parsers.nfs.nfs_options import AIX, HPUX, SOLARIS
+from cases import cases
 
 ROOT = "25 1 253:0 / / rw,relatime shared:1 - xfs /dev/mapper/ol-root rw,seclabel\n"
 
@@ -50,9 +51,7 @@ class TestMountinfo:
         (mount,) = mountinfo.parse(line(40, 25, r"/a\040b\134c\303\274"))
         assert mount.path == "/a b\\cü"
 
-    @pytest.mark.parametrize(
-        "text", ["", "\n", "36 35 98:0 / /mnt rw ext3 x rw\n", "a 35 98:0 / /m rw - x y rw\n"]
-    )
+    @cases("text", "", "\n", "36 35 98:0 / /mnt rw ext3 x rw\n", "a 35 98:0 / /m rw - x y rw\n")
     def test_not_mountinfo(self, text):
         with pytest.raises(ParseError):
             mountinfo.parse(text)
@@ -103,14 +102,12 @@ class TestAix:
         assert by_path["/u02/oradata"].source == "filer1:/vol/oradata"
         assert "noac" in by_path["/u02/oradata"].options.split(",")
 
-    @pytest.mark.parametrize(
+    @cases(
         "text",
-        [
-            "",
-            "no table\n",
-            "node mounted mounted over vfs\n---- ----\nfiler1 /a nfs3 Jul 7 13:24\n",
-            "node mounted mounted over vfs\n---- ----\n /dev/a /a jfs2 yesterday rw\n",
-        ],
+        "",
+        "no table\n",
+        "node mounted mounted over vfs\n---- ----\nfiler1 /a nfs3 Jul 7 13:24\n",
+        "node mounted mounted over vfs\n---- ----\n /dev/a /a jfs2 yesterday rw\n",
     )
     def test_not_the_table(self, text):
         with pytest.raises(ParseError):
@@ -132,7 +129,7 @@ class TestSolaris:
         (options,) = [mount.options for mount in mounts if mount.path == "/cartman"]
         assert options == "rsize=32768,wsize=32768,vers=4,dev=4000004"
 
-    @pytest.mark.parametrize("text", ["", "/ on /dev/dsk/c0 read/write on Tue Jul 31 2012\n"])
+    @cases("text", "", "/ on /dev/dsk/c0 read/write on Tue Jul 31 2012\n")
     def test_plain_mount_is_not_it(self, text):
         with pytest.raises(ParseError):
             mount_command.parse(SOLARIS, text)
@@ -146,7 +143,7 @@ class TestHpux:
         assert mounts[2].source == "filer1:/vol/oradata"
         assert {"forcedirectio", "vers=3", "rsize=32768"} <= set(mounts[2].options.split(","))
 
-    @pytest.mark.parametrize("text", ["", "/dev/vg00/lvol3 on / vxfs\n"])
+    @cases("text", "", "/dev/vg00/lvol3 on / vxfs\n")
     def test_something_else(self, text):
         with pytest.raises(ParseError):
             mount_command.parse(HPUX, text)

@@ -3,6 +3,7 @@
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.nfs import mountstats
+from cases import cases
 
 KERNELS = ["5.10", "6.1", "6.12"]
 
@@ -30,7 +31,7 @@ def only(text):
 
 
 class TestRealKernels:
-    @pytest.mark.parametrize(("kernel", "count"), [("5.10", 3), ("6.1", 9), ("6.12", 3)])
+    @cases("kernel count", ("5.10", 3), ("6.1", 9), ("6.12", 3))
     def test_every_nfs_mount_and_nothing_else(self, kernel, count, fixture_text):
         mounts = mountstats.parse(fixture_text(f"mountstats/linux-{kernel}-load-2.txt"))
         assert "/u10/with space" in mounts and "/" not in mounts and "/proc" not in mounts
@@ -63,27 +64,23 @@ class TestRealKernels:
 
 
 class TestTransports:
-    @pytest.mark.parametrize(
-        ("line", "transport"),
-        [
-            ("udp 840 1 100 90 2 300 5", ("udp", 840, 0, 100, 90, 2, 5, None)),
-            ("udp 840 1 100 90 2 300 5 16 0 0", ("udp", 840, 0, 100, 90, 2, 5, 16)),
-            ("tcp 766 1 3 0 9 100 90 2 300 5", ("tcp", 766, 3, 100, 90, 2, 5, None)),
-            ("tcp 766 1 3 0 9 100 90 2 300 5 31 4 4", ("tcp", 766, 3, 100, 90, 2, 5, 31)),
-            ("tcp 766 1 3 0 -1 100 90 2 300 5 31 4 4 7", ("tcp", 766, 3, 100, 90, 2, 5, 31)),
-            (
-                "rdma 0 0 1 0 9 100 90 2 300 5 1 2 3 4 5 6 7 8 9 10 11 12",
-                ("rdma", 0, 1, 100, 90, 2, 5, None),
-            ),
-            ("local 1 2 0 9 100 90 2 300 5 31 4 4", ("local", 0, 2, 100, 90, 2, 5, 31)),
-        ],
+    @cases(
+        "line transport",
+        ("udp 840 1 100 90 2 300 5", ("udp", 840, 0, 100, 90, 2, 5, None)),
+        ("udp 840 1 100 90 2 300 5 16 0 0", ("udp", 840, 0, 100, 90, 2, 5, 16)),
+        ("tcp 766 1 3 0 9 100 90 2 300 5", ("tcp", 766, 3, 100, 90, 2, 5, None)),
+        ("tcp 766 1 3 0 9 100 90 2 300 5 31 4 4", ("tcp", 766, 3, 100, 90, 2, 5, 31)),
+        ("tcp 766 1 3 0 -1 100 90 2 300 5 31 4 4 7", ("tcp", 766, 3, 100, 90, 2, 5, 31)),
+        (
+            "rdma 0 0 1 0 9 100 90 2 300 5 1 2 3 4 5 6 7 8 9 10 11 12",
+            ("rdma", 0, 1, 100, 90, 2, 5, None),
+        ),
+        ("local 1 2 0 9 100 90 2 300 5 31 4 4", ("local", 0, 2, 100, 90, 2, 5, 31)),
     )
     def test_forms(self, line, transport):
         assert only(block(line)).transports == (mountstats.Transport(*transport),)
 
-    @pytest.mark.parametrize(
-        "line", ["sctp 1 2 3", "tcp 766 1 3 0 9", "tcp a b c d e f g h i j", ""]
-    )
+    @cases("line", "sctp 1 2 3", "tcp 766 1 3 0 9", "tcp a b c d e f g h i j", "")
     def test_no_transport(self, line):
         with pytest.raises(ParseError, match="line 7"):
             mountstats.parse(block(line))
@@ -131,18 +128,16 @@ class TestForms:
         mount = only(block(head=head))
         assert (mount.lease_time, mount.lease_expired) == (90, 12)
 
-    @pytest.mark.parametrize(
+    @cases(
         "text",
-        [
-            "",
-            "something else\n",
-            block().replace("age:\t100", "age:\tsoon"),
-            block(head="\tnfsv4:\tlease_time=x"),
-            block(ops="READ: 1 2"),
-            block(ops="READ: 1 2 3 4 5 6 7"),
-            block(ops="READ: 1 2 3 x 5 6 7 8"),
-            block().replace("p/v: 100003/3", "p/v: ?"),
-        ],
+        "",
+        "something else\n",
+        block().replace("age:\t100", "age:\tsoon"),
+        block(head="\tnfsv4:\tlease_time=x"),
+        block(ops="READ: 1 2"),
+        block(ops="READ: 1 2 3 4 5 6 7"),
+        block(ops="READ: 1 2 3 x 5 6 7 8"),
+        block().replace("p/v: 100003/3", "p/v: ?"),
     )
     def test_not_mountstats(self, text):
         with pytest.raises(ParseError):

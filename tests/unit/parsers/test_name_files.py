@@ -12,6 +12,7 @@ from ansible.module_utils.hostproof.controls.name_resolution.parsers import (
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.oracle import crsconfig_params
 from ansible.module_utils.hostproof.parsers.unix import getent
+from cases import cases
 
 
 def text_of(name):
@@ -25,16 +26,14 @@ def test_hosts():
     assert (len(entries), passed_over) == (9, [])
 
 
-@pytest.mark.parametrize(
-    ("line", "passed_over"),
-    [
-        ("rac1 192.0.2.1", [1]),
-        ("192.0.2 rac1", [1]),
-        ("192.0.2.1", [1]),
-        ("192.0.2.1 # rac1", [1]),
-        ("# 192.0.2.1 a", []),
-        (" ", []),
-    ],
+@cases(
+    "line passed_over",
+    ("rac1 192.0.2.1", [1]),
+    ("192.0.2 rac1", [1]),
+    ("192.0.2.1", [1]),
+    ("192.0.2.1 # rac1", [1]),
+    ("# 192.0.2.1 a", []),
+    (" ", []),
 )
 def test_a_line_that_is_none(line, passed_over):
     result = hosts_file.parse(line + "\n192.0.2.9 rac9 # of old\n")
@@ -98,25 +97,25 @@ class TestDns:
         answer = dns_message.parse(bytes(message[:end]) + alias + bytes(message[end:]), "rac-scan")
         assert answer.addresses == name_packs.THREE[:1]
 
-    @pytest.mark.parametrize(
-        ("file", "code", "last"),
-        [("scan", 0, {"31", "32", "33"}), ("db", 0, {"31", "32", "33"}), ("none", 3, set())],
+    @cases(
+        "file code last",
+        ("scan", 0, {"31", "32", "33"}),
+        ("db", 0, {"31", "32", "33"}),
+        ("none", 3, set()),
     )
     def test_answers_of_dnsmasq(self, file, code, last):
         name, message = (packs.FIXTURES / f"dns/dnsmasq-2.90-{file}.hex").read_text().split()
         answer = dns_message.parse(bytes.fromhex(message), name)
         assert (answer.code, set(answer.addresses)) == (code, {f"192.0.2.{n}" for n in last})
 
-    @pytest.mark.parametrize(
-        ("at", "value"), [(0, 0xFF), (2, 0), (2, 0x83), (5, 2), (6, 1), (13, 1)]
-    )
+    @cases("at value", (0, 0xFF), (2, 0), (2, 0x83), (5, 2), (6, 1), (13, 1))
     def test_what_is_not_the_answer(self, at, value):
         message = bytearray(name_packs.reply("rac-scan", name_packs.THREE))
         message[at] = value
         with pytest.raises(ParseError):
             dns_message.parse(bytes(message), "rac-scan")
 
-    @pytest.mark.parametrize("name", ["", ".", "a..b", "a" * 64, ".".join(["a" * 60] * 5)])
+    @cases("name", "", ".", "a..b", "a" * 64, ".".join(["a" * 60] * 5))
     def test_no_name_is_asked_for(self, name):
         with pytest.raises(ValueError, match="is not a name"):
             dns_message.query(name)

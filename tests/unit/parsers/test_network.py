@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.net import ip_addr, proc_net_tcp
+from cases import cases
 
 
 class TestProcNetTcp:
@@ -28,13 +29,11 @@ class TestProcNetTcp:
         line = "   0: C000020A:0801 C0000214:0801 01 0:0 00:0 0     0        0 7 1\n"
         assert proc_net_tcp.parse(head + line, "big")[0].local == "192.0.2.10"
 
-    @pytest.mark.parametrize(
-        ("text", "where"),
-        [
-            ("", "line 1"),
-            ("  sl  local_address rem_address   st\n   0: 1402\n", "line 2"),
-            ("  sl  local_address rem_address   st\n   0: 14:1 14:1 01 0 0 0 0 0 x\n", "line 2"),
-        ],
+    @cases(
+        "text where",
+        ("", "line 1"),
+        ("  sl  local_address rem_address   st\n   0: 1402\n", "line 2"),
+        ("  sl  local_address rem_address   st\n   0: 14:1 14:1 01 0 0 0 0 0 x\n", "line 2"),
     )
     def test_another_text(self, text, where):
         with pytest.raises(ParseError, match=f"/proc/net/tcp, {where}"):
@@ -70,7 +69,7 @@ class TestIpAddr:
         address = ip_addr.parse(line)[0]
         assert (address.address, str(address.network)) == ("10.8.0.2", "10.8.0.1/32")
 
-    @pytest.mark.parametrize("line", ["1: lo", "1: lo link 00:00", "1: lo inet 192.0.2.300/24"])
+    @cases("line", "1: lo", "1: lo link 00:00", "1: lo inet 192.0.2.300/24")
     def test_another_text(self, line):
         with pytest.raises(ParseError, match="ip -o addr, line 1"):
             ip_addr.parse(line + " x")

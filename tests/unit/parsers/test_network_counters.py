@@ -5,6 +5,7 @@ from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.net import proc_net_snmp, socket_info
 from ansible.module_utils.hostproof.parsers.nfs import proc_net_rpc_nfs
 from ansible.module_utils.hostproof.parsers.nfs.proc_net_rpc_nfs import Calls
+from cases import cases
 
 CONNECTION = "ESTAB 0 0 10.9.0.1:674 10.9.0.2:2049 uid:0 ino:0 sk:1001 <->\n"
 
@@ -25,7 +26,7 @@ class TestRpc:
         with pytest.raises(ParseError, match="loaded again"):
             proc_net_rpc_nfs.difference(Calls(100000, 0), Calls(10, 0))
 
-    @pytest.mark.parametrize("text", ["", "net 0 0 0 0\n", "rpc 5\n", "rpc a b c\n"])
+    @cases("text", "", "net 0 0 0 0\n", "rpc 5\n", "rpc a b c\n")
     def test_something_else(self, text):
         with pytest.raises(ParseError):
             proc_net_rpc_nfs.parse(text)
@@ -38,8 +39,8 @@ class TestSnmp:
         groups = proc_net_snmp.parse(fixture_text("proc_net_snmp/linux-6.1-netstat-loss-2.txt"))
         assert "TCPOFOQueue" in groups["TcpExt"]
 
-    @pytest.mark.parametrize(
-        "text", ["", "Tcp: A B\n", "Tcp: A B\nUdp: 1 2\n", "Tcp: A B\nTcp: 1\n", "Tcp: A\nTcp: x\n"]
+    @cases(
+        "text", "", "Tcp: A B\n", "Tcp: A B\nUdp: 1 2\n", "Tcp: A B\nTcp: 1\n", "Tcp: A\nTcp: x\n"
     )
     def test_something_else(self, text):
         with pytest.raises(ParseError):
@@ -47,7 +48,7 @@ class TestSnmp:
 
 
 class TestSocketInfo:
-    @pytest.mark.parametrize("kernel", ["5.10", "6.1", "6.12"])
+    @cases("kernel", "5.10", "6.1", "6.12")
     def test_recorded(self, kernel, fixture_text):
         connections = socket_info.parse(fixture_text(f"socket_info/linux-{kernel}-load-2.txt"))
         filers = [entry for entry in connections if entry.peer_port == 2049]
@@ -107,21 +108,19 @@ class TestSocketInfo:
     def test_no_connection_is_an_answer(self):
         assert socket_info.parse("") == []
 
-    @pytest.mark.parametrize(
-        ("shown", "plain"),
-        [
-            ("[2001:DB8::1]", "2001:db8::1"),
-            ("[fe80::1%eth0]", "fe80::1"),
-            ("[::ffff:10.0.0.5]", "10.0.0.5"),
-            ("10.0.0.5%eth0", "10.0.0.5"),
-        ],
+    @cases(
+        "shown plain",
+        ("[2001:DB8::1]", "2001:db8::1"),
+        ("[fe80::1%eth0]", "fe80::1"),
+        ("[::ffff:10.0.0.5]", "10.0.0.5"),
+        ("10.0.0.5%eth0", "10.0.0.5"),
     )
     def test_one_form_of_an_address(self, shown, plain):
         assert socket_info.plain_address(shown) == plain
         (connection,) = socket_info.parse(f"ESTAB 0 0 {shown}:700 {shown}:2049\n")
         assert (connection.peer, connection.peer_port) == (plain, 2049)
 
-    @pytest.mark.parametrize("text", ["\t cubic rtt:1/1\n", "ESTAB 0 0 nowhere\n", "x\n"])
+    @cases("text", "\t cubic rtt:1/1\n", "ESTAB 0 0 nowhere\n", "x\n")
     def test_something_else(self, text):
         with pytest.raises(ParseError):
             socket_info.parse(text)

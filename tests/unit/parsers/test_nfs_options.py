@@ -14,6 +14,7 @@ from ansible.module_utils.hostproof.parsers.nfs.nfs_options import (
     parse,
     words,
 )
+from cases import cases
 
 ORACLE = "rw,bg,hard,nointr,rsize=32768,wsize=32768,tcp,vers=3,timeo=600,actimeo=0"
 #: As kernels show a mount made with ORACLE and rsize, wsize of 262144.
@@ -25,9 +26,8 @@ SHOWN_V3 = (
 CACHE_OFF = {"acregmin": "0", "acregmax": "0", "acdirmin": "0", "acdirmax": "0"}
 
 
-@pytest.mark.parametrize(
-    ("text", "settings"),
-    [
+@cases("text settings",
+
         ("", {}),
         (",,", {}),
         ("defaults,_netdev", {"defaults": "yes", "_netdev": "yes"}),
@@ -65,8 +65,7 @@ CACHE_OFF = {"acregmin": "0", "acregmax": "0", "acdirmin": "0", "acdirmax": "0"}
         # Our own names are no options: mount would refuse them.
         ("recovery=hard", {"recovery=hard": "yes"}),
         ("x-systemd.idle-timeout=1min", {"x-systemd.idle-timeout": "1min"}),
-    ],
-)  # fmt: skip
+    )  # fmt: skip
 def test_one_name_for_every_spelling(text, settings):
     assert parse(text) == settings
 
@@ -89,24 +88,22 @@ def test_asked_and_shown_mean_the_same():
     assert "intr" not in requested
 
 
-@pytest.mark.parametrize(
-    ("asked", "shown"),
-    [
-        # fs/nfs/super.c, nfs_show_mount_options(): defaults of the attribute cache are not shown.
-        ("vers=3", "vers=3,hard,proto=tcp,timeo=600,retrans=2,sec=sys,local_lock=none"),
-        ("vers=3,udp", "vers=3,hard,proto=udp,timeo=11,retrans=3,sec=sys,local_lock=none"),
-        ("vers=3,noac", "sync,vers=3,acregmin=0,acregmax=0,acdirmin=0,acdirmax=0,hard,noac"),
-        ("vers=3,nolock", "vers=3,hard,nolock,proto=tcp,local_lock=all"),
-        ("vers=3,local_lock=all", "vers=3,hard,proto=tcp,local_lock=all"),
-        # NFSv4 has no lock manager that could be left out.
-        ("vers=4.1,nolock,noacl", "vers=4.1,hard,proto=tcp,local_lock=none"),
-        ("vers=4.2,softerr", "vers=4.2,softerr,proto=tcp6"),
-        ("vers=3,fsc=tag", "vers=3,fsc"),
-        ("vers=3,nconnect=1", "vers=3"),
-        ("vers=3,sec=none", "vers=3,sec=null"),
-        ("vers=3,rsize=4194304", "vers=3,rsize=1048576"),
-        ("vers=3,intr", "vers=3"),
-    ],
+@cases(
+    "asked shown",
+    # fs/nfs/super.c, nfs_show_mount_options(): defaults of the attribute cache are not shown.
+    ("vers=3", "vers=3,hard,proto=tcp,timeo=600,retrans=2,sec=sys,local_lock=none"),
+    ("vers=3,udp", "vers=3,hard,proto=udp,timeo=11,retrans=3,sec=sys,local_lock=none"),
+    ("vers=3,noac", "sync,vers=3,acregmin=0,acregmax=0,acdirmin=0,acdirmax=0,hard,noac"),
+    ("vers=3,nolock", "vers=3,hard,nolock,proto=tcp,local_lock=all"),
+    ("vers=3,local_lock=all", "vers=3,hard,proto=tcp,local_lock=all"),
+    # NFSv4 has no lock manager that could be left out.
+    ("vers=4.1,nolock,noacl", "vers=4.1,hard,proto=tcp,local_lock=none"),
+    ("vers=4.2,softerr", "vers=4.2,softerr,proto=tcp6"),
+    ("vers=3,fsc=tag", "vers=3,fsc"),
+    ("vers=3,nconnect=1", "vers=3"),
+    ("vers=3,sec=none", "vers=3,sec=null"),
+    ("vers=3,rsize=4194304", "vers=3,rsize=1048576"),
+    ("vers=3,intr", "vers=3"),
 )
 def test_what_is_not_said_is_the_default(asked, shown):
     assert effective(parse(asked), LINUX) == effective(parse(shown), LINUX)
@@ -122,7 +119,7 @@ def test_noac_is_more_than_actimeo_0():
     assert {name for name in noac if noac[name] != actimeo[name]} == {"noac", "sync"}
 
 
-@pytest.mark.parametrize("system", [AIX, SOLARIS, HPUX])
+@cases("system", AIX, SOLARIS, HPUX)
 def test_other_systems_keep_their_own_options(system):
     meant = effective(parse("bg,intr,llock,noac"), system)
     assert (meant["intr"], meant["llock"], meant["forcedirectio"]) == ("yes", "yes", "no")
@@ -130,17 +127,15 @@ def test_other_systems_keep_their_own_options(system):
     assert "lock" not in meant and "sync" not in meant
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        (ORACLE, "rw,bg,hard,nointr,rsize=32768,wsize=32768,proto=tcp,vers=3,timeo=600,actimeo=0"),
-        ("acregmin=0,acregmax=0,acdirmin=0,acdirmax=1", None),
-        ("ac,async,nolock,nocto,nosharecache,llock,cio", None),
-        ("v4.1,rdma", "vers=4.1,proto=rdma"),
-        ("acdirmax=7,acdirmin=7,acregmax=7,acregmin=7,tcp", "actimeo=7,proto=tcp"),
-        ("noatime,x-systemd.idle-timeout=1min,context=a", None),
-        ("recovery=hard", None),
-    ],
+@cases(
+    "text written",
+    (ORACLE, "rw,bg,hard,nointr,rsize=32768,wsize=32768,proto=tcp,vers=3,timeo=600,actimeo=0"),
+    ("acregmin=0,acregmax=0,acdirmin=0,acdirmax=1", None),
+    ("ac,async,nolock,nocto,nosharecache,llock,cio", None),
+    ("v4.1,rdma", "vers=4.1,proto=rdma"),
+    ("acdirmax=7,acdirmin=7,acregmax=7,acregmin=7,tcp", "actimeo=7,proto=tcp"),
+    ("noatime,x-systemd.idle-timeout=1min,context=a", None),
+    ("recovery=hard", None),
 )
 def test_the_words_that_mount_takes(text, written):
     assert ",".join(words(parse(text))) == (text if written is None else written)
@@ -152,30 +147,28 @@ def test_no_word_says_no_for_what_other_systems_only_switch_on():
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted", "edited"),
-    [
-        ("rw,soft,udp,x", {"recovery": "hard", "proto": "tcp"}, "rw,hard,proto=tcp,x"),
-        ("defaults", {"recovery": "hard"}, "defaults,hard"),
-        ("", {"recovery": "hard"}, "hard"),
-        ("soft,_netdev,soft", {"recovery": "hard"}, "hard,_netdev"),
-        ("nfsvers=4,minorversion=1,hard", {"vers": "3"}, "vers=3,hard"),
-        ("minorversion=1", {"vers": "4.2"}, "vers=4.2"),
-        ("bg,actimeo=30,fg", dict.fromkeys(CACHE_OFF, "0"), "bg,actimeo=0,fg"),
-        ("acregmin=1,bg,acdirmax=9", CACHE_OFF, "actimeo=0,bg"),
-        ("actimeo=30,bg", {"acregmin": "0"}, "acregmin=0,acregmax=30,acdirmin=30,acdirmax=30,bg"),
-        ("llock,bg", {"llock": "no"}, "bg"),
-        ("bg", {"llock": "no"}, "bg"),
-        ("nocto,nolock", {"cto": "yes", "lock": "yes"}, "cto,lock"),
-        ('context="a,soft",soft', {"recovery": "hard"}, 'context="a,soft",hard'),
-        ("a,,b", {"background": "bg"}, "a,,b,bg"),
-    ],
+@cases(
+    "text wanted edited",
+    ("rw,soft,udp,x", {"recovery": "hard", "proto": "tcp"}, "rw,hard,proto=tcp,x"),
+    ("defaults", {"recovery": "hard"}, "defaults,hard"),
+    ("", {"recovery": "hard"}, "hard"),
+    ("soft,_netdev,soft", {"recovery": "hard"}, "hard,_netdev"),
+    ("nfsvers=4,minorversion=1,hard", {"vers": "3"}, "vers=3,hard"),
+    ("minorversion=1", {"vers": "4.2"}, "vers=4.2"),
+    ("bg,actimeo=30,fg", dict.fromkeys(CACHE_OFF, "0"), "bg,actimeo=0,fg"),
+    ("acregmin=1,bg,acdirmax=9", CACHE_OFF, "actimeo=0,bg"),
+    ("actimeo=30,bg", {"acregmin": "0"}, "acregmin=0,acregmax=30,acdirmin=30,acdirmax=30,bg"),
+    ("llock,bg", {"llock": "no"}, "bg"),
+    ("bg", {"llock": "no"}, "bg"),
+    ("nocto,nolock", {"cto": "yes", "lock": "yes"}, "cto,lock"),
+    ('context="a,soft",soft', {"recovery": "hard"}, 'context="a,soft",hard'),
+    ("a,,b", {"background": "bg"}, "a,,b,bg"),
 )
 def test_an_edit_replaces_in_place_and_appends(text, wanted, edited):
     assert edit(text, wanted) == edited
 
 
-@pytest.mark.parametrize("text", [ORACLE, "soft,hard,udp,tcp", "nfsvers=3,v3,a,,b,", " hard"])
+@cases("text", ORACLE, "soft,hard,udp,tcp", "nfsvers=3,v3,a,,b,", " hard")
 def test_a_text_that_agrees_is_returned_as_it_is(text):
     assert edit(text, parse(text)) == text
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options, nfsmount_conf
+from cases import cases
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "nfsmount_conf"
 CASES = json.loads((FIXTURES / "mount.nfs-2.6.2.json").read_text())
@@ -32,15 +33,13 @@ def test_adds_what_mount_adds(case):
     assert [word.partition("=")[0] for word in options[-2:]] == ["addr", "clientaddr"]
 
 
-@pytest.mark.parametrize(
-    ("default", "options", "result"),
-    [
-        ("Defaultvers=3", "hard", "hard,vers=3"),
-        ("Defaultvers=3", "nfsvers=4.1", "nfsvers=4.1"),
-        ("Defaultvers=4.1", "hard", "hard"),
-        ("Defaultproto=udp", "hard", "hard,proto=udp"),
-        ("Defaultproto=udp", "tcp", "tcp"),
-    ],
+@cases(
+    "default options result",
+    ("Defaultvers=3", "hard", "hard,vers=3"),
+    ("Defaultvers=3", "nfsvers=4.1", "nfsvers=4.1"),
+    ("Defaultvers=4.1", "hard", "hard"),
+    ("Defaultproto=udp", "hard", "hard,proto=udp"),
+    ("Defaultproto=udp", "tcp", "tcp"),
 )
 def test_a_default_counts_where_it_decides(default, options, result):
     assert added(GLOBAL + default, options) == result

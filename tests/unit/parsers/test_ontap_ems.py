@@ -4,6 +4,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.storage_type.parsers import ontap_ems
 from ansible.module_utils.hostproof.controls.storage_type.parsers.ontap_ems import Layout
 from ansible.module_utils.hostproof.errors import ParseError
+from cases import cases
 from packs import FIXTURES
 
 TEXT = (FIXTURES / "ontap_ems/made-up.log").read_text()
@@ -22,20 +23,18 @@ def test_nothing_else_is_kept():
     assert "kern.uptime" in TEXT and "kern.uptime" not in ontap_ems.kept(TEXT)
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
-    [
-        "[X: wafl.reallocate.check.value:info]: Allocation measurement check on '/vol/a' is many.",
-        "[X: wafl.reallocate.check.failed:error]: Allocation check on '/vol/a' is 3.",
-        "[X: wafl.reallocate.check.value:info]: Allocation measurement check on '/vol/a'",
-    ],
+    "[X: wafl.reallocate.check.value:info]: Allocation measurement check on '/vol/a' is many.",
+    "[X: wafl.reallocate.check.failed:error]: Allocation check on '/vol/a' is 3.",
+    "[X: wafl.reallocate.check.value:info]: Allocation measurement check on '/vol/a'",
 )
 def test_a_message_that_is_not_understood_may_be_the_one_that_matters(line):
     with pytest.raises(ParseError, match="line 5"):
         ontap_ems.parse(TEXT + line)
 
 
-@pytest.mark.parametrize("event", ["high", "highAdvise"])
+@cases("event", "high", "highAdvise")
 def test_a_hot_spot_is_high_below_the_threshold(event):
     line = (
         f"[filer: wafl_scan_worker: wafl.reallocate.check.{event}:notice]: Allocation check on "

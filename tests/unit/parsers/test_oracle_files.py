@@ -4,6 +4,7 @@ import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.oracle import orabasetab, oracle_inventory, oratab
 from ansible.module_utils.hostproof.parsers.oracle.oracle_inventory import Home
+from cases import cases
 
 HOME = "/u01/app/oracle/product/19.0.0/dbhome_1"
 
@@ -24,7 +25,7 @@ class TestOratab:
     def test_no_entry(self):
         assert oratab.parse("# nothing\n\n") == []
 
-    @pytest.mark.parametrize("line", ["orcl", "orcl:", "orcl:home:N", ":/u01:N"])
+    @cases("line", "orcl", "orcl:", "orcl:home:N", ":/u01:N")
     def test_a_line_without_a_home(self, line):
         with pytest.raises(ParseError, match=r"oratab, line 2: not SID:/HOME"):
             oratab.parse("#\n" + line)
@@ -37,9 +38,7 @@ class TestInventory:
             Home("OraDB12Home1", "/u02/app/oracle/product/12.1.0/dbhome_1", False),
         ]
 
-    @pytest.mark.parametrize(
-        "text", ["", "<INVENTORY>", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"]
-    )
+    @cases("text", "", "<INVENTORY>", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>")
     def test_what_is_no_inventory(self, text):
         with pytest.raises(ParseError, match=r"inventory\.xml"):
             oracle_inventory.parse(text)
@@ -58,7 +57,7 @@ class TestInventory:
         with pytest.raises(ParseError, match="2 values of inst_group"):
             oracle_inventory.group_of(again + "inst_group=oinstall\n")
 
-    @pytest.mark.parametrize("text", ["", "inst_group=oinstall\n", "inventory_loc=\n"])
+    @cases("text", "", "inst_group=oinstall\n", "inventory_loc=\n")
     def test_pointer_to_nothing(self, text):
         with pytest.raises(ParseError, match="no inventory_loc"):
             oracle_inventory.parse_pointer(text)
@@ -79,7 +78,7 @@ class TestOrabasetab:
     def test_no_line_of_the_home(self):
         assert orabasetab.parse("# comment\n/other:/b:Other:Y:\n", HOME) is None
 
-    @pytest.mark.parametrize("rest", ["", ":/u01", ":/u01:Name:", ":/u01:Name:X:", ":u01:Name:Y:"])
+    @cases("rest", "", ":/u01", ":/u01:Name:", ":/u01:Name:X:", ":u01:Name:Y:")
     def test_a_line_of_another_shape(self, rest):
         with pytest.raises(ParseError, match="orabasetab, line 1"):
             orabasetab.parse(HOME + rest, HOME)

@@ -11,6 +11,7 @@ import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.oracle import oracle_net, oracle_net_data
 from ansible.module_utils.hostproof.parsers.oracle.oracle_net import Edit, NetFile, Pair
+from cases import cases
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/oracle_net"
 GOOD = sorted((FIXTURES / "good").glob("*.ora"))
@@ -32,9 +33,14 @@ def values(net: NetFile) -> Any:
 
 
 class TestGoodFiles:
-    @pytest.mark.parametrize(
-        ("name", "lines"),
-        [("31", [4]), ("32", [2]), ("33", [5]), ("34", [1]), ("35", [2, 7]), ("36", [20, 25])],
+    @cases(
+        "name lines",
+        ("31", [4]),
+        ("32", [2]),
+        ("33", [5]),
+        ("34", [1]),
+        ("35", [2, 7]),
+        ("36", [20, 25]),
     )
     def test_lines_that_no_listener_is_known_to_reject(self, name, lines):
         assert [int(note.split(":")[0].split()[1]) for note in good(name).style] == lines
@@ -199,9 +205,13 @@ class TestBrokenFiles:
         shallow = "A=" + "(B=" * 60 + "x" + ")" * 60
         assert oracle_net.parse(shallow).text == shallow
 
-    @pytest.mark.parametrize(
+    @cases(
         "text",
-        ["A=(" + "b " * 100000, "#" * 300000, "\n" * 300000, "A=" + "(B=1)" * 30000, '"' * 100000],
+        "A=(" + "b " * 100000,
+        "#" * 300000,
+        "\n" * 300000,
+        "A=" + "(B=1)" * 30000,
+        '"' * 100000,
         ids=["words", "comment", "lines", "pairs", "quotes"],
     )
     def test_long_files_take_no_long_time(self, text):
@@ -279,7 +289,7 @@ class TestEdits:
         with pytest.raises(ValueError, match="overlap"):
             oracle_net.edited(net, [Edit(0, 5, ""), Edit(3, 8, "")])
 
-    @pytest.mark.parametrize("value", ["a\nb", 'it\'s "both"', "\0"])
+    @cases("value", "a\nb", 'it\'s "both"', "\0")
     def test_value_that_no_quotes_help(self, value):
         with pytest.raises(ValueError, match="is not allowed in"):
             oracle_net.quoted(value)
@@ -429,19 +439,17 @@ def replaced(trees: Any, path: list[int], new: Any) -> Any:
 class TestEnvironment:
     """ENVS of a SID_DESC, as Oracle's gateway guides write it."""
 
-    @pytest.mark.parametrize(
-        ("written", "value"),
-        [
-            ("LD_LIBRARY_PATH=/a:/b", "LD_LIBRARY_PATH=/a:/b"),
-            ("LD_LIBRARY_PATH = /a/lib:/b/lib", "LD_LIBRARY_PATH=/a/lib:/b/lib"),
-            ("A=/x,B=/y", "A=/x,B=/y"),
-            ("A=/x , B=/y:$ORACLE_HOME/lib", "A=/x,B=/y:$ORACLE_HOME/lib"),
-            ("LD_LIBRARY_PATH=/a:\n      /b", "LD_LIBRARY_PATH=/a: /b"),
-            ("A=", "A="),
-            ('A="/with blank"', "A=/with blank"),
-            ("'A=/x,B=/y'", "A=/x,B=/y"),
-            ('"A=/x,B=/y"', "A=/x,B=/y"),
-        ],
+    @cases(
+        "written value",
+        ("LD_LIBRARY_PATH=/a:/b", "LD_LIBRARY_PATH=/a:/b"),
+        ("LD_LIBRARY_PATH = /a/lib:/b/lib", "LD_LIBRARY_PATH=/a/lib:/b/lib"),
+        ("A=/x,B=/y", "A=/x,B=/y"),
+        ("A=/x , B=/y:$ORACLE_HOME/lib", "A=/x,B=/y:$ORACLE_HOME/lib"),
+        ("LD_LIBRARY_PATH=/a:\n      /b", "LD_LIBRARY_PATH=/a: /b"),
+        ("A=", "A="),
+        ('A="/with blank"', "A=/with blank"),
+        ("'A=/x,B=/y'", "A=/x,B=/y"),
+        ('"A=/x,B=/y"', "A=/x,B=/y"),
     )
     def test_unquoted_assignments_are_a_value(self, written, value):
         text = (
@@ -457,9 +465,7 @@ class TestEnvironment:
         edited = oracle_net.edited(net, [oracle_net.set_value(port, "1521")])
         assert edited.text == text.replace("(PORT=1)", "(PORT=1521)")
 
-    @pytest.mark.parametrize(
-        "text", ["A = (B=C=D)\n", "A = B=C\n", "A = (ENVS=(X=Y\n", "A = (ENVS=X=Y\n"]
-    )
+    @cases("text", "A = (B=C=D)\n", "A = B=C\n", "A = (ENVS=(X=Y\n", "A = (ENVS=X=Y\n")
     def test_nothing_else_may_hold_a_second_sign(self, text):
         with pytest.raises(ParseError):
             oracle_net.parse(text)

@@ -1,7 +1,7 @@
 """oranfstab: what the guides show is right, and every mistake is found on its line."""
 
-import pytest
 from ansible.module_utils.hostproof.controls.nfs_mounts.parsers import oranfstab
+from cases import cases
 
 
 def mistakes(*lines: str) -> list[tuple[int, str]]:
@@ -22,15 +22,19 @@ class TestRight:
         assert len(second.exports) == 4
         assert [mistake.problem for mistake in parsed.mistakes] == []
 
-    @pytest.mark.parametrize("name", ["backup-appliance", "no-space"])
+    @cases("name", "backup-appliance", "no-space")
     def test_public_examples(self, fixture_text, name):
         parsed = oranfstab.parse(fixture_text(f"oranfstab/{name}.txt"))
         assert parsed.mistakes == []
         assert all(len(server.exports) == 2 for server in parsed.servers)
 
-    @pytest.mark.parametrize(
-        ("written", "version"),
-        [("NFSv3", "3"), ("nfsv4", "4"), ("NFSv4.1", "4.1"), ("pNFS", "pnfs"), ("pnfs", "pnfs")],
+    @cases(
+        "written version",
+        ("NFSv3", "3"),
+        ("nfsv4", "4"),
+        ("NFSv4.1", "4.1"),
+        ("pNFS", "pnfs"),
+        ("pnfs", "pnfs"),
     )
     def test_versions(self, written, version):
         text = f"server: f\npath: 192.0.2.1\nnfs_version: {written}\nexport: /v mount: /m\n"
@@ -58,11 +62,15 @@ class TestRight:
 class TestPaths:
     """NetApp, Oracle Database on ONTAP, Direct NFS: no multipath with NFSv4.1."""
 
-    @pytest.mark.parametrize(
-        ("version", "certain"),
-        [("NFSv4.1", [True]), ("nfsv4.1", [True]), ("pNFS", [False]), ("NFSv3", []), ("NFSv4", [])],
+    @cases(
+        "version certain",
+        ("NFSv4.1", [True]),
+        ("nfsv4.1", [True]),
+        ("pNFS", [False]),
+        ("NFSv3", []),
+        ("NFSv4", []),
     )
-    @pytest.mark.parametrize("paths", [2, 3, 4])
+    @cases("paths", 2, 3, 4)
     def test_one_path_an_export(self, version, certain, paths):
         lines = [f"path: 192.0.{number}.1" for number in range(paths)]
         text = "\n".join(
@@ -91,62 +99,58 @@ class TestMistakes:
         assert by_line[11] == ["server filer1 has 5 path: lines, at most 4 are used"]
         assert by_line[27] == ["unknown word 'dontrout', did you mean 'dontroute'?"]
 
-    @pytest.mark.parametrize(
-        ("line", "problem"),
-        [
-            ("exprot: /b mount: /b", "unknown attribute 'exprot', did you mean 'export'?"),
-            ("xyzzy: 1", "unknown attribute 'xyzzy'"),
-            ("path 192.0.2.1", "no colon right after 'path'"),
-            ("path : 192.0.2.1", "no colon right after 'path' (a space precedes it)"),
-            ("path:", "path has no value"),
-            ("export: /vol/b", "export: without mount: on the same line"),
-            ("mount: /b", "mount: without export: on the same line"),
-            ("export: vol/b mount: /b", "export: a word of 5 characters is not an absolute path"),
-            ("export: /vol/b mount: b", "mount: a word of 1 character is not an absolute path"),
-            ("mnt_timeout: 10m", "mnt_timeout is a word of 3 characters, not seconds"),
-            (
-                "nfs_version: v3",
-                "nfs_version is a word of 2 characters, not NFSv3, NFSv4, NFSv4.1, pNFS",
-            ),
-            (
-                "nfs_version: nfsv4.2",
-                "nfs_version is a word of 7 characters, not NFSv3, NFSv4, NFSv4.1, pNFS",
-            ),
-            (
-                "security_default: krb",
-                "security_default is a word of 3 characters, not sys, krb5, krb5i, krb5p",
-            ),
-            (
-                "path: 192.0.2.2 192.0.2.3",
-                "a word of 9 characters after the value of path is too much",
-            ),
-            (
-                "mnt_timeout: 60 # a minute",
-                "a text of 10 characters after the value of mnt_timeout is too much",
-            ),
-            ("mnt_timeout: 60\r", "ends with a carriage return: the file has line ends of Windows"),
-            ("export: /vol/b mount: /a", "mount /a is set twice: only line 3, the first, counts"),
-        ],
+    @cases(
+        "line problem",
+        ("exprot: /b mount: /b", "unknown attribute 'exprot', did you mean 'export'?"),
+        ("xyzzy: 1", "unknown attribute 'xyzzy'"),
+        ("path 192.0.2.1", "no colon right after 'path'"),
+        ("path : 192.0.2.1", "no colon right after 'path' (a space precedes it)"),
+        ("path:", "path has no value"),
+        ("export: /vol/b", "export: without mount: on the same line"),
+        ("mount: /b", "mount: without export: on the same line"),
+        ("export: vol/b mount: /b", "export: a word of 5 characters is not an absolute path"),
+        ("export: /vol/b mount: b", "mount: a word of 1 character is not an absolute path"),
+        ("mnt_timeout: 10m", "mnt_timeout is a word of 3 characters, not seconds"),
+        (
+            "nfs_version: v3",
+            "nfs_version is a word of 2 characters, not NFSv3, NFSv4, NFSv4.1, pNFS",
+        ),
+        (
+            "nfs_version: nfsv4.2",
+            "nfs_version is a word of 7 characters, not NFSv3, NFSv4, NFSv4.1, pNFS",
+        ),
+        (
+            "security_default: krb",
+            "security_default is a word of 3 characters, not sys, krb5, krb5i, krb5p",
+        ),
+        (
+            "path: 192.0.2.2 192.0.2.3",
+            "a word of 9 characters after the value of path is too much",
+        ),
+        (
+            "mnt_timeout: 60 # a minute",
+            "a text of 10 characters after the value of mnt_timeout is too much",
+        ),
+        ("mnt_timeout: 60\r", "ends with a carriage return: the file has line ends of Windows"),
+        ("export: /vol/b mount: /a", "mount /a is set twice: only line 3, the first, counts"),
     )
     def test_certain(self, line, problem):
         assert mistakes(line) == [(4, problem)]
         text = "server: filer\npath: 192.0.2.1\nexport: /vol/a mount: /a\n" + line
         assert all(mistake.certain for mistake in oranfstab.parse(text).mistakes)
 
-    @pytest.mark.parametrize(
-        ("line", "problem"),
-        [
-            ("Dontroute", "'Dontroute' is written 'dontroute'"),
-            ("nfs_version: NFSV3", "nfs_version 'NFSV3' is written 'NFSv3' or 'nfsv3'"),
-            ("uid: 1000", "uid: is for Windows only"),
-            ("  # indented", "a comment that does not begin the line"),
-            ("security: krb5", "security: is on the line of an export"),
-            ("path: 192.0.2.1", "path 192.0.2.1 is set twice, first on line 2"),
-            (
-                "mnt_timeout: 5 nfs_version: nfsv3",
-                "holds mnt_timeout and nfs_version: each belongs on its own line",
-            ),
-        ],
+    @cases(
+        "line problem",
+        ("Dontroute", "'Dontroute' is written 'dontroute'"),
+        ("nfs_version: NFSV3", "nfs_version 'NFSV3' is written 'NFSv3' or 'nfsv3'"),
+        ("uid: 1000", "uid: is for Windows only"),
+        ("  # indented", "a comment that does not begin the line"),
+        ("security: krb5", "security: is on the line of an export"),
+        ("path: 192.0.2.1", "path 192.0.2.1 is set twice, first on line 2"),
+        (
+            "mnt_timeout: 5 nfs_version: nfsv3",
+            "holds mnt_timeout and nfs_version: each belongs on its own line",
+        ),
     )
     def test_perhaps_harmless(self, line, problem):
         assert mistakes(line) == [(4, problem)]
@@ -158,7 +162,7 @@ class TestMistakes:
             (5, "mnt_timeout is set twice, first on line 4")
         ]
 
-    @pytest.mark.parametrize("kind", ["path", "local"])
+    @cases("kind", "path", "local")
     def test_five_paths(self, kind):
         lines = [f"{kind}: 192.0.2.{number}" for number in range(11, 16)]
         problems = [text for _, text in mistakes(*lines) if "at most 4" in text]

@@ -18,23 +18,22 @@ from ansible.module_utils.hostproof.parsers.net import (
 )
 from ansible.module_utils.hostproof.parsers.net.ethtool_pause import Direction, PauseCommand
 from ansible.module_utils.hostproof.parsers.systemd import link_file, systemd_unit, udev_rules
+from cases import cases
 from nic_packs import fixture
 
 ON_OFF = {True: "on", False: "off"}
 
 
-@pytest.mark.parametrize(
-    ("name", "autoneg", "rx", "tx", "negotiated", "frames"),
-    [
-        ("e1000e.txt", True, True, True, None, (None, None)),
-        ("e1000.txt", True, True, False, None, (None, None)),
-        ("e1000e.json", True, True, True, None, (None, None)),
-        ("phy-guessed.txt", True, False, False, Direction(True, True), (0, 0)),
-        ("hibmcge.txt", True, True, True, Direction(True, True), (100, 0)),
-        ("ice.txt", True, True, True, Direction(True, True), (None, None)),
-        ("spaced.txt", True, False, False, Direction(False, False), (None, None)),
-        ("mlx5.txt", False, True, True, None, (None, None)),
-    ],
+@cases(
+    "name autoneg rx tx negotiated frames",
+    ("e1000e.txt", True, True, True, None, (None, None)),
+    ("e1000.txt", True, True, False, None, (None, None)),
+    ("e1000e.json", True, True, True, None, (None, None)),
+    ("phy-guessed.txt", True, False, False, Direction(True, True), (0, 0)),
+    ("hibmcge.txt", True, True, True, Direction(True, True), (100, 0)),
+    ("ice.txt", True, True, True, Direction(True, True), (None, None)),
+    ("spaced.txt", True, False, False, Direction(False, False), (None, None)),
+    ("mlx5.txt", False, True, True, None, (None, None)),
 )
 def test_pause_settings_of_many_drivers(name, autoneg, rx, tx, negotiated, frames):
     pause = ethtool_pause.parse(fixture("pause-" + name))
@@ -51,21 +50,19 @@ def test_json_with_negotiated_and_statistics():
     assert (pause.rx_frames, pause.tx_frames) == (2, 1)
 
 
-@pytest.mark.parametrize("name", ["virtio-stderr.txt", "old-unsupported.txt"])
+@cases("name", "virtio-stderr.txt", "old-unsupported.txt")
 def test_a_driver_without_pause_is_told_from_other_failures(name):
     assert ethtool_pause.is_unsupported(fixture("pause-" + name))
     assert not ethtool_pause.is_unsupported("netlink error: No such device\n")
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        *("", "[ ]", "[{}]", "Pause parameters for eth0:\n"),
-        "Autonegotiate:\ton\nRX:\t\ton\nTX:\t\ton\n",
-        "Pause parameters for eth0:\nAutonegotiate:\ton\nRX:\t\tmaybe\nTX:\t\ton\n",
-        "Pause parameters for a:\nPause parameters for b:\n",
-        '[{"autonegotiate":1,"rx":true,"tx":true}]',
-    ],
+    *("", "[ ]", "[{}]", "Pause parameters for eth0:\n"),
+    "Autonegotiate:\ton\nRX:\t\ton\nTX:\t\ton\n",
+    "Pause parameters for eth0:\nAutonegotiate:\ton\nRX:\t\tmaybe\nTX:\t\ton\n",
+    "Pause parameters for a:\nPause parameters for b:\n",
+    '[{"autonegotiate":1,"rx":true,"tx":true}]',
 )
 def test_what_is_no_answer_is_an_error(text):
     with pytest.raises(ParseError):
@@ -94,33 +91,29 @@ def test_settings():
     assert partner.partner_modes == "1000baseT/Full"
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs", "result"),
-    [
-        # IEEE 802.3 table 28B-3, seen from our end.
-        ((False, False), (True, True), (False, False)),
-        ((False, True), (True, False), (False, False)),
-        ((False, True), (True, True), (False, True)),
-        ((True, False), (False, True), (False, False)),
-        ((True, False), (True, False), (True, True)),
-        ((True, True), (False, False), (False, False)),
-        ((True, True), (False, True), (True, False)),
-        ((True, True), (True, False), (True, True)),
-    ],
+@cases(
+    "ours theirs result",
+    # IEEE 802.3 table 28B-3, seen from our end.
+    ((False, False), (True, True), (False, False)),
+    ((False, True), (True, False), (False, False)),
+    ((False, True), (True, True), (False, True)),
+    ((True, False), (False, True), (False, False)),
+    ((True, False), (True, False), (True, True)),
+    ((True, True), (False, False), (False, False)),
+    ((True, True), (False, True), (True, False)),
+    ((True, True), (True, False), (True, True)),
 )
 def test_what_comes_of_two_offers(ours, theirs, result):
     assert ethtool_settings.resolve(Offer(*ours), Offer(*theirs)) == Direction(*result)
 
 
-@pytest.mark.parametrize(
-    ("name", "driver", "rx", "tx"),
-    [
-        ("e1000e", "e1000e", "rx_flow_control_xoff", "tx_flow_control_xoff"),
-        ("e1000", "e1000", "rx_flow_control_xoff", "tx_flow_control_xoff"),
-        ("mlx5", "mlx5_core", "rx_pause_ctrl_phy", "tx_pause_ctrl_phy"),
-        ("mlx5", "unheard_of", "rx_pause_ctrl_phy", "tx_pause_ctrl_phy"),
-        ("ice", "ice", "link_xoff_rx.nic", "link_xoff_tx.nic"),
-    ],
+@cases(
+    "name driver rx tx",
+    ("e1000e", "e1000e", "rx_flow_control_xoff", "tx_flow_control_xoff"),
+    ("e1000", "e1000", "rx_flow_control_xoff", "tx_flow_control_xoff"),
+    ("mlx5", "mlx5_core", "rx_pause_ctrl_phy", "tx_pause_ctrl_phy"),
+    ("mlx5", "unheard_of", "rx_pause_ctrl_phy", "tx_pause_ctrl_phy"),
+    ("ice", "ice", "link_xoff_rx.nic", "link_xoff_tx.nic"),
 )
 def test_each_driver_has_names_of_its_own(name, driver, rx, tx):
     counters = ethtool_statistics.parse(fixture(f"statistics-{name}.txt"))
@@ -147,7 +140,7 @@ def test_statistics_as_json():
     assert ethtool_statistics.parse('[{"ifname":"a","rx_pause":3}]') == {"rx_pause": 3}
 
 
-@pytest.mark.parametrize("text", ["", "NIC statistics:\n", "[]", "no stats available\n"])
+@cases("text", "", "NIC statistics:\n", "[]", "no stats available\n")
 def test_no_statistics_is_an_error(text):
     with pytest.raises(ParseError):
         ethtool_statistics.parse(text)
@@ -181,30 +174,28 @@ def unit(text: str) -> list[systemd_unit.Unit]:
 DEVICE = link_file.Device("52:54:00:0a:00:01", "pci-0000:00:04.0", "e1000e", ("eth0", "eth1"))
 
 
-@pytest.mark.parametrize(
-    ("match", "answer"),
-    [
-        ("OriginalName=*", "yes"),
-        ("", "no"),
-        ("MACAddress=52:54:00:0A:00:01", "yes"),
-        ("MACAddress=52-54-00-0a-00-01", "yes"),
-        ("MACAddress=5254.000a.0001", "yes"),
-        ("MACAddress=52:54:0:a:0:1", "yes"),
-        ("MACAddress=5254.000a.0002 52-54-00-0a-00-03", "no"),
-        ("MACAddress=52:54:00:0a:00:02", "no"),
-        ("MACAddress=52:54:00:0a:00:01\nDriver=e1000e", "yes"),
-        ("MACAddress=52:54:00:0a:00:01\nDriver=bonding", "no"),
-        ("Driver=!e1000e igb", "no"),
-        ("Driver=!igb", "yes"),
-        ("Path=pci-0000:00:0?.*", "yes"),
-        ("OriginalName=eth0", "unknown"),
-        ("OriginalName=eth*", "yes"),
-        ("OriginalName=wl*", "no"),
-        ("Property=ID_BUS=usb", "unknown"),
-        ("Property=ID_BUS=usb\nDriver=igb", "no"),
-        ("Type=wlan", "no"),
-        ("Driver=igb\nDriver=\nOriginalName=*", "yes"),
-    ],
+@cases(
+    "match answer",
+    ("OriginalName=*", "yes"),
+    ("", "no"),
+    ("MACAddress=52:54:00:0A:00:01", "yes"),
+    ("MACAddress=52-54-00-0a-00-01", "yes"),
+    ("MACAddress=5254.000a.0001", "yes"),
+    ("MACAddress=52:54:0:a:0:1", "yes"),
+    ("MACAddress=5254.000a.0002 52-54-00-0a-00-03", "no"),
+    ("MACAddress=52:54:00:0a:00:02", "no"),
+    ("MACAddress=52:54:00:0a:00:01\nDriver=e1000e", "yes"),
+    ("MACAddress=52:54:00:0a:00:01\nDriver=bonding", "no"),
+    ("Driver=!e1000e igb", "no"),
+    ("Driver=!igb", "yes"),
+    ("Path=pci-0000:00:0?.*", "yes"),
+    ("OriginalName=eth0", "unknown"),
+    ("OriginalName=eth*", "yes"),
+    ("OriginalName=wl*", "no"),
+    ("Property=ID_BUS=usb", "unknown"),
+    ("Property=ID_BUS=usb\nDriver=igb", "no"),
+    ("Type=wlan", "no"),
+    ("Driver=igb\nDriver=\nOriginalName=*", "yes"),
 )
 def test_which_interface_a_link_file_is_for(match, answer):
     assert link_file.fits(unit(f"[Match]\n{match}\n[Link]\nMTUBytes=9000\n"), DEVICE) == answer
@@ -259,23 +250,21 @@ def test_udev_rules():
         udev_rules.parse("RUN+=ethtool\n")
 
 
-@pytest.mark.parametrize(
-    ("conditions", "answer"),
-    [
-        ('ACTION=="add", SUBSYSTEM=="net"', link_file.YES),
-        ('ACTION=="add|change"', link_file.YES),
-        ('ACTION!="remove"', link_file.YES),
-        # After an interface got its name udev tells that it moved.
-        ('ACTION=="move"', link_file.UNKNOWN),
-        ('ACTION=="change"', link_file.NO),
-        # Its name of now, and not the one that the kernel gave it.
-        ('KERNEL=="ens4"', link_file.UNKNOWN),
-        ('KERNEL=="eth*|en*"', link_file.YES),
-        ('ATTR{device/vendor}=="0x14e4"', link_file.UNKNOWN),
-        ('ENV{ID_PATH}=="pci-0000:99:00.0"', link_file.NO),
-        ('ENV{ID_NET_DRIVER}=="e1000e", DRIVERS=="igb"', link_file.NO),
-        ('TEST=="/etc/no-pause"', link_file.UNKNOWN),
-    ],
+@cases(
+    "conditions answer",
+    ('ACTION=="add", SUBSYSTEM=="net"', link_file.YES),
+    ('ACTION=="add|change"', link_file.YES),
+    ('ACTION!="remove"', link_file.YES),
+    # After an interface got its name udev tells that it moved.
+    ('ACTION=="move"', link_file.UNKNOWN),
+    ('ACTION=="change"', link_file.NO),
+    # Its name of now, and not the one that the kernel gave it.
+    ('KERNEL=="ens4"', link_file.UNKNOWN),
+    ('KERNEL=="eth*|en*"', link_file.YES),
+    ('ATTR{device/vendor}=="0x14e4"', link_file.UNKNOWN),
+    ('ENV{ID_PATH}=="pci-0000:99:00.0"', link_file.NO),
+    ('ENV{ID_NET_DRIVER}=="e1000e", DRIVERS=="igb"', link_file.NO),
+    ('TEST=="/etc/no-pause"', link_file.UNKNOWN),
 )
 def test_for_which_interface_a_rule_of_udev_is(conditions, answer):
     rule = udev_rules.parse(f'{conditions}, RUN+="/sbin/ethtool -A $name rx off tx off"\n')[0]

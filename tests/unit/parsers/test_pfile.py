@@ -3,6 +3,7 @@
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.oracle import pfile
+from cases import cases
 
 
 def test_a_file_as_create_pfile_writes_it(fixture_text):
@@ -14,9 +15,7 @@ def test_a_file_as_create_pfile_writes_it(fixture_text):
     assert entries[-1] == pfile.Entry("*", "use_large_pages", "ONLY", 13)
 
 
-@pytest.mark.parametrize(
-    ("sid", "value", "line"), [("orcl1", "TRUE", 8), ("orcl2", "FALSE", 9), ("other", "TRUE", 8)]
-)
+@cases("sid value line", ("orcl1", "TRUE", 8), ("orcl2", "FALSE", 9), ("other", "TRUE", 8))
 def test_an_entry_for_a_sid_beats_the_one_for_all(fixture_text, sid, value, line):
     entries = pfile.parse(fixture_text("pfile/initORCL.ora"))
     entry = pfile.effective(entries, "pre_page_sga", sid)
@@ -49,32 +48,30 @@ def test_line_ends_of_windows_and_none_at_the_end():
     ]
 
 
-@pytest.mark.parametrize(
-    ("line", "values"),
-    [
-        # Oracle Database Reference, Initialization Parameter Files.
-        (
-            "PROCESSES = 100 CPU_COUNT = 1 OPEN_CURSORS=10",
-            {"processes": "100", "cpu_count": "1", "open_cursors": "10"},
-        ),
-        (
-            "*.sga_target=2G\t*.pre_page_sga = true # x=1",
-            {"sga_target": "2G", "pre_page_sga": "true"},
-        ),
-        (
-            "control_files=('/a x=1', /b) db_name='o c=2'",
-            {"control_files": "('/a x=1', /b)", "db_name": "o c=2"},
-        ),
-        (
-            "local_listener=(ADDRESS=(PROTOCOL = tcp) (PORT = 1521)) sga_target=1G",
-            {"local_listener": "(ADDRESS=(PROTOCOL = tcp) (PORT = 1521))", "sga_target": "1G"},
-        ),
-        (
-            "log_archive_dest_1='LOCATION=/a REOPEN = 5'",
-            {"log_archive_dest_1": "LOCATION=/a REOPEN = 5"},
-        ),
-        ("log_archive_dest_1=LOCATION=/a", {"log_archive_dest_1": "LOCATION=/a"}),
-    ],
+@cases(
+    "line values",
+    # Oracle Database Reference, Initialization Parameter Files.
+    (
+        "PROCESSES = 100 CPU_COUNT = 1 OPEN_CURSORS=10",
+        {"processes": "100", "cpu_count": "1", "open_cursors": "10"},
+    ),
+    (
+        "*.sga_target=2G\t*.pre_page_sga = true # x=1",
+        {"sga_target": "2G", "pre_page_sga": "true"},
+    ),
+    (
+        "control_files=('/a x=1', /b) db_name='o c=2'",
+        {"control_files": "('/a x=1', /b)", "db_name": "o c=2"},
+    ),
+    (
+        "local_listener=(ADDRESS=(PROTOCOL = tcp) (PORT = 1521)) sga_target=1G",
+        {"local_listener": "(ADDRESS=(PROTOCOL = tcp) (PORT = 1521))", "sga_target": "1G"},
+    ),
+    (
+        "log_archive_dest_1='LOCATION=/a REOPEN = 5'",
+        {"log_archive_dest_1": "LOCATION=/a REOPEN = 5"},
+    ),
+    ("log_archive_dest_1=LOCATION=/a", {"log_archive_dest_1": "LOCATION=/a"}),
 )
 def test_several_parameters_on_a_line(line, values):
     entries = pfile.parse(f"db_block_size=8192\n{line}\n")
@@ -88,17 +85,15 @@ def test_nothing_set_is_an_answer():
     assert pfile.effective([], "pre_page_sga", "orcl") is None
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("a=1\nnonsense\n", r"line 2: column 1: expected \[SID.\]NAME = VALUE"),
-        ("a=1\nb='open\nc=3\n", "line 2: column 3: expected the closing '"),
-        ("a=(1,2\n", r"line 1: column 1: expected 1 more '\)'"),
-        ("a=1)\n", r"line 1: column 4: expected no '\)'"),
-        ("a=1 \\", "line 1: column 1: expected another line"),
-        ("a=x\0y\n", "line 1: column 1: a byte that is no text"),
-        ("=TRUE\n", "line 1: column 1: expected"),
-    ],
+@cases(
+    "text problem",
+    ("a=1\nnonsense\n", r"line 2: column 1: expected \[SID.\]NAME = VALUE"),
+    ("a=1\nb='open\nc=3\n", "line 2: column 3: expected the closing '"),
+    ("a=(1,2\n", r"line 1: column 1: expected 1 more '\)'"),
+    ("a=1)\n", r"line 1: column 4: expected no '\)'"),
+    ("a=1 \\", "line 1: column 1: expected another line"),
+    ("a=x\0y\n", "line 1: column 1: a byte that is no text"),
+    ("=TRUE\n", "line 1: column 1: expected"),
 )
 def test_what_is_broken_is_refused_with_its_place(text, problem):
     with pytest.raises(ParseError, match=problem):

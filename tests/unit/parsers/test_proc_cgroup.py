@@ -3,6 +3,7 @@
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.kernel import proc_cgroup
+from cases import cases
 
 
 def test_one_hierarchy():
@@ -20,21 +21,19 @@ def test_version_1_has_one_a_controller():
     assert proc_cgroup.service_of(groups) is None
 
 
-@pytest.mark.parametrize(
-    ("path", "service"),
-    [
-        ("/system.slice/cron.service", None),
-        ("/system.slice/sshd.service", None),
-        ("/user.slice/user-1.slice/user@1.service/app.slice/x.service", None),
-        ("/system.slice/x.service/sub", "x.service"),
-        ("/", None),
-    ],
+@cases(
+    "path service",
+    ("/system.slice/cron.service", None),
+    ("/system.slice/sshd.service", None),
+    ("/user.slice/user-1.slice/user@1.service/app.slice/x.service", None),
+    ("/system.slice/x.service/sub", "x.service"),
+    ("/", None),
 )
 def test_whose_a_process_is(path, service):
     assert proc_cgroup.service_of(proc_cgroup.parse(f"0::{path}\n")) == service
 
 
-@pytest.mark.parametrize("text", ["x\n", "0:\n", "0::x\n", "a::/\n"])
+@cases("text", "x\n", "0:\n", "0::x\n", "a::/\n")
 def test_what_is_no_group(text):
     with pytest.raises(ParseError):
         proc_cgroup.parse(text)

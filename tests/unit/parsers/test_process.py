@@ -9,6 +9,7 @@ from ansible.module_utils.hostproof.parsers.kernel import (
     smaps,
     sysvipc_shm,
 )
+from cases import cases
 
 KIB = 1024
 MIB = 1 << 20
@@ -23,7 +24,7 @@ class TestLimits:
         assert limits["Max realtime timeout"] == (None, None, "us")
         assert len(limits) == 16
 
-    @pytest.mark.parametrize("cut", [0, 1])
+    @cases("cut", 0, 1)
     def test_nothing_below_the_header_is_an_error(self, fixture_text, cut):
         lines = fixture_text("proc_limits/linux-6.18.txt").splitlines()
         with pytest.raises(ParseError):
@@ -35,7 +36,7 @@ class TestLimits:
             proc_limits.parse("\n".join([*lines[:3], lines[3][:40]]))
         assert caught.value.line == 4
 
-    @pytest.mark.parametrize("name", ["Min processes", "max processes", "Max           "])
+    @cases("name", "Min processes", "max processes", "Max           ")
     def test_a_row_of_another_name_is_an_error(self, fixture_text, name):
         text = fixture_text("proc_limits/linux-6.18.txt")
         assert "Max processes" in text
@@ -60,9 +61,11 @@ class TestMaps:
         assert mappings[-1].end == 0xFFFFFFFFFF601000
         assert "" in {mapping.path for mapping in mappings}
 
-    @pytest.mark.parametrize(
-        ("path", "shmid"),
-        [("/SYSV1a2b3c4d", 7), ("/SYSV1a2b3c4d (deleted)", 7), ("/tmp/SYSV00000000", None)],
+    @cases(
+        "path shmid",
+        ("/SYSV1a2b3c4d", 7),
+        ("/SYSV1a2b3c4d (deleted)", 7),
+        ("/tmp/SYSV00000000", None),
     )
     def test_shmid(self, path, shmid):
         assert proc_maps.parse(f"1000-2000 rw-s 00000000 00:01 7 {path}\n")[0].shmid == shmid
@@ -92,16 +95,14 @@ class TestSmaps:
         text = text.replace("Shared_Hugetlb:        0 kB", "Shared_Hugetlb:     2048 kB")
         assert smaps.parse(text)[0].hugetlb == 22 * MIB
 
-    @pytest.mark.parametrize(
-        "row", ["KernelPageSize", "Rss", "Shared_Hugetlb", "Private_Hugetlb", "VmFlags"]
-    )
+    @cases("row", "KernelPageSize", "Rss", "Shared_Hugetlb", "Private_Hugetlb", "VmFlags")
     def test_a_missing_row_is_an_error(self, fixture_text, row):
         lines = fixture_text("smaps/sysv-segment-huge.txt").splitlines()
         text = "\n".join(line for line in lines if not line.startswith(row))
         with pytest.raises(ParseError, match=row):
             smaps.parse(text)
 
-    @pytest.mark.parametrize("text", ["", "Rss: 4 kB\n", "rubbish\n"])
+    @cases("text", "", "Rss: 4 kB\n", "rubbish\n")
     def test_no_mapping_is_no_answer(self, text):
         with pytest.raises(ParseError):
             smaps.parse(text)
@@ -120,27 +121,29 @@ class TestNumaMaps:
         assert len(ranges) == len(text.splitlines())
         assert {area.page_size for area in ranges} == {None, 4 * KIB}
 
-    @pytest.mark.parametrize(
-        ("line", "policy", "nodes"),
-        [
-            (
-                "1000 interleave:0-1 N0=3 N1=4 kernelpagesize_kB=2048",
-                "interleave:0-1",
-                {0: 3, 1: 4},
-            ),
-            ("1000 prefer=static:1 N1=4 kernelpagesize_kB=4", "prefer=static:1", {1: 4}),
-            ("1000 prefer (many):0-1 N0=1 kernelpagesize_kB=4", "prefer (many):0-1", {0: 1}),
-            ("1000 weighted interleave:0 stack", "weighted interleave:0", {}),
-            ("1000 bind:0 heap ", "bind:0", {}),
-        ],
+    @cases(
+        "line policy nodes",
+        (
+            "1000 interleave:0-1 N0=3 N1=4 kernelpagesize_kB=2048",
+            "interleave:0-1",
+            {0: 3, 1: 4},
+        ),
+        ("1000 prefer=static:1 N1=4 kernelpagesize_kB=4", "prefer=static:1", {1: 4}),
+        ("1000 prefer (many):0-1 N0=1 kernelpagesize_kB=4", "prefer (many):0-1", {0: 1}),
+        ("1000 weighted interleave:0 stack", "weighted interleave:0", {}),
+        ("1000 bind:0 heap ", "bind:0", {}),
     )
     def test_policies(self, line, policy, nodes):
         (area,) = numa_maps.parse(line + "\n")
         assert (area.policy, area.node_pages) == (policy, nodes)
 
-    @pytest.mark.parametrize(
+    @cases(
         "text",
-        ["", "1000\n", "1000 default N0=x\n", "1000 default N0=4\n", "1000 default enormous\n"],
+        "",
+        "1000\n",
+        "1000 default N0=x\n",
+        "1000 default N0=4\n",
+        "1000 default enormous\n",
     )
     def test_not_numa_maps(self, text):
         with pytest.raises(ParseError):
@@ -156,7 +159,7 @@ class TestShm:
         assert (attached.shmid, attached.nattch) == (2, 1)
         assert (attached.uid, attached.gid) == (0, 0)
 
-    @pytest.mark.parametrize("columns", [9, 14])
+    @cases("columns", 9, 14)
     def test_columns_are_found_by_name(self, fixture_text, columns):
         header, first, _ = fixture_text("sysvipc_shm/linux-6.18-two-segments.txt").splitlines()
         old = [" ".join(line.split()[:columns]) for line in (header, first)]
@@ -168,7 +171,7 @@ class TestShm:
         with pytest.raises(ParseError):
             sysvipc_shm.parse("")
 
-    @pytest.mark.parametrize("row", ["0 1 600", "x " * 16])
+    @cases("row", "0 1 600", "x " * 16)
     def test_a_broken_row(self, fixture_text, row):
         header = fixture_text("sysvipc_shm/linux-6.18-two-segments.txt").splitlines()[0]
         with pytest.raises(ParseError) as caught:

@@ -1,6 +1,5 @@
 """Parameters of AWR and Statspack reports, and event 44951 among them."""
 
-import pytest
 from ansible.module_utils.hostproof.controls.latency.parsers import awr
 from ansible.module_utils.hostproof.controls.latency.parsers.report_parameters import (
     Parameter,
@@ -8,6 +7,7 @@ from ansible.module_utils.hostproof.controls.latency.parsers.report_parameters i
     parse,
     reclaim_event,
 )
+from cases import cases
 from packs import FIXTURES
 
 HEAD = """
@@ -50,33 +50,31 @@ def test_what_it_became_counts():
     assert values == {"db_securefile": Parameter("never", False)}
 
 
-@pytest.mark.parametrize(
-    ("lines", "level"),
-    [
-        # As 11.2 wraps it, in the middle of words too.
-        (["44951 trace name context forever,", " level 1024"], 1024),
-        (["'44951 TRACE NAME CONTEXT FOREVER", "', LEVEL 3"], 3),
-        (
-            ["10183 trace name context forever,", " level 1, 44951 trace name contex", "t forever"],
-            0,
-        ),
-        (["44951 trace name context forever,", " level 16 10183 trace name contex"], 16),
-        (["44951 trace name context forever,", " level 0x400"], 1024),
-        # Values of a list, each in a line of its own.
-        (
-            [
-                "10183 trace name context",
-                "forever, level 1",
-                "44951 trace name context",
-                "forever, level 9",
-            ],
-            9,
-        ),
-        (["44951 trace name context", "forever, level 16", "31156 trace name context"], 16),
-        # As 19c cuts it off.
-        (["44951 trace name context forever,"], 0),
-        (["44951 trace name context forever,", "31156 trace name context forever,"], 0),
-    ],
+@cases(
+    "lines level",
+    # As 11.2 wraps it, in the middle of words too.
+    (["44951 trace name context forever,", " level 1024"], 1024),
+    (["'44951 TRACE NAME CONTEXT FOREVER", "', LEVEL 3"], 3),
+    (
+        ["10183 trace name context forever,", " level 1, 44951 trace name contex", "t forever"],
+        0,
+    ),
+    (["44951 trace name context forever,", " level 16 10183 trace name contex"], 16),
+    (["44951 trace name context forever,", " level 0x400"], 1024),
+    # Values of a list, each in a line of its own.
+    (
+        [
+            "10183 trace name context",
+            "forever, level 1",
+            "44951 trace name context",
+            "forever, level 9",
+        ],
+        9,
+    ),
+    (["44951 trace name context", "forever, level 16", "31156 trace name context"], 16),
+    # As 19c cuts it off.
+    (["44951 trace name context forever,"], 0),
+    (["44951 trace name context forever,", "31156 trace name context forever,"], 0),
 )
 def test_the_level_of_the_event(lines, level):
     assert event(*lines) == ReclaimEvent(level or None)
@@ -86,8 +84,6 @@ def test_a_level_that_fills_its_column_may_go_on():
     assert event("44951 trace name context forever", ",level 10".rjust(33)) == ReclaimEvent(None)
 
 
-@pytest.mark.parametrize(
-    "text", ["10183 trace name context forever", "44951 trace name errorstack", "449510"]
-)
+@cases("text", "10183 trace name context forever", "44951 trace name errorstack", "449510")
 def test_other_events(text):
     assert event(text) is None

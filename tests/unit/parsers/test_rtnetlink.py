@@ -7,6 +7,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.latency.parsers import rtnetlink
 from ansible.module_utils.hostproof.controls.latency.parsers.rtnetlink import UNICAST, Flow, Route
 from ansible.module_utils.hostproof.errors import ParseError
+from cases import cases
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/rtnetlink"
 ENTRY, TAKEN = 1, 2
@@ -16,15 +17,13 @@ def recorded(name: str) -> bytes:
     return bytes.fromhex((FIXTURES / f"{name}.hex").read_text())
 
 
-@pytest.mark.parametrize(
-    ("name", "gateway"),
-    [
-        ("on-link", None),
-        ("on-link-ipv6", None),
-        ("gateway", "192.0.2.2"),
-        ("gateway-ipv6", "2001:db8::2"),
-        ("gateway-of-ipv6", "2001:db8::2"),
-    ],
+@cases(
+    "name gateway",
+    ("on-link", None),
+    ("on-link-ipv6", None),
+    ("gateway", "192.0.2.2"),
+    ("gateway-ipv6", "2001:db8::2"),
+    ("gateway-of-ipv6", "2001:db8::2"),
 )
 def test_one_way(name, gateway):
     for sequence, kind in ((ENTRY, "entry"), (TAKEN, "taken")):
@@ -32,7 +31,7 @@ def test_one_way(name, gateway):
         assert route == Route(UNICAST, 2, gateway, several=False)
 
 
-@pytest.mark.parametrize("name", ["several-ways", "several-ways-ipv6"])
+@cases("name", "several-ways", "several-ways-ipv6")
 def test_several_ways_are_seen_in_the_entry_alone(name):
     entry = rtnetlink.parse(recorded(f"{name}-entry"), ENTRY)
     assert (entry.interface, entry.several) == (None, True)
@@ -51,7 +50,7 @@ def test_an_answer_to_another_question():
         rtnetlink.parse(recorded("gateway-taken"), 7)
 
 
-@pytest.mark.parametrize("length", [0, 15, 16, 60])
+@cases("length", 0, 15, 16, 60)
 def test_cut_off(length):
     with pytest.raises(ParseError):
         rtnetlink.parse(recorded("gateway-taken")[:length], TAKEN)

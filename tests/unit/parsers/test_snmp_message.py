@@ -5,6 +5,7 @@ import random
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.snmp import snmp_message
+from cases import cases
 from snmp_agents import report
 
 ENGINE = bytes.fromhex("80001f8880938d6b00e061016b00000000")
@@ -23,7 +24,7 @@ def test_engine_id_is_read():
     assert snmp_message.enterprise(ENGINE) == 8072
 
 
-@pytest.mark.parametrize("engine", ["", "80", "00001f8801", "7fffffff01"])
+@cases("engine", "", "80", "00001f8801", "7fffffff01")
 def test_engine_id_without_enterprise_number(engine):
     assert snmp_message.enterprise(bytes.fromhex(engine)) is None
 
@@ -34,7 +35,7 @@ def test_reply_that_is_cut_off_is_an_error(length):
         snmp_message.engine_id(REPLY[:length])
 
 
-@pytest.mark.parametrize("reply", [b"<script>", b"\0" * 60, b"\x30\x84\xff\xff\xff\xff", b"0\x80"])
+@cases("reply", b"<script>", b"\0" * 60, b"\x30\x84\xff\xff\xff\xff", b"0\x80")
 def test_garbage_is_an_error(reply):
     with pytest.raises(ParseError):
         snmp_message.engine_id(reply)

@@ -4,6 +4,7 @@ import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.snmp import snmp_output
 from ansible.module_utils.hostproof.snmp.snmp_output import Value
+from cases import cases
 from packs import FIXTURES
 
 REAL = (FIXTURES / "snmp_output/net-snmp-5.9.3-get.txt").read_text()
@@ -13,16 +14,14 @@ SD = "1.3.6.1.2.1.1.1.0"
 class TestRealOutput:
     VALUES = snmp_output.parse(REAL)
 
-    @pytest.mark.parametrize(
-        ("oid", "kind", "data"),
-        [
-            ("1.3.6.1.2.1.1.2.0", "oid", "1.3.6.1.4.1.8072.3.2.10"),
-            ("1.3.6.1.2.1.1.3.0", "number", 109),
-            ("1.3.6.1.2.1.2.2.1.6.1", "string", b""),
-            ("1.3.6.1.2.1.2.2.1.8.1", "number", 1),
-            ("1.3.6.1.2.1.4.20.1.1.127.0.0.1", "other", "127.0.0.1"),
-            ("1.3.6.1.4.1.2021.10.1.6.1", "other", "Float: 0.850586"),
-        ],
+    @cases(
+        "oid kind data",
+        ("1.3.6.1.2.1.1.2.0", "oid", "1.3.6.1.4.1.8072.3.2.10"),
+        ("1.3.6.1.2.1.1.3.0", "number", 109),
+        ("1.3.6.1.2.1.2.2.1.6.1", "string", b""),
+        ("1.3.6.1.2.1.2.2.1.8.1", "number", 1),
+        ("1.3.6.1.2.1.4.20.1.1.127.0.0.1", "other", "127.0.0.1"),
+        ("1.3.6.1.4.1.2021.10.1.6.1", "other", "Float: 0.850586"),
     )
     def test_types(self, oid, kind, data):
         assert self.VALUES[oid] == Value(kind, data)
@@ -46,17 +45,15 @@ class TestRealOutput:
         assert next(iter(snmp_output.parse(REAL))) == SD
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (f".{SD} = Hex-STRING: 4C 6", "not whole bytes"),
-        (f".{SD} = Hex-STRING: 4C 69 6E\n75 7", "not whole bytes"),
-        (f".{SD} = STRING: plain", "not understood"),
-        (f".{SD} = INTEGER: many", "is not a number"),
-        (f".{SD} = INTEGER: " + "9" * 5000, "is not a number"),
-        ("Segmentation fault", "not understood"),
-        (f".{SD} = INTEGER: 1\n75 78", "not understood"),
-    ],
+@cases(
+    "text message",
+    (f".{SD} = Hex-STRING: 4C 6", "not whole bytes"),
+    (f".{SD} = Hex-STRING: 4C 69 6E\n75 7", "not whole bytes"),
+    (f".{SD} = STRING: plain", "not understood"),
+    (f".{SD} = INTEGER: many", "is not a number"),
+    (f".{SD} = INTEGER: " + "9" * 5000, "is not a number"),
+    ("Segmentation fault", "not understood"),
+    (f".{SD} = INTEGER: 1\n75 78", "not understood"),
 )
 def test_output_that_is_cut_off_or_strange_is_an_error(text, message):
     if "plain" in text:
@@ -96,7 +93,7 @@ def test_the_end_of_the_tree_takes_no_value_away():
 NONE = "No Such Object available on this agent at this OID"
 
 
-@pytest.mark.parametrize("none", [NONE, "No Such Instance currently exists at this OID"])
+@cases("none", NONE, "No Such Instance currently exists at this OID")
 def test_a_second_varbind_does_not_take_an_absence_back(none):
     assert snmp_output.parse(f".1.3.6.1 = {none}\n.1.3.6.1 = INTEGER: 7\n") == {"1.3.6.1": None}
 

@@ -3,6 +3,7 @@
 import pytest
 from ansible.module_utils.hostproof.controls.flow_control.parsers import dladm, route_get
 from ansible.module_utils.hostproof.errors import ParseError
+from cases import cases
 from packs import FIXTURES
 
 
@@ -27,13 +28,11 @@ def test_addresses_get_two_digits_a_byte():
     assert dladm.parse_addresses(text("dladm/show-phys-m.txt")) == {"net0": "00:14:4f:d9:08:01"}
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("opensolaris", ("e1000g0", "bi", None)),
-        ("solaris11", ("net0", "auto", "no")),
-        ("persistent", ("net0", "rx", None)),
-    ],
+@cases(
+    "name expected",
+    ("opensolaris", ("e1000g0", "bi", None)),
+    ("solaris11", ("net0", "auto", "no")),
+    ("persistent", ("net0", "rx", None)),
 )
 def test_flow_control(name, expected):
     assert dladm.parse_flow_control(text(f"dladm/linkprop-{name}.txt")) == expected
@@ -46,7 +45,7 @@ def test_no_value_is_none_and_an_unknown_one_is_no_answer():
         dladm.parse_flow_control(whole.replace(" rx  ", " both"))
 
 
-@pytest.mark.parametrize("wrong", ["", "e1000g0 type: non-vlan mtu: 1500 device: e1000g0\n"])
+@cases("wrong", "", "e1000g0 type: non-vlan mtu: 1500 device: e1000g0\n")
 def test_another_form_is_no_answer(wrong):
     for parse in (dladm.parse_links, dladm.parse_physical, dladm.parse_flow_control):
         with pytest.raises(ParseError):
@@ -59,7 +58,7 @@ def test_routes():
     assert there == ("198.51.100.9", "net0", "192.0.2.1")
 
 
-@pytest.mark.parametrize("wrong", ["", "not in table\n", "   route to: 192.0.2.1\n"])
+@cases("wrong", "", "not in table\n", "   route to: 192.0.2.1\n")
 def test_no_route(wrong):
     with pytest.raises(ParseError):
         route_get.parse(wrong)

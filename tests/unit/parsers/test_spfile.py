@@ -6,6 +6,7 @@ import packs
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.oracle import pfile, spfile
+from cases import cases
 
 FIRST = b"\0\x22\0\0\0\0\xc0\xff" + bytes(8) + b"\x5a\xfa\0\0}|{z"
 
@@ -41,7 +42,7 @@ def test_a_real_file(fixture_text):
     assert len(spfile.parse(raw)) == len(text.splitlines()) == 24
 
 
-@pytest.mark.parametrize("shape", [plain, in_blocks, of_power])
+@cases("shape", plain, in_blocks, of_power)
 def test_the_text_inside_is_that_of_a_pfile(fixture_text, shape):
     text = fixture_text("pfile/initORCL.ora") * 2
     assert 512 < len(text) < 1024, "it must run over a block's end"
@@ -49,7 +50,7 @@ def test_the_text_inside_is_that_of_a_pfile(fixture_text, shape):
     assert spfile.parse(shape(text)) == pfile.parse(text)
 
 
-@pytest.mark.parametrize("shape", [plain, in_blocks])
+@cases("shape", plain, in_blocks)
 def test_a_value_that_runs_over_the_end_of_a_block_is_whole(shape):
     for filler in range(470, 512):
         text = "*.a='" + "x" * filler + "'\n*.pre_page_sga=TRUE\n*.use_large_pages='ONLY'\n"
@@ -67,17 +68,15 @@ def broken(change):
     return bytes(data).decode("utf-8", "surrogateescape")
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        (lambda data: data.clear(), "0 bytes are not whole blocks"),
-        (lambda data: data.pop(), "2559 bytes are not whole blocks"),
-        (lambda data: data.__setitem__(600, 3), "control characters"),
-        (lambda data: data.__setitem__(600, 0), "text follows the NUL after 68 bytes"),
-        (lambda data: data.__setitem__(512 + 4, 9), "block 2 says that it is block 9"),
-        (lambda data: data.__setitem__(1023 - 3, 7), "text follows the NUL after 490"),
-        (lambda data: data.__setitem__(slice(512, 2560), bytes(2048)), "no block holds"),
-    ],
+@cases(
+    "change problem",
+    (lambda data: data.clear(), "0 bytes are not whole blocks"),
+    (lambda data: data.pop(), "2559 bytes are not whole blocks"),
+    (lambda data: data.__setitem__(600, 3), "control characters"),
+    (lambda data: data.__setitem__(600, 0), "text follows the NUL after 68 bytes"),
+    (lambda data: data.__setitem__(512 + 4, 9), "block 2 says that it is block 9"),
+    (lambda data: data.__setitem__(1023 - 3, 7), "text follows the NUL after 490"),
+    (lambda data: data.__setitem__(slice(512, 2560), bytes(2048)), "no block holds"),
 )
 def test_what_is_not_known_is_refused(change, problem):
     with pytest.raises(ParseError, match=problem):

@@ -3,6 +3,7 @@
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.oracle import sqlplus_rows
+from cases import cases
 
 ANSWER = "hostproof-begin\n|instance|ORCL|19.0.0.0.0|OPEN|\n\n|value|spfile|\\0|\nhostproof-end\n"
 
@@ -28,16 +29,14 @@ def test_no_row_is_an_answer():
     assert sqlplus_rows.parse("hostproof-begin\nhostproof-end\n") == []
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "does not begin with hostproof-begin"),
-        ("hostproof-begin\n|a|b|\n", "ends before hostproof-end"),
-        ("hostproof-begin\n|a|b\nhostproof-end\n", "line 2: not a row between bars"),
-        ("hostproof-begin\nORA-00942: no\nhostproof-end\n", "line 2: not a row between bars"),
-        ("hostproof-begin\n|a|\\x|\nhostproof-end\n", "line 2: an escape that is none"),
-        ("hostproof-begin\n||b|\nhostproof-end\n", "line 2: a row of no kind"),
-    ],
+@cases(
+    "text problem",
+    ("", "does not begin with hostproof-begin"),
+    ("hostproof-begin\n|a|b|\n", "ends before hostproof-end"),
+    ("hostproof-begin\n|a|b\nhostproof-end\n", "line 2: not a row between bars"),
+    ("hostproof-begin\nORA-00942: no\nhostproof-end\n", "line 2: not a row between bars"),
+    ("hostproof-begin\n|a|\\x|\nhostproof-end\n", "line 2: an escape that is none"),
+    ("hostproof-begin\n||b|\nhostproof-end\n", "line 2: a row of no kind"),
 )
 def test_what_is_no_answer(text, problem):
     with pytest.raises(ParseError, match=problem):

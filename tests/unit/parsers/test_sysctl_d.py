@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.parsers.systemd import conf_d, sysctl_d
+from cases import cases
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sysctl_d"
 CASES = json.loads((FIXTURES / "systemd-252.json").read_text())
@@ -36,13 +37,11 @@ def test_reads_the_files_that_systemd_reads_in_its_order():
     assert conf_d.effective_files(sysctl_d.DIRECTORIES, tree[::-1]) == order
 
 
-@pytest.mark.parametrize(
+@cases(
     "path",
-    [
-        *("/etc/sysctl.conf", "/etc/sysctl.d/README", "/etc/sysctl.d/.hidden.conf"),
-        *("/etc/sysctl.d/10-a.conf.rpmnew", "/etc/sysctl.d/sub/10-a.conf"),
-        "/opt/sysctl.d/10-a.conf",
-    ],
+    *("/etc/sysctl.conf", "/etc/sysctl.d/README", "/etc/sysctl.d/.hidden.conf"),
+    *("/etc/sysctl.d/10-a.conf.rpmnew", "/etc/sysctl.d/sub/10-a.conf"),
+    "/opt/sysctl.d/10-a.conf",
 )
 def test_other_files_are_not_read(path):
     assert conf_d.effective_files(sysctl_d.DIRECTORIES, [path, "/run/sysctl.d/10-a.conf"]) == [
@@ -101,15 +100,13 @@ def test_a_key_that_nobody_sets():
     assert sysctl_d.resolve(lines("vm.swappiness=1"), "vm.nr_hugepages") == (None, [])
 
 
-@pytest.mark.parametrize(
-    ("key", "normal"),
-    [
-        ("vm.nr_hugepages", "vm/nr_hugepages"),
-        ("vm/nr_hugepages", "vm/nr_hugepages"),
-        ("net.ipv4.conf.eth0/7.rp_filter", "net/ipv4/conf/eth0.7/rp_filter"),
-        ("net/ipv4/conf/eth0.7/rp_filter", "net/ipv4/conf/eth0.7/rp_filter"),
-        ("plain", "plain"),
-    ],
+@cases(
+    "key normal",
+    ("vm.nr_hugepages", "vm/nr_hugepages"),
+    ("vm/nr_hugepages", "vm/nr_hugepages"),
+    ("net.ipv4.conf.eth0/7.rp_filter", "net/ipv4/conf/eth0.7/rp_filter"),
+    ("net/ipv4/conf/eth0.7/rp_filter", "net/ipv4/conf/eth0.7/rp_filter"),
+    ("plain", "plain"),
 )
 def test_the_first_separator_decides(key, normal):
     assert sysctl_d.normalize(key) == normal

@@ -14,6 +14,7 @@ import sys
 import pytest
 from ansible.module_utils.hostproof.parsers.kernel import sysctl_number
 from ansible.module_utils.hostproof.parsers.kernel.sysctl_number import INT, LIMITS, UNSIGNED_LONG
+from cases import cases
 
 #: (what is written, what an unsigned long becomes, what an int becomes); None: refused, unchanged.
 MEASURED = [
@@ -79,53 +80,47 @@ def test_this_kernel_answers_so():
 
 
 #: From the source: limits that cannot be tried without changing this machine.
-@pytest.mark.parametrize(
-    ("key", "text", "value"),
-    [
-        ("vm/dirty_ratio", "101", None),
-        ("vm/dirty_ratio", "-1", None),
-        ("vm/dirty_ratio", "100", 100),
-        ("vm/dirty_bytes", "0", None),
-        ("vm/dirty_bytes", "8191", None),
-        ("vm/dirty_bytes", "268435456", 268435456),
-        ("vm/dirty_bytes", "256M", None),
-        ("vm/dirty_background_bytes", "0", None),
-        ("vm/dirty_background_bytes", "1", 1),
-        ("sunrpc/tcp_slot_table_entries", "1", None),
-        ("sunrpc/tcp_max_slot_table_entries", "65537", None),
-        ("sunrpc/tcp_max_slot_table_entries", "65536", 65536),
-        ("vm/hugetlb_shm_group", "54321", 54321),
-        ("vm/hugetlb_shm_group", "054321", 22737),
-    ],
+@cases(
+    "key text value",
+    ("vm/dirty_ratio", "101", None),
+    ("vm/dirty_ratio", "-1", None),
+    ("vm/dirty_ratio", "100", 100),
+    ("vm/dirty_bytes", "0", None),
+    ("vm/dirty_bytes", "8191", None),
+    ("vm/dirty_bytes", "268435456", 268435456),
+    ("vm/dirty_bytes", "256M", None),
+    ("vm/dirty_background_bytes", "0", None),
+    ("vm/dirty_background_bytes", "1", 1),
+    ("sunrpc/tcp_slot_table_entries", "1", None),
+    ("sunrpc/tcp_max_slot_table_entries", "65537", None),
+    ("sunrpc/tcp_max_slot_table_entries", "65536", 65536),
+    ("vm/hugetlb_shm_group", "54321", 54321),
+    ("vm/hugetlb_shm_group", "054321", 22737),
 )
 def test_limits_of_the_judged_keys(key, text, value):
     assert sysctl_number.read(text, LIMITS[key]).value == value
 
 
-@pytest.mark.parametrize(
-    ("text", "remark"),
-    [
-        ("8194", None),
-        ("0", None),
-        ("010240", "a leading 0 makes it octal"),
-        ("0x10", "it is hexadecimal"),
-        ("5 pages", "text after the first number is not read"),
-        ("08", "a leading 0 makes it octal, and octal has no 8"),
-        ("8k", "'k' follows the number"),
-        ("", "it is empty"),
-    ],
+@cases(
+    "text remark",
+    ("8194", None),
+    ("0", None),
+    ("010240", "a leading 0 makes it octal"),
+    ("0x10", "it is hexadecimal"),
+    ("5 pages", "text after the first number is not read"),
+    ("08", "a leading 0 makes it octal, and octal has no 8"),
+    ("8k", "'k' follows the number"),
+    ("", "it is empty"),
 )
 def test_what_a_reader_of_the_text_has_to_know(text, remark):
     assert sysctl_number.read(text, UNSIGNED_LONG).remark == remark
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        *(("128", 128), ("+128", 128), ("0x80", 128), ("0200", 128), ("128\n", 128)),
-        *((" 128", None), ("128 ", None), ("08", None), ("", None), ("+", None), ("1", None)),
-        *(("-2", None), ("128K", None)),
-    ],
+@cases(
+    "text value",
+    *(("128", 128), ("+128", 128), ("0x80", 128), ("0200", 128), ("128\n", 128)),
+    *((" 128", None), ("128 ", None), ("08", None), ("", None), ("+", None), ("1", None)),
+    *(("-2", None), ("128K", None)),
 )
 def test_a_parameter_of_a_module(text, value):
     """kstrtouint() and param_set_uint_minmax(), from the source."""
@@ -133,14 +128,12 @@ def test_a_parameter_of_a_module(text, value):
 
 
 #: By kstrtoul() with the base 10 (lib/kstrtox.c): a sign, digits, one newline.
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        *(("40", 40), ("040", 40), ("08", 8), ("+40", 40), ("40\n", 40), ("40\n\n", None)),
-        *(("\n", None), ("", None), (" 40", None), ("40 ", None), ("0x28", None), ("-1", None)),
-        *(("40 # pages", None), ("\u0664\u0660", None)),
-        *(("18446744073709551615", 18446744073709551615), ("18446744073709551616", None)),
-    ],
+@cases(
+    "text value",
+    *(("40", 40), ("040", 40), ("08", 8), ("+40", 40), ("40\n", 40), ("40\n\n", None)),
+    *(("\n", None), ("", None), (" 40", None), ("40 ", None), ("0x28", None), ("-1", None)),
+    *(("40 # pages", None), ("\u0664\u0660", None)),
+    *(("18446744073709551615", 18446744073709551615), ("18446744073709551616", None)),
 )
 def test_a_file_of_sysfs_takes_decimal_numbers(text, value):
     assert sysctl_number.read_decimal(text, UNSIGNED_LONG).value == value

@@ -7,6 +7,7 @@ import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.mounts import fstab
 from ansible.module_utils.hostproof.parsers.systemd import systemd_unit
+from cases import cases
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "systemd_unit"
 ESCAPED = json.loads((FIXTURES / "systemd-escape-252.json").read_text())
@@ -31,20 +32,18 @@ def value(text, key="Options", *drop_ins):
     return setting and setting.value
 
 
-@pytest.mark.parametrize(
-    ("text", "options"),
-    [
-        ("[Mount]\nOptions=hard\n", "hard"),
-        ("[Mount]\n Options = hard \r\n", "hard"),
-        ("[Mount]\nOptions=hard,\\\n  bg\n", "hard,   bg"),
-        ("[Mount]\nOptions=hard,\\\n# comment\nbg\n", "hard, bg"),
-        ("[Mount]\nOptions=hard\\", "hard"),
-        ("[Mount]\nOptions=soft\n[Unit]\nOptions=x\n[Mount]\nOptions=hard", "hard"),
-        ("[Mount]\nOptions=hard\nOptions=\n", None),
-        ("[Mount]\n;Options=hard\n", None),
-        ("[Mount]\noptions=hard\n", None),
-        ("", None),
-    ],
+@cases(
+    "text options",
+    ("[Mount]\nOptions=hard\n", "hard"),
+    ("[Mount]\n Options = hard \r\n", "hard"),
+    ("[Mount]\nOptions=hard,\\\n  bg\n", "hard,   bg"),
+    ("[Mount]\nOptions=hard,\\\n# comment\nbg\n", "hard, bg"),
+    ("[Mount]\nOptions=hard\\", "hard"),
+    ("[Mount]\nOptions=soft\n[Unit]\nOptions=x\n[Mount]\nOptions=hard", "hard"),
+    ("[Mount]\nOptions=hard\nOptions=\n", None),
+    ("[Mount]\n;Options=hard\n", None),
+    ("[Mount]\noptions=hard\n", None),
+    ("", None),
 )
 def test_the_last_setting_counts(text, options):
     assert value(text) == options

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from ansible.module_utils.hostproof.controls.latency.parsers import tcp_info
 from ansible.module_utils.hostproof.errors import ParseError
+from cases import cases
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/tcp_info"
 REAL = bytes.fromhex((FIXTURES / "linux-6.18-loopback.hex").read_text())
@@ -26,7 +27,7 @@ def test_nothing_measured_yet() -> None:
     assert tcp_info.parse(data).min_rtt is None
 
 
-@pytest.mark.parametrize("length", [0, 68, 103])
+@cases("length", 0, 68, 103)
 def test_too_short(length: int) -> None:
     with pytest.raises(ParseError, match="not 104"):
         tcp_info.parse(REAL[:length])

@@ -15,6 +15,7 @@ from ansible.module_utils.hostproof.parsers.oracle.tns_packet import (
     Refuse,
     Resend,
 )
+from cases import cases
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/tns"
 DISSECTED: dict[str, list[dict[str, Any]]] = json.loads((FIXTURES / "dissected.json").read_text())
@@ -60,15 +61,13 @@ def test_the_answer_to_a_ping() -> None:
     assert answer(ANSWERED) == Refuse(0, "LISTENER", None, ANSWER)
 
 
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ("(DESCRIPTION=(ERR=1189)(VSNNUM=318767104))", 1189),
-        ("(DESCRIPTION=( err = 12514 ))", 12514),
-        ("(ERROR_STACK=(ERROR=(CODE=12505)(EMFI=4)))", 12505),
-        ("(DESCRIPTION=(TMP=))", None),
-        ("", None),
-    ],
+@cases(
+    "text error",
+    ("(DESCRIPTION=(ERR=1189)(VSNNUM=318767104))", 1189),
+    ("(DESCRIPTION=( err = 12514 ))", 12514),
+    ("(ERROR_STACK=(ERROR=(CODE=12505)(EMFI=4)))", 12505),
+    ("(DESCRIPTION=(TMP=))", None),
+    ("", None),
 )
 def test_the_number_of_a_refusal(text: str, error: int | None) -> None:
     assert answer(refuse(text)).error == error
@@ -91,7 +90,7 @@ def test_accept_before_and_after_version_315() -> None:
     assert answer(packet(2, new)) == Accept(318, 1 << 20)
 
 
-@pytest.mark.parametrize("together", [True, False])
+@cases("together", True, False)
 def test_redirect_with_its_address_in_one_packet_or_in_two(together: bool) -> None:
     text = b"(ADDRESS=(PROTOCOL=tcp)(HOST=db2)(PORT=1523))\0(CONNECT_DATA=(COMMAND=ping))"
     length = struct.pack(">H", len(text))
@@ -103,9 +102,7 @@ def test_redirect_with_its_address_in_one_packet_or_in_two(together: bool) -> No
     assert answer(data) == Redirect("db2", 1523, tns_packet.PING)
 
 
-@pytest.mark.parametrize(
-    "text", ["(ADDRESS=(PROTOCOL=ipc)(KEY=x))", "(HOST=x)(PORT=99999)", "(HOST=x)(PORT=0)", ""]
-)
+@cases("text", "(ADDRESS=(PROTOCOL=ipc)(KEY=x))", "(HOST=x)(PORT=99999)", "(HOST=x)(PORT=0)", "")
 def test_a_redirection_to_nowhere(text: str) -> None:
     with pytest.raises(ParseError, match="no host and port"):
         answer(packet(5, struct.pack(">H", len(text)) + text.encode()))
@@ -119,14 +116,12 @@ def test_split_leaves_what_is_not_complete() -> None:
     assert rest == ANSWERED[:9]
 
 
-@pytest.mark.parametrize(
+@cases(
     "data",
-    [
-        b"HTTP/1.0 400 Bad Request\r\n",
-        b"SSH-2.0-OpenSSH_9.2p1\r\n",
-        bytes.fromhex("0003000004000000"),
-        bytes.fromhex("0020000014000000"),
-    ],
+    b"HTTP/1.0 400 Bad Request\r\n",
+    b"SSH-2.0-OpenSSH_9.2p1\r\n",
+    bytes.fromhex("0003000004000000"),
+    bytes.fromhex("0020000014000000"),
 )
 def test_what_is_no_packet_names_the_byte(data: bytes) -> None:
     with pytest.raises(ParseError, match="byte 0"):
@@ -138,9 +133,7 @@ def test_tls_is_no_packet() -> None:
         tns_packet.split(bytes.fromhex("15030300020246") + b"\0")
 
 
-@pytest.mark.parametrize(
-    ("kind", "body"), [(2, b"\x01\x3e"), (4, b"\x22"), (5, b""), (2, b"\x01\x3e" + bytes(14))]
-)
+@cases("kind body", (2, b"\x01\x3e"), (4, b"\x22"), (5, b""), (2, b"\x01\x3e" + bytes(14)))
 def test_a_packet_that_ends_early_says_how_many_bytes_are_missing(kind: int, body: bytes) -> None:
     with pytest.raises(ParseError, match="bytes expected"):
         answer(packet(kind, body))
@@ -153,12 +146,10 @@ def test_a_packet_that_answers_nothing() -> None:
         tns_packet.answer([Packet(4, 0, b"\x22\0\0\x09abc"), Packet(11, 0, b"")])
 
 
-@pytest.mark.parametrize(
-    ("number", "release"),
-    [
-        *((135294976, "8.1.7.0.0"), (153093632, "9.2.0.6.0"), (186647040, "11.2.0.2.0")),
-        *((202375680, "12.1.0.2.0"), (318767104, "19.0.0.0.0"), (352321536, "21.0.0.0.0")),
-    ],
+@cases(
+    "number release",
+    *((135294976, "8.1.7.0.0"), (153093632, "9.2.0.6.0"), (186647040, "11.2.0.2.0")),
+    *((202375680, "12.1.0.2.0"), (318767104, "19.0.0.0.0"), (352321536, "21.0.0.0.0")),
 )
 def test_releases(number: int, release: str) -> None:
     assert tns_packet.release(number) == release

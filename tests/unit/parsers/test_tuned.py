@@ -3,6 +3,7 @@
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.systemd import tuned
+from cases import cases
 
 
 def test_the_oracle_profile(fixture_text):
@@ -30,18 +31,18 @@ def test_names_keep_their_case_and_values_lose_comments():
     assert profile.sections == {"sysctl": {"net.X:y": "%2"}}
 
 
-@pytest.mark.parametrize(
-    ("text", "line"), [("", 0), ("vm.x = 1\n", 1), ("[sysctl]\nvm.x\n", 2), ("# only\n", 0)]
-)
+@cases("text line", ("", 0), ("vm.x = 1\n", 1), ("[sysctl]\nvm.x\n", 2), ("# only\n", 0))
 def test_not_a_profile(text, line):
     with pytest.raises(ParseError, match=r"here\.conf") as caught:
         tuned.parse_profile(text, "here.conf")
     assert caught.value.line == line
 
 
-@pytest.mark.parametrize(
-    ("text", "profiles"),
-    [("oracle\n", ["oracle"]), ("", []), ("balanced my-oracle\n", ["balanced", "my-oracle"])],
+@cases(
+    "text profiles",
+    ("oracle\n", ["oracle"]),
+    ("", []),
+    ("balanced my-oracle\n", ["balanced", "my-oracle"]),
 )
 def test_active_profiles(text, profiles):
     assert tuned.active_profiles(text) == profiles
@@ -53,16 +54,12 @@ def test_sysctl_files_are_reapplied_by_default(fixture_text):
     assert tuned.reapply_sysctl("# reapply_sysctl = 0\n")
 
 
-@pytest.mark.parametrize(
-    ("value", "answer"), [("0", False), ("No", False), ("true", True), ("Y", True)]
-)
+@cases("value answer", ("0", False), ("No", False), ("true", True), ("Y", True))
 def test_sysctl_files_are_reapplied_as_told(value, answer):
     assert tuned.reapply_sysctl(f"daemon = 1\nreapply_sysctl={value}\n") is answer
 
 
-@pytest.mark.parametrize(
-    "text", ["reapply_sysctl = maybe\n", "reapply_sysctl\n", "reapply_sysctl=\n"]
-)
+@cases("text", "reapply_sysctl = maybe\n", "reapply_sysctl\n", "reapply_sysctl=\n")
 def test_no_yes_or_no(text):
     with pytest.raises(ParseError):
         tuned.reapply_sysctl(text)
@@ -107,26 +104,22 @@ def test_variables_from_a_file_and_of_each_other():
     assert tuned.variables(gone, files.get) == {"a": "1"}
 
 
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        ("a ${x} b", "a 1 b"),
-        ("\\${x}", "${x}"),
-        ("${y}", "${y}"),
-        ("${f:exec:date}", "${f:exec:date}"),
-    ],
+@cases(
+    "text answer",
+    ("a ${x} b", "a 1 b"),
+    ("\\${x}", "${x}"),
+    ("${y}", "${y}"),
+    ("${f:exec:date}", "${f:exec:date}"),
 )
 def test_expanding(text, answer):
     assert tuned.expand(text, {"x": "1"}) == answer
     assert tuned.uses_function(answer) is answer.startswith("${f:")
 
 
-@pytest.mark.parametrize(
-    ("text", "current", "written"),
-    [
-        *(("5", 3, "5"), (">5", 3, "5"), (">5", 5, None), ("<5", 6, "5"), ("<5", 5, None)),
-        *((">x", 1, ">x"), (">5", None, ">5"), (">", 1, ">")),
-    ],
+@cases(
+    "text current written",
+    *(("5", 3, "5"), (">5", 3, "5"), (">5", 5, None), ("<5", 6, "5"), ("<5", 5, None)),
+    *((">x", 1, ">x"), (">5", None, ">5"), (">", 1, ">")),
 )
 def test_assignments_that_depend_on_the_value(text, current, written):
     assert tuned.assigned(text, current) == written
@@ -137,7 +130,7 @@ def test_folders_of_profiles():
     assert tuned.folders("profile_dirs = /x,/y\n", ["/a"]) == ["/y", "/x"]
 
 
-@pytest.mark.parametrize("look", [tuned.reapply_sysctl, lambda text: tuned.folders(text, ())])
+@cases("look", tuned.reapply_sysctl, lambda text: tuned.folders(text, ()))
 def test_the_line_of_tuned_main_that_is_none(look):
     with pytest.raises(ParseError) as error:
         look("daemon = 1\n\nno option\n")

@@ -4,6 +4,7 @@ import pytest
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
 from ansible.module_utils.hostproof.probes.kernel import block_storage
+from cases import cases
 from packs import Machine
 
 MOUNTS = """\
@@ -41,23 +42,19 @@ def host() -> Machine:
     return machine
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        *(("sda", "hdd"), ("sda2", "hdd"), ("sdb", "ssd"), ("dm-3", "ssd"), ("nvme0n1p1", "nvme")),
-        ("vda", "virtual"),
-    ],
+@cases(
+    "name kind",
+    *(("sda", "hdd"), ("sda2", "hdd"), ("sdb", "ssd"), ("dm-3", "ssd"), ("nvme0n1p1", "nvme")),
+    ("vda", "virtual"),
 )
 def test_a_device(name, kind):
     assert block_storage.of_device(host(), name).kind == kind
 
 
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [
-        *(("/etc/x", "hdd"), ("/u02/x.dbf", "ssd"), ("/u03/x.dbf", "nfs"), ("/btrfs/x", "nvme")),
-        *(("/tmp/x", "other"), ("/dev/mapper/redo", "ssd")),
-    ],
+@cases(
+    "path kind",
+    *(("/etc/x", "hdd"), ("/u02/x.dbf", "ssd"), ("/u03/x.dbf", "nfs"), ("/btrfs/x", "nvme")),
+    *(("/tmp/x", "other"), ("/dev/mapper/redo", "ssd")),
 )
 def test_a_path(path, kind):
     assert block_storage.of_path(host(), path).kind == kind
@@ -74,31 +71,29 @@ def test_the_slowest_disk_below_counts():
     assert block_storage.of_device(machine, "dm-3").kind == "hdd"
 
 
-@pytest.mark.parametrize(
-    ("vendor", "model", "rotates", "place", "kind"),
-    [
-        ("VMware  ", "Virtual disk", 1, "ata1", "virtual"),
-        ("ATA     ", "QEMU HARDDISK   ", 1, "ata1", "virtual"),
-        ("Msft    ", "Virtual Disk    ", 1, "ata1", "virtual"),
-        ("", "Amazon Elastic Block Store", 0, None, "virtual"),
-        ("", "nvme_card-pd", 0, None, "virtual"),
-        ("", "Alibaba Cloud Elastic Block Storage", 0, None, "virtual"),
-        ("", "MSFT NVMe Accelerator v1.0", 0, None, "virtual"),
-        ("ORACLE  ", "BlockVolume", 1, "session1/target2:0:0", "virtual"),
-        ("AIX     ", "VDASD", 1, "vio", "virtual"),
-        ("HP", "LOGICAL VOLUME", 0, "ata1", "ssd"),
-        ("NETAPP", "LUN C-Mode", 0, "rport-7:0-0/target7:0:0", "ssd"),
-        # The kernel's default: the array, the controller or the driver reported nothing.
-        ("NETAPP", "LUN C-Mode", 1, "rport-7:0-0/target7:0:0", "other"),
-        ("EMC", "SYMMETRIX", 1, "session1/target2:0:0", "other"),
-        ("DELL", "PERC H730 Mini", 1, "ata1", "other"),
-        ("HPE", "LOGICAL VOLUME", 1, "ata1", "other"),
-        ("AVAGO", "MR9361-8i", 1, "ata1", "other"),
-        ("", "", 1, None, "other"),
-        ("ATA     ", "ST4000NM0035", 1, "ata1", "hdd"),
-        ("SEAGATE", "ST1200MM0099", 1, "port-0:0/end_device-0:0", "hdd"),
-        ("ATA     ", "INTEL SSDSC2KB96", 0, "ata1", "ssd"),
-    ],
+@cases(
+    "vendor model rotates place kind",
+    ("VMware  ", "Virtual disk", 1, "ata1", "virtual"),
+    ("ATA     ", "QEMU HARDDISK   ", 1, "ata1", "virtual"),
+    ("Msft    ", "Virtual Disk    ", 1, "ata1", "virtual"),
+    ("", "Amazon Elastic Block Store", 0, None, "virtual"),
+    ("", "nvme_card-pd", 0, None, "virtual"),
+    ("", "Alibaba Cloud Elastic Block Storage", 0, None, "virtual"),
+    ("", "MSFT NVMe Accelerator v1.0", 0, None, "virtual"),
+    ("ORACLE  ", "BlockVolume", 1, "session1/target2:0:0", "virtual"),
+    ("AIX     ", "VDASD", 1, "vio", "virtual"),
+    ("HP", "LOGICAL VOLUME", 0, "ata1", "ssd"),
+    ("NETAPP", "LUN C-Mode", 0, "rport-7:0-0/target7:0:0", "ssd"),
+    # The kernel's default: the array, the controller or the driver reported nothing.
+    ("NETAPP", "LUN C-Mode", 1, "rport-7:0-0/target7:0:0", "other"),
+    ("EMC", "SYMMETRIX", 1, "session1/target2:0:0", "other"),
+    ("DELL", "PERC H730 Mini", 1, "ata1", "other"),
+    ("HPE", "LOGICAL VOLUME", 1, "ata1", "other"),
+    ("AVAGO", "MR9361-8i", 1, "ata1", "other"),
+    ("", "", 1, None, "other"),
+    ("ATA     ", "ST4000NM0035", 1, "ata1", "hdd"),
+    ("SEAGATE", "ST1200MM0099", 1, "port-0:0/end_device-0:0", "hdd"),
+    ("ATA     ", "INTEL SSDSC2KB96", 0, "ata1", "ssd"),
 )
 def test_the_kind_of_a_disk(vendor, model, rotates, place, kind):
     machine = host().file("/sys/block/sdb/queue/rotational", f"{rotates}\n")

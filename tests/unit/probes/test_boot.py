@@ -7,6 +7,7 @@ from ansible.module_utils.hostproof.controls.hugepages.probes import huge_page_p
 from ansible.module_utils.hostproof.controls.hugepages.probes import transparent_hugepages as thp
 from ansible.module_utils.hostproof.errors import Absent, Denied, HostproofError
 from ansible.module_utils.hostproof.probes.systemd import boot
+from cases import cases
 from packs import Machine
 
 KEY = "vm.nr_hugepages"
@@ -64,7 +65,7 @@ class TestSysctl:
         machine = packs.linux().file("/proc/cmdline", f"ro sysctl.{KEY}=4\n")
         assert at_boot(machine).winner == ("4", f"kernel command line sysctl.{KEY}")
 
-    @pytest.mark.parametrize("name", ["sysctl.vm/nr_hugepages", "sysctl/vm.nr_hugepages"])
+    @cases("name", "sysctl.vm/nr_hugepages", "sysctl/vm.nr_hugepages")
     def test_the_kernel_takes_slashes_for_dots(self, name):
         machine = packs.linux().file("/proc/cmdline", f"ro {name}=4\n")
         assert at_boot(machine).winner == ("4", f"kernel command line {name}")
@@ -165,7 +166,7 @@ class TestPool:
             "5 pages from /etc/sysctl.d/a.conf:1; not used: kernel command line hugepages=9"
         )
 
-    @pytest.mark.parametrize("value", ["many", "", "\u00b2", "08194", "8194p", "-1"])
+    @cases("value", "many", "", "\u00b2", "08194", "8194p", "-1")
     def test_what_the_kernel_refuses_leaves_the_pool_as_it_was(self, value):
         machine = packs.linux().file("/etc/sysctl.d/a.conf", f"{KEY}={value}\n")
         machine.file("/proc/cmdline", "hugepages=9\n")

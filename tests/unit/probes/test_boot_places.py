@@ -15,6 +15,7 @@ from ansible.module_utils.hostproof.parsers.shell import (
     started_commands,
 )
 from ansible.module_utils.hostproof.probes.systemd import boot
+from cases import cases
 from packs import Machine
 
 KEY = "vm.swappiness"
@@ -43,45 +44,41 @@ def is_unknown(machine: Machine, place: str) -> None:
 
 
 class TestRcLocal:
-    @pytest.mark.parametrize(
+    @cases(
         "lines",
-        [
-            ("cd /proc/sys/vm", "echo 60 > swappiness"),
-            ("cd //proc/sys/vm", "echo 60 > swappiness"),
-            ("cd /proc/sys/vm && echo 60 > swappiness",),
-            ("pushd /proc/sys", "echo 60 > vm/swappiness"),
-            ("cd /proc", "echo 60 > sys/vm/swappiness"),
-            ("cd /", "echo 60 > proc/sys/vm/swappiness"),
-            ("cd / && cd proc/sys/vm && echo 60 > swappiness",),
-            ("D=/proc/sys/vm", "cd $D", "echo 60 > swappiness"),
-            ("export D=/proc/sys/vm", "cd $D", "echo 60 > swappiness"),
-            ("readonly F=/proc/sys/vm/swappiness", "echo 60 > $F"),
-            ("PATH=/opt/tune:$PATH", "tune.sh"),
-            ("cd /etc/oracle", "sysctl -p tune.conf"),
-            ("sysctl -p /etc/oracle/*.conf",),
-            ("cd /opt/tune", "./tune.sh"),
-            ("cd /opt/tune && ./tune.sh --all",),
-            ("cd /opt", "tune/tune.sh"),
-            ("cd /opt", "sh tune.sh"),
-            (". ./tune.sh",),
-            ("TUNE=/opt/tune.sh", "$TUNE start"),
-            ("nohup ../tune.sh &",),
-        ],
+        ("cd /proc/sys/vm", "echo 60 > swappiness"),
+        ("cd //proc/sys/vm", "echo 60 > swappiness"),
+        ("cd /proc/sys/vm && echo 60 > swappiness",),
+        ("pushd /proc/sys", "echo 60 > vm/swappiness"),
+        ("cd /proc", "echo 60 > sys/vm/swappiness"),
+        ("cd /", "echo 60 > proc/sys/vm/swappiness"),
+        ("cd / && cd proc/sys/vm && echo 60 > swappiness",),
+        ("D=/proc/sys/vm", "cd $D", "echo 60 > swappiness"),
+        ("export D=/proc/sys/vm", "cd $D", "echo 60 > swappiness"),
+        ("readonly F=/proc/sys/vm/swappiness", "echo 60 > $F"),
+        ("PATH=/opt/tune:$PATH", "tune.sh"),
+        ("cd /etc/oracle", "sysctl -p tune.conf"),
+        ("sysctl -p /etc/oracle/*.conf",),
+        ("cd /opt/tune", "./tune.sh"),
+        ("cd /opt/tune && ./tune.sh --all",),
+        ("cd /opt", "tune/tune.sh"),
+        ("cd /opt", "sh tune.sh"),
+        (". ./tune.sh",),
+        ("TUNE=/opt/tune.sh", "$TUNE start"),
+        ("nohup ../tune.sh &",),
     )
     def test_what_it_writes_by_a_relative_path_is_unknown(self, lines):
         is_unknown(rc_local(*lines), "/etc/rc.local:")
 
-    @pytest.mark.parametrize(
+    @cases(
         "lines",
-        [
-            ("cd /opt", "touch /var/lock/subsys/local"),
-            ("cd /proc/sys/net/ipv4", "echo 0 > ip_forward"),
-            ("cd /sys/block/sda", "echo none > queue/scheduler"),
-            ("sh -c 'true'",),
-            ("# ./tune.sh",),
-            ("exit 0", "./tune.sh"),
-            ("echo ./tune.sh",),
-        ],
+        ("cd /opt", "touch /var/lock/subsys/local"),
+        ("cd /proc/sys/net/ipv4", "echo 0 > ip_forward"),
+        ("cd /sys/block/sda", "echo none > queue/scheduler"),
+        ("sh -c 'true'",),
+        ("# ./tune.sh",),
+        ("exit 0", "./tune.sh"),
+        ("echo ./tune.sh",),
     )
     def test_what_cannot_set_it_changes_nothing(self, lines):
         assert at_boot(rc_local(*lines)).winner == ("1", f"{FILE}:1")
@@ -107,23 +104,21 @@ class TestUnits:
         command = started_commands.of_unit("ExecStart=-sysctl -w a.b=%%i%i")
         assert command == f"sysctl -w a.b=%i{shell_words.UNKNOWN}"
 
-    @pytest.mark.parametrize("state", ["made-up", "enabled disabled"])
+    @cases("state", "made-up", "enabled disabled")
     def test_a_state_that_systemd_does_not_have(self, state):
         machine = host().file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
         machine.command("systemctl is-enabled tune.service", state + "\n", 1)
         is_unknown(machine, f"systemctl answered {state!r} about tune.service")
 
-    @pytest.mark.parametrize(
-        ("starter", "text"),
-        [
-            ("late.timer", "[Timer]\nOnBootSec=60\nUnit=tune.service\n"),
-            ("x.path", "[Path]\nPathExists=/x\nUnit=tune.service\n"),
-            ("x.socket", "[Socket]\nListenStream=1\nService=tune.service\n"),
-            ("tune.socket", "[Socket]\nListenStream=1\n"),
-            ("tune.path", "[Path]\nPathExists=/x\n"),
-            ("tune.timer", "[Timer]\nOnBootSec=60\nUnit=%N.service\n"),
-            ("late@.timer", "[Timer]\nOnBootSec=60\nUnit=%i.service\n"),
-        ],
+    @cases(
+        "starter text",
+        ("late.timer", "[Timer]\nOnBootSec=60\nUnit=tune.service\n"),
+        ("x.path", "[Path]\nPathExists=/x\nUnit=tune.service\n"),
+        ("x.socket", "[Socket]\nListenStream=1\nService=tune.service\n"),
+        ("tune.socket", "[Socket]\nListenStream=1\n"),
+        ("tune.path", "[Path]\nPathExists=/x\n"),
+        ("tune.timer", "[Timer]\nOnBootSec=60\nUnit=%N.service\n"),
+        ("late@.timer", "[Timer]\nOnBootSec=60\nUnit=%i.service\n"),
     )
     def test_a_starter_of_another_name(self, starter, text):
         machine = host().file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
@@ -132,20 +127,18 @@ class TestUnits:
         machine.command(f"systemctl is-enabled {starter}", "enabled\n")
         is_unknown(machine, "tune.service")
 
-    @pytest.mark.parametrize(
-        ("path", "text"),
-        [
-            (f"{OWN}/app.service", "[Unit]\nWants=net.target tune.service\n[Service]\n"),
-            (f"{OWN}/app.service", "[Unit]\nRequires=net.target \\\n  tune.service\n"),
-            (f"{OWN}/app.service.d/a.conf", "[Unit]\nBindsTo=tune.service\n"),
-            ("/usr/lib/systemd/system/app.service", "[Unit]\nOnSuccess=tune.service\n"),
-            (f"{OWN}/app.service", "[Unit]\nOnFailure = tune.service\n"),
-            (f"{OWN}/app.service", "[Unit]\nUpholds=mid.target\n"),
-            (f"{OWN}/app.service", "[Service]\nExecStart=/bin/systemctl start tune\n"),
-            (f"{OWN}/multi-user.target.d/a.conf", "[Unit]\nWants=tune.service\n"),
-            ("/etc/cron.d/a", "@reboot root systemctl --no-block restart tune.service\n"),
-            ("/etc/rc.d/boot.local", "service tune start\n"),
-        ],
+    @cases(
+        "path text",
+        (f"{OWN}/app.service", "[Unit]\nWants=net.target tune.service\n[Service]\n"),
+        (f"{OWN}/app.service", "[Unit]\nRequires=net.target \\\n  tune.service\n"),
+        (f"{OWN}/app.service.d/a.conf", "[Unit]\nBindsTo=tune.service\n"),
+        ("/usr/lib/systemd/system/app.service", "[Unit]\nOnSuccess=tune.service\n"),
+        (f"{OWN}/app.service", "[Unit]\nOnFailure = tune.service\n"),
+        (f"{OWN}/app.service", "[Unit]\nUpholds=mid.target\n"),
+        (f"{OWN}/app.service", "[Service]\nExecStart=/bin/systemctl start tune\n"),
+        (f"{OWN}/multi-user.target.d/a.conf", "[Unit]\nWants=tune.service\n"),
+        ("/etc/cron.d/a", "@reboot root systemctl --no-block restart tune.service\n"),
+        ("/etc/rc.d/boot.local", "service tune start\n"),
     )
     def test_another_unit_or_a_script_that_starts_one(self, path, text):
         machine = host().file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
@@ -158,15 +151,13 @@ class TestUnits:
         machine.command("systemctl is-enabled multi-user.target", "static\n")
         is_unknown(machine.file(path, text), "tune.service:2")
 
-    @pytest.mark.parametrize(
-        ("path", "text"),
-        [
-            (f"{OWN}/app.service", "[Unit]\nAfter=tune.service\nPartOf=tune.service\n"),
-            (f"{OWN}/app.service", "[Unit]\nWants=tune-x.service x-tune.service\n"),
-            (f"{OWN}/app.service", "[Unit]\n#Wants=tune.service\n"),
-            (f"{OWN}/off.service", "[Unit]\nWants=tune.service\n"),
-            ("/etc/cron.d/a", "# systemctl start tune.service\n@daily root systemctl stop tune\n"),
-        ],
+    @cases(
+        "path text",
+        (f"{OWN}/app.service", "[Unit]\nAfter=tune.service\nPartOf=tune.service\n"),
+        (f"{OWN}/app.service", "[Unit]\nWants=tune-x.service x-tune.service\n"),
+        (f"{OWN}/app.service", "[Unit]\n#Wants=tune.service\n"),
+        (f"{OWN}/off.service", "[Unit]\nWants=tune.service\n"),
+        ("/etc/cron.d/a", "# systemctl start tune.service\n@daily root systemctl stop tune\n"),
     )
     def test_what_starts_no_other_unit(self, path, text):
         machine = host().file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
@@ -176,8 +167,8 @@ class TestUnits:
             machine.command(f"systemctl is-enabled {unit}", "disabled\n", 1)
         assert at_boot(machine).winner == ("1", f"{FILE}:1")
 
-    @pytest.mark.parametrize("unit", ["tune.service", "tune.timer"])
-    @pytest.mark.parametrize("kind", ["wants", "requires"])
+    @cases("unit", "tune.service", "tune.timer")
+    @cases("kind", "wants", "requires")
     def test_a_link_of_a_package(self, kind, unit):
         """systemctl 252 tells "disabled" of a unit with [Install] that such a link starts."""
         text = f"[Service]\nExecStart=sysctl -w {KEY}=60\n[Install]\nWantedBy=x.target\n"
@@ -192,21 +183,17 @@ class TestUnits:
         machine.command("systemctl is-enabled app.target", "static\n")
         is_unknown(machine, "tune.service:2")
 
-    @pytest.mark.parametrize(
-        "line", ["EnvironmentFile=-/etc/tune.env", "EnvironmentFile = /etc/tune.env"]
-    )
-    @pytest.mark.parametrize(
-        ("variable", "is_known"),
-        [
-            (f'CMD="sysctl -w {KEY}=60"', False),
-            (f"CMD=sysctl -w {KEY}=60", False),
-            (f"export CMD='/sbin/sysctl -w {KEY}=60'", False),
-            ("CMD=/opt/tune.sh", False),
-            ("FILE=/proc/sys/vm/swappiness", False),
-            (f'#CMD="sysctl -w {KEY}=60"', True),
-            ('CMD="sysctl -w vm.dirty_ratio=60"', True),
-            ("CMD=/usr/sbin/sysctl", True),
-        ],
+    @cases("line", "EnvironmentFile=-/etc/tune.env", "EnvironmentFile = /etc/tune.env")
+    @cases(
+        "variable is_known",
+        (f'CMD="sysctl -w {KEY}=60"', False),
+        (f"CMD=sysctl -w {KEY}=60", False),
+        (f"export CMD='/sbin/sysctl -w {KEY}=60'", False),
+        ("CMD=/opt/tune.sh", False),
+        ("FILE=/proc/sys/vm/swappiness", False),
+        (f'#CMD="sysctl -w {KEY}=60"', True),
+        ('CMD="sysctl -w vm.dirty_ratio=60"', True),
+        ("CMD=/usr/sbin/sysctl", True),
     )
     def test_a_command_in_a_variable(self, line, variable, is_known):
         text = f'[Service]\n{line}\nExecStart=/bin/sh -c "$CMD"\n'
@@ -231,16 +218,14 @@ class TestUnits:
             machine.command(f"systemctl is-enabled {unit}", "disabled\n", 1)
         assert at_boot(machine).winner == ("1", f"{FILE}:1")
 
-    @pytest.mark.parametrize(
-        ("parameter", "is_known"),
-        [
-            ("systemd.wants=tune.service", False),
-            ("systemd.wants=tune", False),
-            ('systemd.wants="tune"', False),
-            ("systemd.wants=tune-x.service", True),
-            ("systemd.wants=x-tune", True),
-            ("systemd.mask=tune", True),
-        ],
+    @cases(
+        "parameter is_known",
+        ("systemd.wants=tune.service", False),
+        ("systemd.wants=tune", False),
+        ('systemd.wants="tune"', False),
+        ("systemd.wants=tune-x.service", True),
+        ("systemd.wants=x-tune", True),
+        ("systemd.mask=tune", True),
     )
     def test_a_unit_that_the_kernel_command_line_starts(self, parameter, is_known):
         machine = host().file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
@@ -251,7 +236,7 @@ class TestUnits:
         else:
             is_unknown(machine, "tune.service:2")
 
-    @pytest.mark.parametrize("kind", ["path", "socket"])
+    @cases("kind", "path", "socket")
     def test_a_disabled_starter_of_the_same_name(self, kind):
         machine = host().file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
         machine.file(f"{OWN}/tune.{kind}", f"[{kind.capitalize()}]\n")
@@ -268,21 +253,17 @@ class TestUnits:
 
 
 class TestCloudInit:
-    @pytest.mark.parametrize(
+    @cases(
         "line",
-        [
-            f"  - sysctl -w {KEY}=60",
-            f"  - [ sysctl, -w, {KEY}=60 ]",
-            f"bootcmd: [[sysctl, -w, '{KEY}=60']]",
-            f"  - 'echo 60 > {PROC}'",
-            f'  - ["sh", "-c", "echo 60 > {PROC}"]',
-            f"  - [ cloud-init-per, always, tune, sysctl, -w, {KEY}=60 ]",
-            f"  - cloud-init-per always tune sysctl -w {KEY}=60",
-        ],
+        f"  - sysctl -w {KEY}=60",
+        f"  - [ sysctl, -w, {KEY}=60 ]",
+        f"bootcmd: [[sysctl, -w, '{KEY}=60']]",
+        f"  - 'echo 60 > {PROC}'",
+        f'  - ["sh", "-c", "echo 60 > {PROC}"]',
+        f"  - [ cloud-init-per, always, tune, sysctl, -w, {KEY}=60 ]",
+        f"  - cloud-init-per always tune sysctl -w {KEY}=60",
     )
-    @pytest.mark.parametrize(
-        "path", ["/etc/cloud/cloud.cfg.d/90-x.cfg", "/var/lib/cloud/instance/cloud-config.txt"]
-    )
+    @cases("path", "/etc/cloud/cloud.cfg.d/90-x.cfg", "/var/lib/cloud/instance/cloud-config.txt")
     def test_its_commands(self, path, line):
         is_unknown(host().file(path, f"#cloud-config\nbootcmd:\n{line}\n"), path)
 
@@ -295,8 +276,8 @@ class TestCloudInit:
         is_unknown(host().file(path, f"#!/bin/sh\nsysctl -w {KEY}=60\n"), path)
 
 
-@pytest.mark.parametrize("path", ["/etc/sysfs.conf", "/etc/sysfs.d/a.conf"])
-@pytest.mark.parametrize("slash", ["", "/", " /"])
+@cases("path", "/etc/sysfs.conf", "/etc/sysfs.d/a.conf")
+@cases("slash", "", "/", " /")
 def test_sysfs_conf(path, slash):
     text = slash + "kernel/mm/transparent_hugepage/enabled = always"
     machine = packs.linux().file(path, text)
@@ -305,15 +286,13 @@ def test_sysfs_conf(path, slash):
 
 
 class TestTmpfiles:
-    @pytest.mark.parametrize(
+    @cases(
         "line",
-        [
-            "w~ {0} - - - - NjA=",
-            "w!~ {0} - - - - NjA=",
-            "w~ {0} - - - - not-base64",
-            "w^ {0} - - - - swappiness",
-            "w {0} - - - - %m",
-        ],
+        "w~ {0} - - - - NjA=",
+        "w!~ {0} - - - - NjA=",
+        "w~ {0} - - - - not-base64",
+        "w^ {0} - - - - swappiness",
+        "w {0} - - - - %m",
     )
     def test_what_a_line_writes_is_unknown(self, line):
         path = "/etc/tmpfiles.d/a.conf"
@@ -348,23 +327,21 @@ class TestTuned:
     def test_in_the_mode_manual_it_starts_with_the_active_profile(self):
         assert at_boot(tuned("manual")).losers == []
 
-    @pytest.mark.parametrize(
-        ("option", "cmdline", "is_known"),
-        [
-            ("cmdline_x=+sysctl.vm.swappiness=60", "ro", False),
-            ("cmdline_x=+sysctl/vm/swappiness=60", "ro", False),
-            ("cmdline=${more}", "ro", False),
-            ("cmdline=+systemd.mask=systemd-sysctl.service", "ro", False),
-            ("cmdline=+systemd.wants=tune.service", "ro", False),
-            ("cmdline=+sysctl.vm.swappiness=1", "ro sysctl.vm.swappiness=1", True),
-            ("cmdline=+audit=0", "ro", True),
-            ("cmdline_x=-sysctl.vm.swappiness=1", "ro sysctl.vm.swappiness=1", False),
-            ("cmdline_x=-sysctl.vm.swappiness=1", "ro", True),
-            # One parameter makes no other setting unknown.
-            ("cmdline=+hugepages=10", "ro", True),
-            ("cmdline_x=transparent_hugepage=always", "ro", True),
-            ("cmdline_x=+sysctl.vm.dirty_ratio=60", "ro", True),
-        ],
+    @cases(
+        "option cmdline is_known",
+        ("cmdline_x=+sysctl.vm.swappiness=60", "ro", False),
+        ("cmdline_x=+sysctl/vm/swappiness=60", "ro", False),
+        ("cmdline=${more}", "ro", False),
+        ("cmdline=+systemd.mask=systemd-sysctl.service", "ro", False),
+        ("cmdline=+systemd.wants=tune.service", "ro", False),
+        ("cmdline=+sysctl.vm.swappiness=1", "ro sysctl.vm.swappiness=1", True),
+        ("cmdline=+audit=0", "ro", True),
+        ("cmdline_x=-sysctl.vm.swappiness=1", "ro sysctl.vm.swappiness=1", False),
+        ("cmdline_x=-sysctl.vm.swappiness=1", "ro", True),
+        # One parameter makes no other setting unknown.
+        ("cmdline=+hugepages=10", "ro", True),
+        ("cmdline_x=transparent_hugepage=always", "ro", True),
+        ("cmdline_x=+sysctl.vm.dirty_ratio=60", "ro", True),
     )
     def test_a_parameter_of_the_kernel_that_the_next_reboot_adds(self, option, cmdline, is_known):
         machine = tuned("manual").file("/proc/cmdline", cmdline + "\n")
@@ -377,7 +354,7 @@ class TestTuned:
 
 
 class TestCredentials:
-    @pytest.mark.parametrize("folder", ["/etc", "/usr/local/lib", "/usr/lib"])
+    @cases("folder", "/etc", "/usr/local/lib", "/usr/lib")
     def test_a_credential_that_sets_it(self, folder):
         machine = host().file(f"{folder}/credstore/sysctl.extra", f"{KEY} = 60\n")
         is_unknown(machine, f"{folder}/credstore/sysctl.extra")
@@ -386,7 +363,7 @@ class TestCredentials:
         machine = host().file("/etc/credstore/sysctl.extra", "vm.dirty_ratio = 60\n")
         assert at_boot(machine).winner == ("1", f"{FILE}:1")
 
-    @pytest.mark.parametrize("folder", ["/etc", "/usr/local/lib", "/usr/lib"])
+    @cases("folder", "/etc", "/usr/local/lib", "/usr/lib")
     def test_an_encrypted_credential(self, folder):
         path = f"{folder}/credstore.encrypted/sysctl.extra"
         is_unknown(host().file(path, "x"), path)
@@ -405,42 +382,38 @@ def unit(*lines: str, path: str = f"{OWN}/tune.service") -> Machine:
 
 
 class TestUnitSettings:
-    @pytest.mark.parametrize(
+    @cases(
         "lines",
-        [
-            ("WorkingDirectory=/proc/sys/vm", "ExecStart=/bin/sh -c 'echo 60 > swappiness'"),
-            ("WorkingDirectory=-/proc/sys", "ExecStart=/bin/sh -c 'echo 60 > vm/swappiness'"),
-            ("WorkingDirectory=/proc", "ExecStart=/bin/sh -c 'echo 60 > sys/vm/swappiness'"),
-            ("WorkingDirectory = //proc/sys/vm/", "ExecStart=/usr/bin/tee swappiness"),
-            ("BindPaths=/proc/sys/vm:/mnt", "ExecStart=/bin/sh -c 'echo 60 > /mnt/swappiness'"),
-            ("BindPaths=-/proc/sys", "ExecStart=/opt/tune"),
-            (f"StandardOutput=file:{PROC}", "ExecStart=/bin/echo 60"),
-            (f"StandardOutput=append:{PROC}", "ExecStart=/bin/echo 60"),
-            (f"StandardOutput = truncate:{PROC}", "ExecStart=/bin/echo 60"),
-            (f"StandardError=file:{PROC}", "ExecStart=/bin/sh -c 'echo 60 >&2'"),
-            (f"Environment=KEY={PROC}", "ExecStart=/bin/sh -c 'echo 60 > $KEY'"),
-            (f'Environment="A=1" "KEY={PROC}"', "ExecStart=/opt/tune"),
-            (f"ExecStop=/sbin/sysctl -w {KEY}=60", "Type=oneshot", "ExecStart=/bin/true"),
-            (f"ExecStopPost=/sbin/sysctl -w {KEY}=60", "ExecStart=/bin/true"),
-        ],
+        ("WorkingDirectory=/proc/sys/vm", "ExecStart=/bin/sh -c 'echo 60 > swappiness'"),
+        ("WorkingDirectory=-/proc/sys", "ExecStart=/bin/sh -c 'echo 60 > vm/swappiness'"),
+        ("WorkingDirectory=/proc", "ExecStart=/bin/sh -c 'echo 60 > sys/vm/swappiness'"),
+        ("WorkingDirectory = //proc/sys/vm/", "ExecStart=/usr/bin/tee swappiness"),
+        ("BindPaths=/proc/sys/vm:/mnt", "ExecStart=/bin/sh -c 'echo 60 > /mnt/swappiness'"),
+        ("BindPaths=-/proc/sys", "ExecStart=/opt/tune"),
+        (f"StandardOutput=file:{PROC}", "ExecStart=/bin/echo 60"),
+        (f"StandardOutput=append:{PROC}", "ExecStart=/bin/echo 60"),
+        (f"StandardOutput = truncate:{PROC}", "ExecStart=/bin/echo 60"),
+        (f"StandardError=file:{PROC}", "ExecStart=/bin/sh -c 'echo 60 >&2'"),
+        (f"Environment=KEY={PROC}", "ExecStart=/bin/sh -c 'echo 60 > $KEY'"),
+        (f'Environment="A=1" "KEY={PROC}"', "ExecStart=/opt/tune"),
+        (f"ExecStop=/sbin/sysctl -w {KEY}=60", "Type=oneshot", "ExecStart=/bin/true"),
+        (f"ExecStopPost=/sbin/sysctl -w {KEY}=60", "ExecStart=/bin/true"),
     )
     def test_what_a_unit_may_write(self, lines):
         is_unknown(unit(*lines), f"{OWN}/tune.service:")
 
-    @pytest.mark.parametrize(
+    @cases(
         "lines",
-        [
-            ("WorkingDirectory=/sys/block/sda/queue", "ExecStart=/bin/sh -c 'echo 1 > rotational'"),
-            ("WorkingDirectory=/proc/sys/net/ipv4", "ExecStart=/bin/sh -c 'echo 1 > ip_forward'"),
-            ("BindReadOnlyPaths=/proc/sys/vm", "ExecStart=/opt/tune"),
-            ("ReadWritePaths=/proc/sys/vm", "ExecStart=/opt/tune"),
-            ("StandardOutput=file:/proc/sys/kernel/panic", "ExecStart=/bin/echo 1"),
-            (f"StandardInput=file:{PROC}", "ExecStart=/bin/cat"),
-            ("Environment=KEY=/proc/sys/kernel/panic", "ExecStart=/opt/tune"),
-            (f"ExecStop=/sbin/sysctl -w {KEY}=60", "RemainAfterExit=yes", "ExecStart=/bin/true"),
-            (f"ExecStop=/sbin/sysctl -w {KEY}=60", "Type=forking", "ExecStart=/opt/daemon"),
-            (f"ExecReload=/sbin/sysctl -w {KEY}=60", "ExecStart=/opt/daemon"),
-        ],
+        ("WorkingDirectory=/sys/block/sda/queue", "ExecStart=/bin/sh -c 'echo 1 > rotational'"),
+        ("WorkingDirectory=/proc/sys/net/ipv4", "ExecStart=/bin/sh -c 'echo 1 > ip_forward'"),
+        ("BindReadOnlyPaths=/proc/sys/vm", "ExecStart=/opt/tune"),
+        ("ReadWritePaths=/proc/sys/vm", "ExecStart=/opt/tune"),
+        ("StandardOutput=file:/proc/sys/kernel/panic", "ExecStart=/bin/echo 1"),
+        (f"StandardInput=file:{PROC}", "ExecStart=/bin/cat"),
+        ("Environment=KEY=/proc/sys/kernel/panic", "ExecStart=/opt/tune"),
+        (f"ExecStop=/sbin/sysctl -w {KEY}=60", "RemainAfterExit=yes", "ExecStart=/bin/true"),
+        (f"ExecStop=/sbin/sysctl -w {KEY}=60", "Type=forking", "ExecStart=/opt/daemon"),
+        (f"ExecReload=/sbin/sysctl -w {KEY}=60", "ExecStart=/opt/daemon"),
     )
     def test_what_cannot_set_it_changes_nothing(self, lines):
         assert at_boot(unit(*lines)).winner == ("1", f"{FILE}:1")
@@ -456,15 +429,13 @@ class TestUnitSettings:
 
 
 class TestDropIns:
-    @pytest.mark.parametrize(
+    @cases(
         "folder",
-        [
-            f"{OWN}/service.d",
-            "/usr/lib/systemd/system/service.d",
-            f"{OWN}/tune-.service.d",
-            f"{OWN}/systemd-sysctl.service.d",
-            f"{OWN}/rc-local.service.d",
-        ],
+        f"{OWN}/service.d",
+        "/usr/lib/systemd/system/service.d",
+        f"{OWN}/tune-.service.d",
+        f"{OWN}/systemd-sysctl.service.d",
+        f"{OWN}/rc-local.service.d",
     )
     def test_what_one_for_several_units_or_a_known_unit_adds(self, folder):
         text = f"[Service]\nExecStartPost=/sbin/sysctl -w {KEY}=60\n"
@@ -473,7 +444,7 @@ class TestDropIns:
         machine.command("systemctl is-enabled tune-pages.service", "enabled\n")
         is_unknown(machine, f"{folder}/x.conf:2")
 
-    @pytest.mark.parametrize("other", ["tune-pages.service", "other-pages.service"])
+    @cases("other", "tune-pages.service", "other-pages.service")
     def test_one_for_a_prefix_that_no_unit_has_that_runs(self, other):
         text = f"[Service]\nExecStartPost=/sbin/sysctl -w {KEY}=60\n"
         machine = host().file(f"{OWN}/tune-.service.d/x.conf", text)
@@ -488,13 +459,11 @@ class TestDropIns:
 
 
 class TestGenerators:
-    @pytest.mark.parametrize(
+    @cases(
         "folder",
-        [
-            "/etc/systemd/system-generators",
-            "/usr/local/lib/systemd/system-generators",
-            "/etc/systemd/system-environment-generators",
-        ],
+        "/etc/systemd/system-generators",
+        "/usr/local/lib/systemd/system-generators",
+        "/etc/systemd/system-environment-generators",
     )
     def test_one_of_the_administrator(self, folder):
         path = f"{folder}/tune-generator"
@@ -522,38 +491,34 @@ class TestGenerators:
         assert at_boot(RecordedHost(old, "0.2.0")).winner == ("1", f"{FILE}:1")
 
 
-@pytest.mark.parametrize(
+@cases(
     "path",
-    [
-        "/etc/networkd-dispatcher/routable.d/50-tune",
-        "/usr/lib/networkd-dispatcher/routable.d/50-tune",
-        *("/etc/NetworkManager/dispatcher.d/pre-up.d/tune", "/sbin/ifup-local"),
-        *("/sbin/ifup-pre-local", "/etc/network/if-pre-up.d/tune", "/etc/network/if-up.d/tune"),
-        *("/etc/sysconfig/network/scripts/tune", "/etc/dhcp/dhclient-exit-hooks"),
-        *("/etc/dhcp/dhclient-exit-hooks.d/tune", "/etc/dhcp/dhclient-enter-hooks.d/tune"),
-        *("/etc/dhcp/dhclient.d/tune.sh", "/etc/dhclient-exit-hooks", "/etc/dhcpcd.exit-hook"),
-    ],
+    "/etc/networkd-dispatcher/routable.d/50-tune",
+    "/usr/lib/networkd-dispatcher/routable.d/50-tune",
+    *("/etc/NetworkManager/dispatcher.d/pre-up.d/tune", "/sbin/ifup-local"),
+    *("/sbin/ifup-pre-local", "/etc/network/if-pre-up.d/tune", "/etc/network/if-up.d/tune"),
+    *("/etc/sysconfig/network/scripts/tune", "/etc/dhcp/dhclient-exit-hooks"),
+    *("/etc/dhcp/dhclient-exit-hooks.d/tune", "/etc/dhcp/dhclient-enter-hooks.d/tune"),
+    *("/etc/dhcp/dhclient.d/tune.sh", "/etc/dhclient-exit-hooks", "/etc/dhcpcd.exit-hook"),
 )
 def test_what_runs_when_the_network_starts(path):
     is_unknown(host().file(path, f"#!/bin/sh\nsysctl -w {KEY}=60\n", mode=0o755), f"{path}:2")
 
 
 class TestCrontabsOfAccounts:
-    @pytest.mark.parametrize(
+    @cases(
         "line",
-        [
-            f"@reboot sudo sysctl -w {KEY}=60",
-            f"@reboot echo 60 | sudo tee {PROC}",
-            f"@reboot sudo sh -c 'echo 60 > {PROC}'",
-            f"*/5 * * * * doas sysctl -w {KEY}=60",
-        ],
+        f"@reboot sudo sysctl -w {KEY}=60",
+        f"@reboot echo 60 | sudo tee {PROC}",
+        f"@reboot sudo sh -c 'echo 60 > {PROC}'",
+        f"*/5 * * * * doas sysctl -w {KEY}=60",
     )
-    @pytest.mark.parametrize("folder", ["", "crontabs/", "tabs/"])
+    @cases("folder", "", "crontabs/", "tabs/")
     def test_a_line_with_the_rights_of_root(self, folder, line):
         path = f"/var/spool/cron/{folder}oracle"
         is_unknown(host().file(path, line + "\n"), f"{path}:1")
 
-    @pytest.mark.parametrize("line", [f"sysctl -w {KEY}=60", f"sudo -u grid sysctl -w {KEY}=60"])
+    @cases("line", f"sysctl -w {KEY}=60", f"sudo -u grid sysctl -w {KEY}=60")
     def test_a_line_without_them(self, line):
         machine = host().file("/var/spool/cron/oracle", f"@reboot {line}\n")
         assert at_boot(machine).winner == ("1", f"{FILE}:1")
@@ -563,7 +528,7 @@ class TestCrontabsOfAccounts:
 
 
 class TestJobsOfAt:
-    FOLDERS = pytest.mark.parametrize("folder", ["at", "atjobs", "cron/atjobs"])
+    FOLDERS = cases("folder", "at", "atjobs", "cron/atjobs")
 
     @FOLDERS
     def test_one_that_waits(self, folder):
@@ -581,42 +546,36 @@ class TestJobsOfAt:
 class TestMorePlaces:
     """Each of these passed: the value of the drop-in counted."""
 
-    @pytest.mark.parametrize(
-        ("path", "line"),
-        [
-            ("/etc/anacrontab", f"1 5 tune sysctl -w {KEY}=60"),
-            ("/etc/anacrontab", f"@monthly 5 tune sysctl -w {KEY}=60"),
-            ("/usr/local/lib/udev/rules.d/9.rules", f'SUBSYSTEM=="cpu", SYSCTL{{{KEY}}}="60"'),
-            ("/usr/local/lib/modprobe.d/a.conf", f"install dm sysctl -w {KEY}=60"),
-            ("/etc/init/tune.conf", f"exec sysctl -w {KEY}=60"),
-            ("/var/lib/cloud/instance/vendor-cloud-config.txt", f"bootcmd: [sysctl -w {KEY}=60]"),
-            ("/etc/cloud/cloud.cfg.d/a.cfg", "  - - sysctl\n    - -w\n    - vm.swappiness=60"),
-            ("/etc/cloud/cloud.cfg.d/a.cfg", "  - [ sysctl,\n      -w, vm.swappiness=60 ]"),
-        ],
+    @cases(
+        "path line",
+        ("/etc/anacrontab", f"1 5 tune sysctl -w {KEY}=60"),
+        ("/etc/anacrontab", f"@monthly 5 tune sysctl -w {KEY}=60"),
+        ("/usr/local/lib/udev/rules.d/9.rules", f'SUBSYSTEM=="cpu", SYSCTL{{{KEY}}}="60"'),
+        ("/usr/local/lib/modprobe.d/a.conf", f"install dm sysctl -w {KEY}=60"),
+        ("/etc/init/tune.conf", f"exec sysctl -w {KEY}=60"),
+        ("/var/lib/cloud/instance/vendor-cloud-config.txt", f"bootcmd: [sysctl -w {KEY}=60]"),
+        ("/etc/cloud/cloud.cfg.d/a.cfg", "  - - sysctl\n    - -w\n    - vm.swappiness=60"),
+        ("/etc/cloud/cloud.cfg.d/a.cfg", "  - [ sysctl,\n      -w, vm.swappiness=60 ]"),
     )
     def test_what_they_set(self, path, line):
         is_unknown(host().file(path, line + "\n"), path + ":1")
 
-    @pytest.mark.parametrize(
+    @cases(
         "line",
-        [
-            "P=/proc/sys",
-            "sysctl -p /dev/stdin < /opt/tune.conf",
-            "sysctl -p <(cat /opt/tune.conf)",
-            f"echo 'sysctl -w {KEY}=60' | at now + 1 minute",
-            f"echo 'sysctl -w {KEY}=60' | bash",
-            "run-parts /etc/tune.d",
-            "sh -c 'cd /opt; ./tune.sh'",
-            "tuned-adm profile other",
-            "tuned-adm off",
-        ],
+        "P=/proc/sys",
+        "sysctl -p /dev/stdin < /opt/tune.conf",
+        "sysctl -p <(cat /opt/tune.conf)",
+        f"echo 'sysctl -w {KEY}=60' | at now + 1 minute",
+        f"echo 'sysctl -w {KEY}=60' | bash",
+        "run-parts /etc/tune.d",
+        "sh -c 'cd /opt; ./tune.sh'",
+        "tuned-adm profile other",
+        "tuned-adm off",
     )
     def test_lines_of_rc_local(self, line):
         is_unknown(rc_local(line, "echo 60 > $P/vm/swappiness"), "/etc/rc.local:2")
 
-    @pytest.mark.parametrize(
-        "line", ["tuned-adm profile mine", "tuned-adm active", f": sysctl -w {KEY}=60"]
-    )
+    @cases("line", "tuned-adm profile mine", "tuned-adm active", f": sysctl -w {KEY}=60")
     def test_lines_that_change_nothing(self, line):
         machine = tuned("manual").file("/etc/rc.local", f"#!/bin/sh\n{line}\n", mode=0o755)
         assert at_boot(machine).winner == at_boot(tuned("manual")).winner
@@ -640,15 +599,13 @@ class TestScriptsOfTuned:
         machine.file("/usr/lib/tuned/functions", f"x() {{\nsysctl -w {KEY}=9\n}}\n")
         return machine.file("/opt/x.sh", f"#!/bin/sh\nsysctl -w {KEY}=60\n")
 
-    @pytest.mark.parametrize(
-        ("option", "script", "place"),
-        [
-            ("script=/opt/x.sh", "", "/opt/x.sh:2"),
-            ("script_pre=../../../../opt/x.sh", "", "/opt/x.sh:2"),
-            ("script=${where}/x.sh", "", "mine/tuned.conf runs a script by a variable"),
-            ("script=set.sh", "#!/bin/sh\n/opt/x.sh --all\n", "/opt/x.sh:2"),
-            ("script=${i:PROFILE_DIR}/set.sh", "#!/bin/sh\n. /opt/x.sh\n", "/opt/x.sh:2"),
-        ],
+    @cases(
+        "option script place",
+        ("script=/opt/x.sh", "", "/opt/x.sh:2"),
+        ("script_pre=../../../../opt/x.sh", "", "/opt/x.sh:2"),
+        ("script=${where}/x.sh", "", "mine/tuned.conf runs a script by a variable"),
+        ("script=set.sh", "#!/bin/sh\n/opt/x.sh --all\n", "/opt/x.sh:2"),
+        ("script=${i:PROFILE_DIR}/set.sh", "#!/bin/sh\n. /opt/x.sh\n", "/opt/x.sh:2"),
     )
     def test_what_they_may_set_is_unknown(self, option, script, place):
         machine = self.scripted(option, script)
@@ -656,7 +613,7 @@ class TestScriptsOfTuned:
         with pytest.raises(HostproofError, match=place):
             at_boot(RecordedHost(machine.evidence))
 
-    @pytest.mark.parametrize("script", ["true", ". /usr/lib/tuned/functions", "/opt/none.sh"])
+    @cases("script", "true", ". /usr/lib/tuned/functions", "/opt/none.sh")
     def test_what_they_do_not_set(self, script):
         machine = self.scripted("script=set.sh", f"#!/bin/sh\n{script}\n")
         assert at_boot(machine).winner == ("1", f"{FILE}:1")
@@ -678,22 +635,21 @@ class TestServicesThatDoNotStart:
         machine = linked(rc_local(f"sysctl -w {KEY}=60"), "rc-local.service", "/dev/null")
         assert at_boot(machine).winner == ("1", f"{FILE}:1")
 
-    @pytest.mark.parametrize("name", ["rc-local", "rc-local.service"])
+    @cases("name", "rc-local", "rc-local.service")
     def test_rc_local_whose_service_the_kernel_masks(self, name):
         machine = rc_local(f"sysctl -w {KEY}=60").file("/proc/cmdline", f"systemd.mask={name}\n")
         assert at_boot(machine).winner == ("1", f"{FILE}:1")
 
-    @pytest.mark.parametrize(
-        "drop_in", ["[Unit]\nConditionPathExists=/nowhere\n", "[Unit]\nAssertPathExists=/no\n"]
-    )
+    @cases("drop_in", "[Unit]\nConditionPathExists=/nowhere\n", "[Unit]\nAssertPathExists=/no\n")
     def test_conditions_of_tuned(self, drop_in):
         machine = tuned("manual").file(f"{packs.UNITS}/tuned.service", "[Unit]\n")
         machine.file(f"{OWN}/tuned.service.d/a.conf", drop_in)
         assert at_boot(machine).winner == ("1", f"{FILE}:1")
 
-    @pytest.mark.parametrize(
+    @cases(
         "setting",
-        [f"SetCredential=sysctl.extra:{KEY}=60", "LoadCredentialEncrypted=sysctl.extra:/etc/x"],
+        f"SetCredential=sysctl.extra:{KEY}=60",
+        "LoadCredentialEncrypted=sysctl.extra:/etc/x",
     )
     def test_a_credential_that_a_drop_in_gives(self, setting):
         path = f"{OWN}/systemd-sysctl.service.d/a.conf"
@@ -703,15 +659,13 @@ class TestServicesThatDoNotStart:
 class TestUnitsThatMayNotSetIt:
     """A unit with the right value counted as one that surely sets it."""
 
-    @pytest.mark.parametrize(
+    @cases(
         "setting",
-        [
-            *("User=oracle", "ProtectKernelTunables=yes", "ExecStartPre=/bin/false", "ExecStart="),
-            *("[Unit]\nRequires=other.service", "[Unit]\nConditionPathExists=/nowhere"),
-            "[Install]\nWantedBy=rescue.target",
-        ],
+        *("User=oracle", "ProtectKernelTunables=yes", "ExecStartPre=/bin/false", "ExecStart="),
+        *("[Unit]\nRequires=other.service", "[Unit]\nConditionPathExists=/nowhere"),
+        "[Install]\nWantedBy=rescue.target",
     )
-    @pytest.mark.parametrize("is_drop_in", [False, True])
+    @cases("is_drop_in", False, True)
     def test_other_settings(self, setting, is_drop_in):
         command = f"[Service]\nExecStart=/sbin/sysctl -w {KEY}=60\n"
         machine = host().file(f"{OWN}/a.service", command + setting * (not is_drop_in) + "\n")
@@ -749,46 +703,42 @@ def test_a_rule_that_writes_to_the_pool_of_a_node():
 class TestSpellings:
     """Each of these passed: the value of the drop-in counted."""
 
-    @pytest.mark.parametrize(
+    @cases(
         "line",
-        [
-            *("echo 60 > /proc//sys/vm/swappiness", "echo 60 > /proc/./sys/vm/swappiness"),
-            *("echo 60 > /proc/sys//vm/./swappiness", "echo 60 > /proc/sys/net/../vm/swappiness"),
-            *('eval "echo 60 > /proc/sys/vm/swappiness"', 'eval "sysctl -w vm.swappiness=60"'),
-            "su - -c 'sysctl -w vm.swappiness=60'",
-        ],
+        *("echo 60 > /proc//sys/vm/swappiness", "echo 60 > /proc/./sys/vm/swappiness"),
+        *("echo 60 > /proc/sys//vm/./swappiness", "echo 60 > /proc/sys/net/../vm/swappiness"),
+        *('eval "echo 60 > /proc/sys/vm/swappiness"', 'eval "sysctl -w vm.swappiness=60"'),
+        "su - -c 'sysctl -w vm.swappiness=60'",
     )
     def test_lines_that_surely_set_it(self, line):
         assert at_boot(rc_local(line)).winner == ("60", "/etc/rc.local:2")
 
-    @pytest.mark.parametrize(
+    @cases(
         "line",
-        [
-            *("cp /opt/x /proc//sys/vm/swappiness", "P=/proc/.//sys"),
-            "cd -P /proc//sys/vm; echo 60 > swappiness",
-            "bash <<< 'sysctl -w vm.swappiness=60'",
-            *('sh <<<"echo 60 > /proc/sys/vm/swappiness"', "tee /proc/sys/vm/swappiness <<< 60"),
-            "sh <<EOF\nsysctl -w vm.swappiness=60\nEOF",
-            *("echo 60 | tee /proc//sys/vm/swappiness", 'eval "cd /opt; ./tune.sh"'),
-            'eval "cat /opt/60 > /proc/sys/vm/swappiness"',
-            "find /proc/sys/vm -name swappiness -exec sh -c 'echo 60 > {}' \\;",
-            "find /proc/sys -name swappiness -exec sh -c 'echo 60 > {}' \\;",
-            "find /proc//sys/ -name swappiness | xargs -I@ sh -c 'echo 60 > @'",
-            "ls /proc/sys/vm/* | grep swappi | xargs tee < /opt/60",
-            *("find /etc/oracle -name '*.conf' -exec sysctl -p {} +", "su -c ./tune.sh"),
-            *("su - root -c scripts/tune.sh", "su -c 'sysctl -w $KEY=60'"),
-            *("runuser -l root -c 'cd /opt; ./tune.sh'", "echo ./tune.sh | sh"),
-            *("printf 'cd /opt\\n./tune.sh\\n' | sudo bash", "cat tune.sh | bash"),
-            *("bash < tune.sh", "sh -s <$TUNE", "curl -s http://tune.example.com/x | bash"),
-            *("bash -lc ./tune.sh", "chroot / sysctl -w vm.swappiness=60"),
-            "systemd-run --on-active=9 sysctl -w vm.swappiness=60",
-            "nsenter -t 1 -a /sbin/sysctl -qw vm.swappiness=60",
-            *("unshare sh -c 'sysctl -w vm.swappiness=60'", "busybox sysctl -w vm/swappiness=60"),
-            "awk 'BEGIN{print 60 > \"/proc/sys/vm/swappiness\"}'",
-            "awk 'BEGIN{system(\"sysctl -w vm.swappiness=60\")}'",
-            "python3 -c \"import os; os.system('sysctl -w vm.swappiness=60')\"",
-            'python3 -c \'run(["sysctl", "-w", "vm.swappiness=60"])\'',
-        ],
+        *("cp /opt/x /proc//sys/vm/swappiness", "P=/proc/.//sys"),
+        "cd -P /proc//sys/vm; echo 60 > swappiness",
+        "bash <<< 'sysctl -w vm.swappiness=60'",
+        *('sh <<<"echo 60 > /proc/sys/vm/swappiness"', "tee /proc/sys/vm/swappiness <<< 60"),
+        "sh <<EOF\nsysctl -w vm.swappiness=60\nEOF",
+        *("echo 60 | tee /proc//sys/vm/swappiness", 'eval "cd /opt; ./tune.sh"'),
+        'eval "cat /opt/60 > /proc/sys/vm/swappiness"',
+        "find /proc/sys/vm -name swappiness -exec sh -c 'echo 60 > {}' \\;",
+        "find /proc/sys -name swappiness -exec sh -c 'echo 60 > {}' \\;",
+        "find /proc//sys/ -name swappiness | xargs -I@ sh -c 'echo 60 > @'",
+        "ls /proc/sys/vm/* | grep swappi | xargs tee < /opt/60",
+        *("find /etc/oracle -name '*.conf' -exec sysctl -p {} +", "su -c ./tune.sh"),
+        *("su - root -c scripts/tune.sh", "su -c 'sysctl -w $KEY=60'"),
+        *("runuser -l root -c 'cd /opt; ./tune.sh'", "echo ./tune.sh | sh"),
+        *("printf 'cd /opt\\n./tune.sh\\n' | sudo bash", "cat tune.sh | bash"),
+        *("bash < tune.sh", "sh -s <$TUNE", "curl -s http://tune.example.com/x | bash"),
+        *("bash -lc ./tune.sh", "chroot / sysctl -w vm.swappiness=60"),
+        "systemd-run --on-active=9 sysctl -w vm.swappiness=60",
+        "nsenter -t 1 -a /sbin/sysctl -qw vm.swappiness=60",
+        *("unshare sh -c 'sysctl -w vm.swappiness=60'", "busybox sysctl -w vm/swappiness=60"),
+        "awk 'BEGIN{print 60 > \"/proc/sys/vm/swappiness\"}'",
+        "awk 'BEGIN{system(\"sysctl -w vm.swappiness=60\")}'",
+        "python3 -c \"import os; os.system('sysctl -w vm.swappiness=60')\"",
+        'python3 -c \'run(["sysctl", "-w", "vm.swappiness=60"])\'',
     )
     def test_commands_in_commands(self, line):
         is_unknown(rc_local(line), "/etc/rc.local:")
@@ -796,28 +746,25 @@ class TestSpellings:
         at_boot_of = [boot.read_boot(machine), boot.read_boot(RecordedHost(machine.evidence))]
         assert at_boot_of[0].rc_local == at_boot_of[1].rc_local
 
-    @pytest.mark.parametrize(
+    @cases(
         "line",
-        [
-            "find /proc/sys/net -name rp_filter -exec sh -c 'echo 0 > {}' \\;",
-            "find /proc/sys/vm -type f -exec cat {} +",
-            "find /proc/sys/vm -name swappiness | xargs grep 1",
-            *("bash <<< 'sysctl -w vm.dirty_ratio=60'", "su - oracle -c 'scripts/tune.sh'"),
-            *("su - oracle -c 'sysctl -w vm.swappiness=60'", "cat /proc/sysvipc/shm"),
-            *("wget http://proc//sysctl", "bash -lc 'sysctl -w vm.dirty_ratio=60'"),
-            *("echo /opt/tune.sh | sh", "cat /opt/tune.sh | sh", "bash < /opt/tune.sh"),
-            *("while read name; do echo $name; done < names", "bash -c 'echo a' < names"),
-            "chroot / sysctl -w vm.dirty_ratio=60",
-            "systemctl status systemd-sysctl vm.swappiness=60",
-            *("awk '{print $1}' /proc/sys/vm/swappiness", "export PATH=/usr/sbin:/proc/sys/net"),
-        ],
+        "find /proc/sys/net -name rp_filter -exec sh -c 'echo 0 > {}' \\;",
+        "find /proc/sys/vm -type f -exec cat {} +",
+        "find /proc/sys/vm -name swappiness | xargs grep 1",
+        *("bash <<< 'sysctl -w vm.dirty_ratio=60'", "su - oracle -c 'scripts/tune.sh'"),
+        *("su - oracle -c 'sysctl -w vm.swappiness=60'", "cat /proc/sysvipc/shm"),
+        *("wget http://proc//sysctl", "bash -lc 'sysctl -w vm.dirty_ratio=60'"),
+        *("echo /opt/tune.sh | sh", "cat /opt/tune.sh | sh", "bash < /opt/tune.sh"),
+        *("while read name; do echo $name; done < names", "bash -c 'echo a' < names"),
+        "chroot / sysctl -w vm.dirty_ratio=60",
+        "systemctl status systemd-sysctl vm.swappiness=60",
+        *("awk '{print $1}' /proc/sys/vm/swappiness", "export PATH=/usr/sbin:/proc/sys/net"),
     )
     def test_what_sets_another_value_or_none(self, line):
         assert at_boot(rc_local(line)).winner == ("1", f"{FILE}:1")
 
-    @pytest.mark.parametrize(
-        "line",
-        [f"bash -lc 'sysctl -w {KEY}=60'", f"sysctl -w {KEY}=60 < /dev/null > /dev/null 2>&1"],
+    @cases(
+        "line", f"bash -lc 'sysctl -w {KEY}=60'", f"sysctl -w {KEY}=60 < /dev/null > /dev/null 2>&1"
     )
     def test_what_surely_sets_it(self, line):
         assert at_boot(rc_local(line)).winner == ("60", "/etc/rc.local:2")

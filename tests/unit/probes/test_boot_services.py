@@ -5,6 +5,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.hugepages.probes import transparent_hugepages as thp
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
 from ansible.module_utils.hostproof.probes.systemd import boot
+from cases import cases
 from packs import UNITS, Machine
 
 KEY = "vm.swappiness"
@@ -43,7 +44,7 @@ class TestSysctl:
     def test_an_empty_unit_file_masks(self):
         assert at_boot(host().file(f"{OWN}/{SYSCTL}", "")).winner is None
 
-    @pytest.mark.parametrize("name", ["systemd-sysctl", SYSCTL])
+    @cases("name", "systemd-sysctl", SYSCTL)
     def test_the_kernel_command_line_masks(self, name):
         outcome = at_boot(host(f"ro systemd.mask={name}"))
         assert outcome.winner is None

@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.controls.latency.probes.direct_file import (
     CannotRead,
     DirectFile,
 )
+from cases import cases
 
 MIB = 1 << 20
 
@@ -42,7 +43,7 @@ def test_reads_what_stands_there(folder: Path) -> None:
         os.close(file.descriptor)
 
 
-@pytest.mark.parametrize("with_preadv", [True, False])
+@cases("with_preadv", True, False)
 def test_both_ways_of_reading(folder, monkeypatch, with_preadv):
     if not with_preadv:
         monkeypatch.delattr(os, "preadv", raising=False)

@@ -15,6 +15,7 @@ from ansible.module_utils.hostproof.controls.nfs_mounts.probes import direct_nfs
 from ansible.module_utils.hostproof.errors import Absent
 from ansible.module_utils.hostproof.probes.nfs import nfs_connections
 from ansible.module_utils.hostproof.probes.oracle.oracle_homes import OracleHome
+from cases import cases
 from packs import ROOT
 
 STAND_IN = ROOT / "tests/standins/instance.py"
@@ -89,7 +90,7 @@ def test_libraries_and_files_behind_a_link(home):
     assert "127.0.0.1" in [address.address for address in known(seen.own)]
 
 
-@pytest.mark.parametrize(("how", "linked"), [("copy", True), ("link", True), ("other", False)])
+@cases("how linked", ("copy", True), ("link", True), ("other", False))
 def test_libodm_that_is_libnfsodm(home, how, linked):
     real = Path(os.path.realpath(home.path))
     (real / "rdbms/lib/odm/libnfsodm19.so").unlink()

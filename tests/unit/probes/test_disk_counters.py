@@ -12,6 +12,7 @@ from ansible.module_utils.hostproof.controls.latency.measurement.disk_counters i
 )
 from ansible.module_utils.hostproof.controls.latency.parsers.diskstats import Difference
 from ansible.module_utils.hostproof.errors import Unanswered
+from cases import cases
 
 ROW = "{major} {minor} {name} {reads} 0 {sectors} {read_ms} {writes} 0 0 {write_ms} 0 {busy} {busy}"
 
@@ -104,17 +105,15 @@ def test_a_device_keeps_the_name_by_which_the_user_called_it() -> None:
     assert all("named" not in window.conditions for window in windows if window.subject == "md0")
 
 
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [
-        (["dm-0", "sdb"], "dm-0 is on sdb"),
-        (["sdb", "dm-0"], "dm-0 is on sdb"),
-        (["sda", "dm-1"], "dm-1 is on sda"),
-        (["dm-2", "sdc"], "dm-2 is on sdc"),
-        (["sdc1", "sdc"], "sdc1 is on sdc"),
-        (["md0", "nvme1n1"], "md0 is on nvme1n1"),
-        (["sdx"], "sdx is not a block device of this host"),
-    ],
+@cases(
+    "names words",
+    (["dm-0", "sdb"], "dm-0 is on sdb"),
+    (["sdb", "dm-0"], "dm-0 is on sdb"),
+    (["sda", "dm-1"], "dm-1 is on sda"),
+    (["dm-2", "sdc"], "dm-2 is on sdc"),
+    (["sdc1", "sdc"], "sdc1 is on sdc"),
+    (["md0", "nvme1n1"], "md0 is on nvme1n1"),
+    (["sdx"], "sdx is not a block device of this host"),
 )
 def test_each_io_counts_once(names: list[str], words: str) -> None:
     links = {"/dev/sdc1": "/dev/sdc1"}
@@ -226,7 +225,7 @@ def test_an_old_kernel_counts_all_in_ticks() -> None:
         assert list(by(release)) == ["dm-1"]
 
 
-@pytest.mark.parametrize("error", ["absent", "denied", "unanswered", None])
+@cases("error", "absent", "denied", "unanswered", None)
 def test_what_the_host_does_not_tell_is_not_said(error: str | None) -> None:
     """A record from before this was read has no such reading, and keeps its answer."""
     evidence = dict(host().evidence)
@@ -273,23 +272,21 @@ def special(path: str, told: str, rc: int = 0) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("path", ["/dev/mapper/redo", "/dev/mapper/sda", "/tmp/disk"])
+@cases("path", "/dev/mapper/redo", "/dev/mapper/sda", "/tmp/disk")
 def test_a_special_file_that_is_no_link(path: str) -> None:
     """Made by mknod, or by a device mapper without udev: 253 is fd, 17 is 11 to stat."""
     made = host(**special(path, "fd:11:block special file\n"))
     assert disk_counters.names_given(made, [path]) == {"dm-1": [path]}
 
 
-@pytest.mark.parametrize(
-    ("told", "rc"),
-    [
-        ("fd:12:block special file\n", 0),
-        ("fd:11:character special file\n", 0),
-        ("0:0:regular file\n", 0),
-        ("zz:11:block special file\n", 0),
-        ("fd:11:block special file\n", 1),
-        ("", 0),
-    ],
+@cases(
+    "told rc",
+    ("fd:12:block special file\n", 0),
+    ("fd:11:character special file\n", 0),
+    ("0:0:regular file\n", 0),
+    ("zz:11:block special file\n", 0),
+    ("fd:11:block special file\n", 1),
+    ("", 0),
 )
 def test_a_file_that_is_no_device_of_this_host(told: str, rc: int) -> None:
     path = "/tmp/sda"

@@ -22,6 +22,7 @@ from ansible.module_utils.hostproof.controls.latency.probes.direct_file import (
     CannotRead,
     DirectFile,
 )
+from cases import cases
 from test_direct_file import MIB, folder, made
 
 __all__ = ["folder"]
@@ -123,14 +124,14 @@ def test_a_device_mean_that_is_longer_by_rounding_alone_is_nobody_elses(file, co
     assert Window.from_json(host.to_json()) == host
 
 
-@pytest.mark.parametrize(("ms", "said"), [(150, False), (151, False), (152, True), (200, True)])
+@cases("ms said", (150, False), (151, False), (152, True), (200, True))
 def test_more_than_the_rounding_is_somebody_elses(file, counted, ms, said):
     counted(Counted(30, 1000.0 * ms / 30))
     measured = disk_latency.one_at_a_time(file, 8192, pace(30), 1, clock=reads_of(5028))
     assert any("slow ones of others" in remark for remark in measured.remarks) is said
 
 
-@pytest.mark.parametrize("mean", [12000.0, 10050.0, 8000.0])
+@cases("mean", 12000.0, 10050.0, 8000.0)
 def test_a_device_that_is_counted_in_ticks_has_no_host_part(file, counted, monkeypatch, mean):
     """dm-delay at HZ 250: reads of 10 ms, counted as 12, and nobody else read."""
     counted(Counted(30, mean), ticks={"dm-0": disk_counters.NO_QUEUE})
@@ -174,18 +175,16 @@ def test_a_read_in_pieces_has_no_host_part(file, counted):
     assert "2 requests of each read" in measured.remarks[0]
 
 
-@pytest.mark.parametrize(
-    ("size", "counted", "pieces"),
-    [
-        (8192, 1.0, 1),
-        # 254 pieces of memory do not hold the 256 pages of a read, unless some lie side by side.
-        (1 << 20, 2.0, 2),
-        (1 << 20, 2.3, 2),
-        (1 << 20, 1.0, 1),
-        # 4 MiB at most in one request.
-        (8 << 20, 2.0, 2),
-        (8 << 20, 9.0, 9),
-    ],
+@cases(
+    "size counted pieces",
+    (8192, 1.0, 1),
+    # 254 pieces of memory do not hold the 256 pages of a read, unless some lie side by side.
+    (1 << 20, 2.0, 2),
+    (1 << 20, 2.3, 2),
+    (1 << 20, 1.0, 1),
+    # 4 MiB at most in one request.
+    (8 << 20, 2.0, 2),
+    (8 << 20, 9.0, 9),
 )
 def test_the_count_tells_how_many_requests_a_read_is(monkeypatch, size, counted, pieces):
     limits = {"max_sectors_kb": 4 << 20, "max_segments": 254 * 4096}
@@ -213,16 +212,14 @@ def test_a_file_on_no_device(file, counted):
     assert "on no block device" in measured.remarks[0]
 
 
-@pytest.mark.parametrize(
-    ("interval", "typical", "expected"),
-    [
-        (0.001, 0.0001, 0.001),
-        (0.001, 0.0005, 0.001),
-        (0.001, 0.0011, 0.004),
-        (0.001, 0.0019, 0.004),
-        # A disk that turns.
-        (0.001, 0.008, 0.016),
-    ],
+@cases(
+    "interval typical expected",
+    (0.001, 0.0001, 0.001),
+    (0.001, 0.0005, 0.001),
+    (0.001, 0.0011, 0.004),
+    (0.001, 0.0019, 0.004),
+    # A disk that turns.
+    (0.001, 0.008, 0.016),
 )
 def test_reads_never_wait_for_each_other(interval, typical, expected):
     assert disk_latency._stretched(interval, typical) == pytest.approx(expected)
@@ -298,16 +295,14 @@ def without_bins() -> str:
     return json.dumps(tree)
 
 
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        ((1, "", "fio: engine libaio not loadable\n"), "ended with 1: fio: engine libaio"),
-        ((2, "", ""), "ended with 2: nothing"),
-        ((0, "", ""), "cannot be read"),
-        ((0, REAL.replace('"error" : 0', '"error" : 5'), ""), "1000 reads, with 5 errors"),
-        ((0, REAL.replace('"total_ios" : 1000', '"total_ios" : 0'), ""), "made 0 reads"),
-        ((0, without_bins(), ""), "gives no histogram"),
-    ],
+@cases(
+    "answer words",
+    ((1, "", "fio: engine libaio not loadable\n"), "ended with 1: fio: engine libaio"),
+    ((2, "", ""), "ended with 2: nothing"),
+    ((0, "", ""), "cannot be read"),
+    ((0, REAL.replace('"error" : 0', '"error" : 5'), ""), "1000 reads, with 5 errors"),
+    ((0, REAL.replace('"total_ios" : 1000', '"total_ios" : 0'), ""), "made 0 reads"),
+    ((0, without_bins(), ""), "gives no histogram"),
 )
 def test_fio_that_fails(answer, words):
     run, _ = answering(*answer)

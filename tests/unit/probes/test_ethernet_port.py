@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port imp
     Pause,
 )
 from ansible.module_utils.hostproof.snmp import tools as snmp
+from cases import cases
 from snmp_agents import Filers
 from switch_agents import UPTIME, agent, port, system
 
@@ -23,20 +24,18 @@ def read(**changes) -> ethernet_port.Port:
 
 
 class TestMode:
-    @pytest.mark.parametrize(
-        ("number", "mode"),
-        [
-            (1, Pause(rx=False, tx=False)),
-            (2, Pause(rx=False, tx=True)),
-            (3, Pause(rx=True, tx=False)),
-            (4, Pause(rx=True, tx=True)),
-        ],
+    @cases(
+        "number mode",
+        (1, Pause(rx=False, tx=False)),
+        (2, Pause(rx=False, tx=True)),
+        (3, Pause(rx=True, tx=False)),
+        (4, Pause(rx=True, tx=True)),
     )
     def test_as_ethtool_means_it(self, number, mode):
         assert read(oper=number, admin=1).oper == mode
         assert read(admin=number, oper=1).admin == mode
 
-    @pytest.mark.parametrize("number", [0, 5, 255, None])
+    @cases("number", 0, 5, 255, None)
     def test_what_is_no_mode_is_unknown(self, number):
         state = read(oper=number, admin=number)
         assert (state.oper, state.admin) == (None, None)
@@ -52,22 +51,20 @@ class TestMode:
 
 
 class TestState:
-    @pytest.mark.parametrize(("number", "duplex"), [(1, None), (2, "half"), (3, "full"), (0, None)])
+    @cases("number duplex", (1, None), (2, "half"), (3, "full"), (0, None))
     def test_duplex(self, number, duplex):
         assert read(duplex=number).duplex == duplex
 
-    @pytest.mark.parametrize(
-        ("bits", "megabits", "speed"),
-        [
-            *((1000000000, 1000, 1000), (4294967295, 10000, 10000), (1410065408, 10000, 10000)),
-            *((100000000, 100000000, 100), (4294967295, 10000000000, 10000), (100000000, 0, 100)),
-            *((100000000, None, 100), (4294967295, None, None), (0, 0, None), (None, None, None)),
-        ],
+    @cases(
+        "bits megabits speed",
+        *((1000000000, 1000, 1000), (4294967295, 10000, 10000), (1410065408, 10000, 10000)),
+        *((100000000, 100000000, 100), (4294967295, 10000000000, 10000), (100000000, 0, 100)),
+        *((100000000, None, 100), (4294967295, None, None), (0, 0, None), (None, None, None)),
     )
     def test_speed(self, bits, megabits, speed):
         assert read(bits=bits, speed=megabits).speed == speed
 
-    @pytest.mark.parametrize(("number", "up"), [(1, True), (2, False), (7, False), (None, None)])
+    @cases("number up", (1, True), (2, False), (7, False), (None, None))
     def test_up(self, number, up):
         assert read(status=number).up is up
 
@@ -152,7 +149,7 @@ class TestDifference:
         delta = ethernet_port.difference(before, after)
         assert (delta.seconds, delta.in_pause) == (None, 5)
 
-    @pytest.mark.parametrize("side", [0, 1])
+    @cases("side", 0, 1)
     def test_what_is_counted_only_once_is_unknown(self, side):
         pair = [ZERO, ZERO]
         pair[side] = ZERO._replace(in_pause=None)

@@ -16,6 +16,7 @@ from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port imp
 )
 from ansible.module_utils.hostproof.errors import Absent
 from ansible.module_utils.hostproof.snmp import tools as snmp
+from cases import cases
 from snmp_agents import Agent, Filers
 from switch_agents import FILER, GROUP, VLAN, Rows, agent, group, lif, netif, netport, port, system
 
@@ -35,17 +36,15 @@ def names(filer: filer_port.Filer) -> list[str]:
 
 
 class TestOntap:
-    @pytest.mark.parametrize(
-        ("number", "mode"),
-        [
-            (1, Pause(rx=False, tx=False)),
-            (2, Pause(rx=True, tx=False)),
-            (3, Pause(rx=False, tx=True)),
-            (4, Pause(rx=True, tx=True)),
-            (0, None),
-            (7, None),
-            (None, None),
-        ],
+    @cases(
+        "number mode",
+        (1, Pause(rx=False, tx=False)),
+        (2, Pause(rx=True, tx=False)),
+        (3, Pause(rx=False, tx=True)),
+        (4, Pause(rx=True, tx=True)),
+        (0, None),
+        (7, None),
+        (None, None),
     )
     def test_mode(self, number, mode):
         """NETAPP-MIB has receive before send, EtherLike-MIB the other way round."""
@@ -58,12 +57,12 @@ class TestOntap:
         assert (entry.port.speed, entry.port.duplex, entry.port.mtu) == (10000, "full", 9000)
         assert entry.port.up is True
 
-    @pytest.mark.parametrize(("number", "up"), [(0, None), (1, False), (2, True), (3, False)])
+    @cases("number up", (0, None), (1, False), (2, True), (3, False))
     def test_link(self, number, up):
         (entry,) = read(netport("e0a", link=number), lif(ADDRESS, "e0a")).ports
         assert entry.port.up is up
 
-    @pytest.mark.parametrize("number", [0, 1, None])
+    @cases("number", 0, 1, None)
     def test_duplex_that_is_none(self, number):
         (entry,) = read(netport("e0a", duplex=number), lif(ADDRESS, "e0a")).ports
         assert entry.port.duplex is None
@@ -77,7 +76,7 @@ class TestOntap:
         ports = (netport("e0a", mac=OTHER), netport("e0b"))
         assert names(read(*ports, lif(ADDRESS, "e0b"), mac=OTHER)) == ["n1:e0b"]
 
-    @pytest.mark.parametrize("shown", [FILER, FILER.upper(), FILER.replace(":", "-")])
+    @cases("shown", FILER, FILER.upper(), FILER.replace(":", "-"))
     def test_by_mac_where_no_address_is_told(self, shown):
         assert names(read(netport("e0a", mac=shown), mac=FILER)) == ["n1:e0a"]
 

@@ -7,23 +7,22 @@ from ansible.module_utils.hostproof.errors import Absent, Denied, HostproofError
 from ansible.module_utils.hostproof.probes.kernel import numa
 from ansible.module_utils.hostproof.probes.oracle import instances
 from ansible.module_utils.hostproof.probes.unix import limits
+from cases import cases
 from packs import GIB, MIB, Shm
 
 
 class TestInstances:
-    @pytest.mark.parametrize(
-        ("kind", "sid"),
-        [
-            *(("ora", "ORCL"), ("db", "FREE"), ("asm", "+ASM1"), ("mdb", "-MGMTDB")),
-            *(("apx", "+APX1"), ("ora", "my_pmon_db")),
-        ],
+    @cases(
+        "kind sid",
+        *(("ora", "ORCL"), ("db", "FREE"), ("asm", "+ASM1"), ("mdb", "-MGMTDB")),
+        *(("apx", "+APX1"), ("ora", "my_pmon_db")),
     )
     def test_every_kind_is_known_by_its_monitor(self, kind, sid):
         machine = packs.linux().instance(sid, Shm(2 * MIB), kind=kind)
         (instance,) = instances.find_instances(machine)
         assert (instance.kind, instance.sid) == (kind, sid)
 
-    @pytest.mark.parametrize("name", ["ora_smon_ORCL", "/bin/grep ora_pmon_X", "xora_pmon_X"])
+    @cases("name", "ora_smon_ORCL", "/bin/grep ora_pmon_X", "xora_pmon_X")
     def test_other_processes_are_not(self, name):
         machine = packs.linux()
         process = {"pid": 1, "uid": 0, "gid": 0, "started": 0.0, "argv0": name}

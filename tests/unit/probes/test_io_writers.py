@@ -15,6 +15,7 @@ from ansible.module_utils.hostproof.controls.async_io.probes import io_logs
 from ansible.module_utils.hostproof.errors import Absent
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from ansible.module_utils.hostproof.probes.oracle import io_writers
+from cases import cases
 from default_policies import default_policy
 from packs import FIXTURES, ROOT
 
@@ -146,22 +147,20 @@ def test_an_alert_log_that_is_not_there(tmp_path):
         io_logs.read_alert_log(LiveHost(), str(tmp_path / "none"), own_name(), 0)
 
 
-@pytest.mark.parametrize(
-    ("path", "process", "kind"),
-    [
-        ("/u02/oradata/ORCL/users01.dbf", "dbw0", "data"),
-        ("/u02/oradata/ORCL/temp01.dbf", "dbw0", "temporary"),
-        ("/u02/oradata/ORCL/contemporary01.dbf", "dbw0", "data"),
-        ("/u02/oradata/ORCL/control01.ctl", "lgwr", "control"),
-        ("/u02/ORCL/controlfile/o1_mf_abc_.ctl", "lgwr", "control"),
-        ("/u02/ORCL/onlinelog/o1_mf_1_abc_.log", "lgwr", "redo"),
-        ("/u02/ORCL/datafile/o1_mf_users_abc_.dbf", "lgwr", "data"),
-        ("/u02/oradata/ORCL/redo01.rdo", "dbw0", "redo"),
-        ("/dev/dm-3", "dbw0", "device"),
-        ("/u02/oradata/ORCL/who_knows", "dbw0", "data"),
-        ("/u02/oradata/ORCL/who_knows", "lgwr", "redo"),
-        ("/u02/oradata/ORCL/gone01.dbf (deleted)", "lgwr", "data"),
-    ],
+@cases(
+    "path process kind",
+    ("/u02/oradata/ORCL/users01.dbf", "dbw0", "data"),
+    ("/u02/oradata/ORCL/temp01.dbf", "dbw0", "temporary"),
+    ("/u02/oradata/ORCL/contemporary01.dbf", "dbw0", "data"),
+    ("/u02/oradata/ORCL/control01.ctl", "lgwr", "control"),
+    ("/u02/ORCL/controlfile/o1_mf_abc_.ctl", "lgwr", "control"),
+    ("/u02/ORCL/onlinelog/o1_mf_1_abc_.log", "lgwr", "redo"),
+    ("/u02/ORCL/datafile/o1_mf_users_abc_.dbf", "lgwr", "data"),
+    ("/u02/oradata/ORCL/redo01.rdo", "dbw0", "redo"),
+    ("/dev/dm-3", "dbw0", "device"),
+    ("/u02/oradata/ORCL/who_knows", "dbw0", "data"),
+    ("/u02/oradata/ORCL/who_knows", "lgwr", "redo"),
+    ("/u02/oradata/ORCL/gone01.dbf (deleted)", "lgwr", "data"),
 )
 def test_kinds_of_files(path, process, kind):
     assert io_writers.kind_of(path, process) == kind

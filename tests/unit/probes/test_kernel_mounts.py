@@ -6,6 +6,7 @@ from ansible.module_utils.hostproof.errors import Absent, HostproofError, ParseE
 from ansible.module_utils.hostproof.parsers.mounts import mount_command, mountinfo
 from ansible.module_utils.hostproof.probes.kernel import mounts
 from ansible.module_utils.hostproof.probes.nfs import nfs_mounted
+from cases import cases
 
 MOUNTINFO = (
     "25 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
@@ -30,12 +31,10 @@ def test_mountinfo_is_read_first():
     assert mounts.read(host).key == "file:/proc/self/mountinfo"
 
 
-@pytest.mark.parametrize(
-    ("tell", "key"),
-    [
-        (lambda host: host.file("/proc/mounts", PROC_MOUNTS), "file:/proc/mounts"),
-        (lambda host: host.command("mount", PRINTED), "command:mount"),
-    ],
+@cases(
+    "tell key",
+    (lambda host: host.file("/proc/mounts", PROC_MOUNTS), "file:/proc/mounts"),
+    (lambda host: host.command("mount", PRINTED), "command:mount"),
 )
 def test_the_next_source_names_the_same_mounts(tell, key):
     host = tell(machine())
@@ -65,7 +64,7 @@ def test_another_system_has_none():
         mounts.read(packs.Machine().command("mount", PRINTED))
 
 
-@pytest.mark.parametrize("text", ["", "one two\n", "/dev/vda / ext4 rw 0\n"])
+@cases("text", "", "one two\n", "/dev/vda / ext4 rw 0\n")
 def test_what_is_no_table_of_mounts(text):
     with pytest.raises(ParseError):
         mountinfo.parse_proc_mounts(text)
@@ -73,7 +72,7 @@ def test_what_is_no_table_of_mounts(text):
         mount_command.parse("Linux", text)
 
 
-@pytest.mark.parametrize(("printed", "code"), [("", 0), ("", 1), (PRINTED, 32)])
+@cases("printed code", ("", 0), ("", 1), (PRINTED, 32))
 def test_a_mount_command_that_fails_is_no_host_without_mounts(printed, code):
     host = machine().command("mount", printed, rc=code)
     with pytest.raises(HostproofError, match="mountinfo"):

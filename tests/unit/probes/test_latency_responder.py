@@ -18,6 +18,7 @@ from ansible.module_utils.hostproof.controls.latency.measurement.responder impor
 )
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.latency import hello as latency_hello
+from cases import cases
 from latency_server import SETTINGS, responder
 
 HELLO = latency_hello.hello(12, 4)
@@ -68,15 +69,13 @@ def test_answers_nobody_else() -> None:
             assert stream.recv(64) == latency_hello.WELCOME
 
 
-@pytest.mark.parametrize(
+@cases(
     "said",
-    [
-        b"GET / HTTP/1.0\r\n\r\n",
-        latency_hello.hello(latency_hello.LONGEST + 1, 4),
-        latency_hello.hello(0, 4),
-        latency_hello.hello(4, 0),
-        HELLO[:7],
-    ],
+    b"GET / HTTP/1.0\r\n\r\n",
+    latency_hello.hello(latency_hello.LONGEST + 1, 4),
+    latency_hello.hello(0, 4),
+    latency_hello.hello(4, 0),
+    HELLO[:7],
 )
 def test_answers_nothing_else(said: bytes) -> None:
     with responder() as server, connect(server) as stream:

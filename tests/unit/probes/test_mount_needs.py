@@ -4,6 +4,7 @@ import pytest
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
 from ansible.module_utils.hostproof.parsers.nfs.nfs_options import LINUX
 from ansible.module_utils.hostproof.probes.nfs import nfs_persisted
+from cases import cases
 from packs import UNITS, Machine
 
 OWN = "/etc/systemd/system"
@@ -41,7 +42,7 @@ def test_a_line_of_fstab_is_mounted():
     assert why_not(host()) == ""
 
 
-@pytest.mark.parametrize("value", ["no", "0", "off", "FALSE"])
+@cases("value", "no", "0", "off", "FALSE")
 def test_fstab_no_on_the_kernel_command_line(value):
     assert why_not(host(cmdline=f"ro fstab=1 fstab={value}")).startswith(f"fstab={value} on")
 
@@ -79,36 +80,34 @@ def test_a_unit_of_another_target_does_not_need_it():
     )
 
 
-@pytest.mark.parametrize("masks", [("rpcbind.socket", "rpcbind.service"), ("rpcbind.service",)])
+@cases("masks", ("rpcbind.socket", "rpcbind.service"), ("rpcbind.service",))
 def test_nfs_3_with_locks_needs_rpcbind(masks):
     assert "needs rpcbind" in why_not(masked(host(), *masks))
     for options in ("vers=3,nolock", "vers=4.1", "vers=3,local_lock=all"):
         assert why_not(masked(host(options), *masks)) == ""
 
 
-@pytest.mark.parametrize("name", ["rpc-statd.service", "rpcbind.socket"])
+@cases("name", "rpc-statd.service", "rpcbind.socket")
 def test_without_rpc_statd_or_a_socket_it_is_unknown(name):
     with pytest.raises(Unanswered, match=f"{name} is masked"):
         why_not(masked(host(), name))
     assert why_not(masked(host("vers=4.1"), name)) == ""
 
 
-@pytest.mark.parametrize("module", ["nfs", "sunrpc", "lockd"])
-@pytest.mark.parametrize("command", ["/bin/false", "/usr/bin/true", "/bin/true"])
+@cases("module", "nfs", "sunrpc", "lockd")
+@cases("command", "/bin/false", "/usr/bin/true", "/bin/true")
 def test_a_module_that_modprobe_does_not_load(module, command):
     machine = host().file("/etc/modprobe.d/cis.conf", f"#\ninstall {module} {command}\n")
     assert why_not(machine) == f"/etc/modprobe.d/cis.conf:2 install {module} {command}"
 
 
-@pytest.mark.parametrize(
-    ("module", "options", "is_missing"),
-    [
-        ("nfsv3", "vers=3", True),
-        ("nfsv3", "vers=4.2", False),
-        ("nfsv4", "vers=3", False),
-        ("nfsv4", "nfsvers=4.1", True),
-        ("nfsv4", "hard", False),
-    ],
+@cases(
+    "module options is_missing",
+    ("nfsv3", "vers=3", True),
+    ("nfsv3", "vers=4.2", False),
+    ("nfsv4", "vers=3", False),
+    ("nfsv4", "nfsvers=4.1", True),
+    ("nfsv4", "hard", False),
 )
 def test_the_module_of_a_version(module, options, is_missing):
     line = f"install {module} /bin/false"
@@ -126,9 +125,8 @@ def test_an_install_line_that_nobody_knows():
         why_not(host().file("/etc/modprobe.d/a.conf", "install nfs /opt/load\n"))
 
 
-@pytest.mark.parametrize(
-    ("line", "is_known"),
-    [("blacklist nfs", False), ("blacklist nfsd", True), ("#blacklist nfs", True)],
+@cases(
+    "line is_known", ("blacklist nfs", False), ("blacklist nfsd", True), ("#blacklist nfs", True)
 )
 def test_a_blacklist(line, is_known):
     """The kernel requests the alias fs-nfs, and modprobe ignores aliases of such a module."""
@@ -155,16 +153,14 @@ def test_a_module_that_autofs_needs():
     assert "install nfs" in why_not(machine)
 
 
-@pytest.mark.parametrize(
-    ("condition", "holds"),
-    [
-        ("ConditionPathExists=/etc/u01.on", False),
-        ("ConditionPathExists=!/etc/u01.on", True),
-        ("ConditionKernelCommandLine=quiet", True),
-        ("AssertKernelCommandLine=!quiet", False),
-        ("ConditionKernelCommandLine=|rescue\nConditionKernelCommandLine=|quiet", True),
-        ("ConditionKernelCommandLine=rescue\nConditionPathExists=", True),
-    ],
+@cases(
+    "condition holds",
+    ("ConditionPathExists=/etc/u01.on", False),
+    ("ConditionPathExists=!/etc/u01.on", True),
+    ("ConditionKernelCommandLine=quiet", True),
+    ("AssertKernelCommandLine=!quiet", False),
+    ("ConditionKernelCommandLine=|rescue\nConditionKernelCommandLine=|quiet", True),
+    ("ConditionKernelCommandLine=rescue\nConditionPathExists=", True),
 )
 def test_conditions_of_a_mount_unit(condition, holds):
     for machine in (

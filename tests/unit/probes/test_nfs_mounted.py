@@ -12,6 +12,7 @@ from ansible.module_utils.hostproof.probes.nfs.nfs_mounted import (
     read_mounted,
     read_system,
 )
+from cases import cases
 from packs import Machine
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -28,7 +29,7 @@ def test_linux_is_known_without_a_command():
     assert list(machine.evidence) == ["file:/proc/self/mountinfo"]
 
 
-@pytest.mark.parametrize("name", [AIX, SOLARIS, HPUX, "FreeBSD"])
+@cases("name", AIX, SOLARIS, HPUX, "FreeBSD")
 def test_another_system_says_its_name(name):
     assert read_system(Machine().command("uname -s", f"{name}\n")) == name
 
@@ -54,13 +55,11 @@ def test_recorded_mounts():
     assert entry.evidence == ("file:/proc/self/mountinfo",)
 
 
-@pytest.mark.parametrize(
-    ("mount", "superblock", "options"),
-    [
-        ("rw,noatime", "rw,hard", "rw,noatime,hard"),
-        ("ro,relatime", "rw,hard", "ro,relatime,hard"),
-        ("rw", "ro,hard", "ro,hard"),
-    ],
+@cases(
+    "mount superblock options",
+    ("rw,noatime", "rw,hard", "rw,noatime,hard"),
+    ("ro,relatime", "rw,hard", "ro,relatime,hard"),
+    ("rw", "ro,hard", "ro,hard"),
 )
 def test_read_only_is_what_either_layer_says(mount, superblock, options):
     (entry,) = read_mounted(
@@ -84,13 +83,11 @@ def test_only_what_a_path_leads_to():
     assert [(mount.path, mount.source) for mount in mounts] == [("/u01", "new:/vol")]
 
 
-@pytest.mark.parametrize(
-    ("system", "command", "fixture", "paths"),
-    [
-        (AIX, "mount", "aix-mount", ["/stage/middleware", "/u02/oradata"]),
-        (SOLARIS, "mount -v", "solaris-mount-v", ["/cartman", "/rms/sunpro", "/u02/oradata"]),
-        (HPUX, "mount -v", "hpux-mount-v", ["/u02/oradata"]),
-    ],
+@cases(
+    "system command fixture paths",
+    (AIX, "mount", "aix-mount", ["/stage/middleware", "/u02/oradata"]),
+    (SOLARIS, "mount -v", "solaris-mount-v", ["/cartman", "/rms/sunpro", "/u02/oradata"]),
+    (HPUX, "mount -v", "hpux-mount-v", ["/u02/oradata"]),
 )
 def test_other_systems(system, command, fixture, paths):
     machine = Machine().command(command, (FIXTURES / f"mount/{fixture}.txt").read_text())

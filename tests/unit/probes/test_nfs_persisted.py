@@ -5,6 +5,7 @@ from ansible.module_utils.hostproof.controls.nfs_mounts.probes import persisted_
 from ansible.module_utils.hostproof.errors import Absent, Denied, ParseError, Unanswered
 from ansible.module_utils.hostproof.parsers.nfs.nfs_options import AIX, HPUX, LINUX, SOLARIS
 from ansible.module_utils.hostproof.probes.nfs import nfs_persisted
+from cases import cases
 from packs import FIXTURES, Machine
 
 ETC = "/etc/systemd/system"
@@ -130,9 +131,7 @@ class TestUnits:
             (f"{ETC}/u01.mount", "soft", "no unit wants or requires it: systemctl enable u01.mount")
         ]
 
-    @pytest.mark.parametrize(
-        "folder", [f"{ETC}/remote-fs.target.wants", f"{LIB}/a.service.requires"]
-    )
+    @cases("folder", f"{ETC}/remote-fs.target.wants", f"{LIB}/a.service.requires")
     def test_that_is_wanted(self, folder):
         machine = host().file(f"{LIB}/u01.mount", unit()).file(f"{folder}/u01.mount", "")
         assert of_path(machine)[0].at_boot
@@ -152,7 +151,7 @@ class TestUnits:
         machine = host("f:/b /u01/data nfs hard 0 0\n").file(f"{ETC}/u01.mount", unit())
         assert of_path(machine)[0].at_boot
 
-    @pytest.mark.parametrize("name", ["10-x.conf", "99-x.conf"])
+    @cases("name", "10-x.conf", "99-x.conf")
     def test_a_drop_in_changes_what_fstab_says(self, name):
         machine = host("f:/a /u01 nfs hard 0 0\n")
         machine.file(f"{GENERATOR}/u01.mount", "[Unit]\nSourcePath=/etc/fstab\n" + unit())
@@ -232,28 +231,24 @@ class TestUnits:
 
 
 class TestGenerator:
-    @pytest.mark.parametrize(
-        ("options", "generated"),
-        [
-            ("hard", "hard"),
-            ("bg,hard", "x-systemd.mount-timeout=infinity,retry=10000,nofail,bg,hard,fg"),
-            ("bg,hard", "bg,hard"),
-            ("defaults", ""),
-            ("rw,bg,", "rw,bg"),
-        ],
+    @cases(
+        "options generated",
+        ("hard", "hard"),
+        ("bg,hard", "x-systemd.mount-timeout=infinity,retry=10000,nofail,bg,hard,fg"),
+        ("bg,hard", "bg,hard"),
+        ("defaults", ""),
+        ("rw,bg,", "rw,bg"),
     )
     def test_that_made_its_unit_of_this_line(self, options, generated):
         machine = host(f"filer:/vol/unit /u01 nfs {options} 0 0\n")
         machine.file(f"{GENERATOR}/u01.mount", unit(options=generated))
         assert read(machine).differs_from_generator == []
 
-    @pytest.mark.parametrize(
+    @cases(
         "line",
-        [
-            "filer:/vol/unit /u01 nfs hard",
-            "filer:/b /u01 nfs soft",
-            "filer:/vol/unit /u01 nfs4 soft",
-        ],
+        "filer:/vol/unit /u01 nfs hard",
+        "filer:/b /u01 nfs soft",
+        "filer:/vol/unit /u01 nfs4 soft",
     )
     def test_that_made_it_of_another(self, line):
         machine = host(line + "\n").file(f"{GENERATOR}/u01.mount", unit())
@@ -349,7 +344,7 @@ class TestAutofs:
         machine.file("/etc/fstab", "f:/a /u01 nfs noauto 0 0\n")
         assert [entry.kind for entry in of_path(machine)] == ["autofs", "fstab"]
 
-    @pytest.mark.parametrize(("rc", "state"), [(1, "disabled\n"), (1, "masked\n"), (1, "")])
+    @cases("rc state", (1, "disabled\n"), (1, "masked\n"), (1, ""))
     def test_that_boot_does_not_start(self, rc, state):
         machine = autofs("/- /etc/auto.direct\n+ldap:auto.x\n", direct="/u01 f:/v\n")
         machine.command(IS_ENABLED, state, rc)
@@ -374,13 +369,11 @@ class TestAutofs:
         with pytest.raises(Unanswered, match=r"autofs\.service"):
             of_path(machine)
 
-    @pytest.mark.parametrize(
-        ("master", "why"),
-        [
-            ("+ldap:auto.master\n", "the autofs map auto.master comes from ldap"),
-            ("/- yp:auto.direct\n", "the autofs map auto.direct comes from yp"),
-            ("/ multi file:/etc/a -- yp:b\n", "comes from multi"),
-        ],
+    @cases(
+        "master why",
+        ("+ldap:auto.master\n", "the autofs map auto.master comes from ldap"),
+        ("/- yp:auto.direct\n", "the autofs map auto.direct comes from yp"),
+        ("/ multi file:/etc/a -- yp:b\n", "comes from multi"),
     )
     def test_a_map_that_cannot_be_read_may_hold_any_path(self, master, why):
         machine = autofs(master).file("/etc/fstab", "f:/a /u02 nfs hard\n")
@@ -388,7 +381,7 @@ class TestAutofs:
             of_path(machine)
         assert of_path(machine, "/u02")[0].at_boot
 
-    @pytest.mark.parametrize("master", ["/net -hosts\n", "/net ldap:auto.net\n", "/net prog\n"])
+    @cases("master", "/net -hosts\n", "/net ldap:auto.net\n", "/net prog\n")
     def test_or_any_below_its_mount_point(self, master):
         machine = autofs(master).file("/etc/prog", "#!/bin/sh\n", 0o755)
         assert of_path(machine) == []
@@ -487,7 +480,7 @@ class TestOtherSystems:
         persisted = read(Machine().file("/etc/vfstab", "rubbish\n"), SOLARIS)
         assert isinstance(persisted.entries, ParseError)
 
-    @pytest.mark.parametrize("system", ["Darwin", Unanswered("command:uname -s", "timed out")])
+    @cases("system", "Darwin", Unanswered("command:uname -s", "timed out"))
     def test_a_system_that_is_not_known(self, system):
         persisted = read(Machine(), system)
         for answer in (

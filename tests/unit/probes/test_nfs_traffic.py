@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.probes.nfs.nfs_traffic import (
     TcpDelta,
     read_traffic,
 )
+from cases import cases
 from packs import Machine
 
 MOUNTINFO = (
@@ -79,16 +80,14 @@ class TestMount:
     def test_a_kernel_without_errors(self):
         assert only(stats(tail=""), stats(110, 1500, tail="")).ops["READ"].errors is None
 
-    @pytest.mark.parametrize(
-        ("first", "second"),
-        [
-            (stats(), stats(age=3, ops=2000)),
-            (stats(age=2), stats(age=4, ops=2000)),
-            (stats(), stats(110, ops=999)),
-            (stats(), stats(110, sends=10)),
-            (stats(xprts=4), stats(110, xprts=2)),
-            (stats(path="/u03"), stats(110)),
-        ],
+    @cases(
+        "first second",
+        (stats(), stats(age=3, ops=2000)),
+        (stats(age=2), stats(age=4, ops=2000)),
+        (stats(), stats(110, ops=999)),
+        (stats(), stats(110, sends=10)),
+        (stats(xprts=4), stats(110, xprts=2)),
+        (stats(path="/u03"), stats(110)),
     )
     def test_made_anew(self, first, second):
         mount = only(first, second)

@@ -9,6 +9,7 @@ from ansible.module_utils.hostproof.errors import Absent, Denied, ParseError, Un
 from ansible.module_utils.hostproof.probes.nfs import nfs_files
 from ansible.module_utils.hostproof.probes.oracle import oracle_homes
 from ansible.module_utils.hostproof.probes.oracle.oracle_homes import OracleHome
+from cases import cases
 
 HOME = "/u01/app/oracle/product/19.0.0/dbhome_1"
 GRID = "/u01/app/19.0.0/grid"
@@ -65,7 +66,7 @@ def test_who_may_not_see_the_program_knows_no_home():
         oracle_homes.read_homes(machine, ())
 
 
-@pytest.mark.parametrize("path", ["/etc/oratab", "/etc/oraInst.loc", INVENTORY])
+@cases("path", "/etc/oratab", "/etc/oraInst.loc", INVENTORY)
 def test_what_may_not_be_read_is_not_empty(path):
     machine = packs.linux().file("/etc/oraInst.loc", "inventory_loc=/u01/app/oraInventory\n")
     machine.file("/etc/oratab", "").file(INVENTORY, "<INVENTORY/>")

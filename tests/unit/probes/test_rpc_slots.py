@@ -5,6 +5,7 @@ from ansible.module_utils.hostproof.controls.nfs_mounts.probes import rpc_slots
 from ansible.module_utils.hostproof.controls.nfs_mounts.probes.rpc_slots import ENTRIES, MAXIMUM
 from ansible.module_utils.hostproof.errors import Absent, Denied, Unanswered
 from ansible.module_utils.hostproof.parsers.kernel import modprobe_d
+from cases import cases
 from packs import Machine
 
 ETC = "/etc/modprobe.d"
@@ -61,13 +62,11 @@ def test_the_kernel_command_line_beats_modprobe_d():
     )
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        (f"{LIB}/50-nfs.conf", NFS_UTILS),
-        ("/usr/lib/udev/rules.d/60-nfs.rules", UDEV),
-        ("/etc/modules-load.d/nfs.conf", "# x\nsunrpc\n"),
-    ],
+@cases(
+    "path text",
+    (f"{LIB}/50-nfs.conf", NFS_UTILS),
+    ("/usr/lib/udev/rules.d/60-nfs.rules", UDEV),
+    ("/etc/modules-load.d/nfs.conf", "# x\nsunrpc\n"),
 )
 def test_sysctl_d_counts_where_something_applies_it(path, text):
     machine = host(f"sunrpc.{ENTRIES}=32").file(
@@ -85,15 +84,13 @@ def test_sysctl_d_counts_where_something_applies_it(path, text):
     assert rpc_slots.read_slots(machine).sysctl_applied_by.startswith(path)
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        (f"{LIB}/50-nfs.conf", "install nfs /sbin/modprobe -i nfs && /sbin/sysctl --system\n"),
-        (f"{LIB}/50-nfs.conf", "install sunrpc /bin/true\n"),
-        ("/usr/lib/udev/rules.d/60-nfs.rules", UDEV.replace("sunrpc", "lockd")),
-        ("/usr/lib/udev/rules.d/60-nfs.rules", "#" + UDEV),
-        ("/usr/lib/udev/rules.d/60-nfs.rules.rpmsave", UDEV),
-    ],
+@cases(
+    "path text",
+    (f"{LIB}/50-nfs.conf", "install nfs /sbin/modprobe -i nfs && /sbin/sysctl --system\n"),
+    (f"{LIB}/50-nfs.conf", "install sunrpc /bin/true\n"),
+    ("/usr/lib/udev/rules.d/60-nfs.rules", UDEV.replace("sunrpc", "lockd")),
+    ("/usr/lib/udev/rules.d/60-nfs.rules", "#" + UDEV),
+    ("/usr/lib/udev/rules.d/60-nfs.rules.rpmsave", UDEV),
 )
 def test_what_does_not_apply_it(path, text):
     assert rpc_slots.read_slots(host().file(path, text)).sysctl_applied_by is None
@@ -105,8 +102,8 @@ def test_a_rule_that_is_masked_does_not_apply_it():
     assert rpc_slots.read_slots(machine).sysctl_applied_by is None
 
 
-@pytest.mark.parametrize("service", ["systemd-modules-load.service", "systemd-sysctl.service"])
-@pytest.mark.parametrize("by_kernel", [False, True])
+@cases("service", "systemd-modules-load.service", "systemd-sysctl.service")
+@cases("by_kernel", False, True)
 def test_modules_load_d_needs_both_services(service, by_kernel):
     """Without the first, nothing loads the module; without the second, sysctl.d is not applied."""
     machine = host(f"systemd.mask={service}" if by_kernel else "ro quiet")
@@ -141,7 +138,7 @@ def test_whether_rc_local_comes_after_the_module_is_not_known():
     assert boot(machine) == (("16", f"{ETC}/a.conf:1"), [])
 
 
-@pytest.mark.parametrize("value", ["08", "1", "65537", "128K", "+0x", "many"])
+@cases("value", "08", "1", "65537", "128K", "+0x", "many")
 def test_a_parameter_with_which_the_module_is_not_loaded(value):
     """kstrtouint and param_set_uint_minmax of Linux: one that is refused stops the module."""
     machine = host().file(f"{ETC}/a.conf", f"options sunrpc {ENTRIES}={value}\n")
@@ -149,7 +146,7 @@ def test_a_parameter_with_which_the_module_is_not_loaded(value):
         boot(machine)
 
 
-@pytest.mark.parametrize(("value", "slots"), [("0x80", "128"), ("0200", "128"), ("+64", "64")])
+@cases("value slots", ("0x80", "128"), ("0200", "128"), ("+64", "64"))
 def test_a_parameter_is_read_as_the_kernel_does(value, slots):
     machine = host().file(f"{ETC}/a.conf", f"options sunrpc {ENTRIES}={value}\n")
     assert boot(machine)[0] == (slots, f"{ETC}/a.conf:1")
@@ -179,17 +176,15 @@ def test_a_plan_asks_what_its_file_would_do():
     assert rpc_slots.at_boot(changed, MAXIMUM).winner == ("128", f"{ETC}/own.conf:1")
 
 
-@pytest.mark.parametrize(
+@cases(
     "path",
-    [
-        ETC,
-        f"{LIB}/50-other.conf",
-        "/proc/cmdline",
-        "/etc/sysctl.d",
-        "/usr/lib/udev/rules.d",
-        "/etc/modules-load.d",
-        "/etc/rc.local",
-    ],
+    ETC,
+    f"{LIB}/50-other.conf",
+    "/proc/cmdline",
+    "/etc/sysctl.d",
+    "/usr/lib/udev/rules.d",
+    "/etc/modules-load.d",
+    "/etc/rc.local",
 )
 def test_what_may_not_be_read_is_unknown(path):
     with pytest.raises(Denied):
@@ -203,13 +198,11 @@ def test_every_folder_of_modprobe_d_is_read():
         assert boot(machine)[0] == read
 
 
-@pytest.mark.parametrize(
-    ("path", "line"),
-    [
-        ("/etc/tmpfiles.d/a.conf", f"w /proc/sys/sunrpc/{MAXIMUM} - - - - 65536"),
-        ("/etc/tmpfiles.d/a.conf", f"w /sys/module/sunrpc/parameters/{MAXIMUM} - - - - 65536"),
-        ("/etc/rc.local", f"echo 65536 > /sys/module/sunrpc/parameters/{MAXIMUM}"),
-    ],
+@cases(
+    "path line",
+    ("/etc/tmpfiles.d/a.conf", f"w /proc/sys/sunrpc/{MAXIMUM} - - - - 65536"),
+    ("/etc/tmpfiles.d/a.conf", f"w /sys/module/sunrpc/parameters/{MAXIMUM} - - - - 65536"),
+    ("/etc/rc.local", f"echo 65536 > /sys/module/sunrpc/parameters/{MAXIMUM}"),
 )
 def test_files_that_are_written_once_the_module_is_loaded(path, line):
     machine = host().file("/etc/modprobe.d/a.conf", f"options sunrpc {MAXIMUM}=128\n")

@@ -3,6 +3,7 @@
 import pytest
 from ansible.module_utils.hostproof.controls.latency.probes import sga_cost
 from ansible.module_utils.hostproof.controls.latency.probes.sga_cost import Cost, Row
+from cases import cases
 
 MIB, GIB = 1 << 20, 1 << 30
 
@@ -36,7 +37,7 @@ def test_both_kinds_are_measured_at_a_size_that_both_can_have():
     assert bound.reasons == ["64 huge pages (128.0 MiB) are free"]
 
 
-@pytest.mark.parametrize("free", [0, 15])
+@cases("free", 0, 15)
 def test_a_pool_too_small_to_say_anything_is_left_alone(free):
     bound = sga_cost.bounds(rows(40 * GIB, free), 8 * GIB, 32, 40)
     assert (bound.size, bound.huge) == (8 * GIB, False)
@@ -48,9 +49,7 @@ def test_a_host_without_room_is_not_measured():
         sga_cost.bounds(rows(70 * MIB), 8 * GIB, 32, 40)
 
 
-@pytest.mark.parametrize(
-    ("most", "counts"), [(1, [1]), (2, [1, 2]), (5, [1, 2, 4, 5]), (32, [1, 2, 4, 8, 16, 32])]
-)
+@cases("most counts", (1, [1]), (2, [1, 2]), (5, [1, 2, 4, 5]), (32, [1, 2, 4, 8, 16, 32]))
 def test_numbers_of_processes(most, counts):
     assert sga_cost.steps(most) == counts
 

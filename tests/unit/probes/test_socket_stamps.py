@@ -6,6 +6,7 @@ import time
 
 import pytest
 from ansible.module_utils.hostproof.controls.latency.measurement import socket_stamps
+from cases import cases
 
 STAMP = struct.pack("@llllll", 1700000000, 5, 0, 0, 0, 0)
 LATER = struct.pack("@llllll", 1700000000, 6, 0, 0, 0, 0)
@@ -36,15 +37,13 @@ def test_a_received_stamp():
     assert socket_stamps.received(beside(STAMP)) == 1700000000000000005
 
 
-@pytest.mark.parametrize(
+@cases(
     "ancillary",
-    [
-        [],
-        beside(STAMP[:8]),
-        beside(b"\0" * 48),
-        beside(STAMP, level=socket.IPPROTO_IP),
-        beside(STAMP, kind=29),
-    ],
+    [],
+    beside(STAMP[:8]),
+    beside(b"\0" * 48),
+    beside(STAMP, level=socket.IPPROTO_IP),
+    beside(STAMP, kind=29),
 )
 def test_no_stamp_is_none(ancillary):
     assert socket_stamps.received(ancillary) is None
@@ -61,15 +60,13 @@ def test_what_was_sent_twice_has_the_first_stamp():
     assert socket_stamps.sent(queue) == {11: 1700000000000000005}
 
 
-@pytest.mark.parametrize(
+@cases(
     "message",
-    [
-        [*beside(STAMP), error(23, origin=2)],
-        [*beside(STAMP), error(23, info=1)],
-        [error(23)],
-        beside(STAMP),
-        [*beside(b"\0" * 48), error(23)],
-    ],
+    [*beside(STAMP), error(23, origin=2)],
+    [*beside(STAMP), error(23, info=1)],
+    [error(23)],
+    beside(STAMP),
+    [*beside(b"\0" * 48), error(23)],
 )
 def test_no_stamp_of_what_was_sent(message):
     assert socket_stamps.sent(Queue(message)) == {}

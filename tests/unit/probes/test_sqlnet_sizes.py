@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from ansible.module_utils.hostproof.controls.latency.measurement import sqlnet_sizes
 from ansible.module_utils.hostproof.parsers.net import socket_info
+from cases import cases
 from packs import FIXTURES
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -112,9 +113,7 @@ def exchange(request, response, seconds=1):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("request_size", "response_size"), [(80, 110), (80, 20000), (30000, 90), (700, 1400)]
-)
+@cases("request_size response_size", (80, 110), (80, 20000), (30000, 90), (700, 1400))
 def test_both_ends_tell_what_was_sent(request_size, response_size):
     """Within 5 % of what was sent, with a response or a request of many segments too."""
     report = exchange(request_size, response_size)
@@ -182,7 +181,7 @@ def test_what_began_or_ended_does_not_count():
     assert (sizes.connections, sizes.changed, sizes.requests) == (1, 2, 100)
 
 
-@pytest.mark.parametrize("second", [[], [START], [connection(data_sent=1, bytes_acked=1)]])
+@cases("second", [], [START], [connection(data_sent=1, bytes_acked=1)])
 def test_too_little_traffic_tells_no_size(second):
     with pytest.raises(sqlnet_sizes.TooFew, match="20 are needed"):
         between([START], second)

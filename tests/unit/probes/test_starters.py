@@ -4,6 +4,7 @@ import limit_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof.probes.oracle import starters
+from cases import cases
 
 HOME = packs.HOME
 SYSTEM = "/etc/systemd/system"
@@ -20,22 +21,20 @@ def found(host: packs.Machine) -> dict[str, starters.Starter]:
     return {starter.unit: starter for starter in starters.read(host)}
 
 
-@pytest.mark.parametrize(
-    ("name", "service", "starts"),
-    [
-        ("oracle", f"ExecStart={HOME}/bin/dbstart {HOME}", ("database",)),
-        ("oracledb", "Type=forking\nUser=oracle\nExecStart=/bin/bash -lc dbstart", ("database",)),
-        ("orcl@oracledb", "User=oracle\nExecStart=/usr/bin/start %i", ()),
-        ("rdbms@ORCL", f"ExecStart={HOME}/bin/srvctl start database -d %i", ("database",)),
-        ("lsnr", f"User=oracle\nExecStart={HOME}/bin/lsnrctl start", ("listener",)),
-        ("x", f"ExecStartPre={HOME}/bin/lsnrctl start\nExecStart=sqlplus / as sysdba @/a", None),
-        ("y", f"ExecStart={HOME}/own/start", ()),
-        ("z", "ExecStart=/etc/init.d/oracle start", ()),
-        ("ohasd", "ExecStart=/etc/init.d/init.ohasd run", ("clusterware",)),
-        ("u", "User=%i\nExecStart=/bin/x", "none"),
-        ("u@oracle", "User=%i\nExecStart=/bin/x", ()),
-        ("n", "User=54321\nExecStart=/bin/x", ()),
-    ],
+@cases(
+    "name service starts",
+    ("oracle", f"ExecStart={HOME}/bin/dbstart {HOME}", ("database",)),
+    ("oracledb", "Type=forking\nUser=oracle\nExecStart=/bin/bash -lc dbstart", ("database",)),
+    ("orcl@oracledb", "User=oracle\nExecStart=/usr/bin/start %i", ()),
+    ("rdbms@ORCL", f"ExecStart={HOME}/bin/srvctl start database -d %i", ("database",)),
+    ("lsnr", f"User=oracle\nExecStart={HOME}/bin/lsnrctl start", ("listener",)),
+    ("x", f"ExecStartPre={HOME}/bin/lsnrctl start\nExecStart=sqlplus / as sysdba @/a", None),
+    ("y", f"ExecStart={HOME}/own/start", ()),
+    ("z", "ExecStart=/etc/init.d/oracle start", ()),
+    ("ohasd", "ExecStart=/etc/init.d/init.ohasd run", ("clusterware",)),
+    ("u", "User=%i\nExecStart=/bin/x", "none"),
+    ("u@oracle", "User=%i\nExecStart=/bin/x", ()),
+    ("n", "User=54321\nExecStart=/bin/x", ()),
 )
 def test_a_unit_by_its_commands_or_its_account(name, service, starts):
     host = limit_packs.starter(machine(), f"{name}.service", f"[Service]\n{service}\n")
@@ -45,19 +44,17 @@ def test_a_unit_by_its_commands_or_its_account(name, service, starts):
         assert units[f"{name}.service"].starts == (starts or units[f"{name}.service"].starts)
 
 
-@pytest.mark.parametrize(
+@cases(
     "service",
-    [
-        "ExecStart=/usr/libexec/oracle-cloud-agent/agent\nUser=oracle-cloud-agent",
-        "ExecStart=/usr/sbin/oracleasm.init start",
-        "ExecStart=/opt/oracle.ahf/bin/tfa",
-        f"ExecStart=/bin/true\nExecStop={HOME}/bin/dbshut",
-        f"ExecStart=/bin/true\nExecStop={SCRIPT} stop",
-        f"ExecStart=/bin/x\nExecStart=\n#ExecStart={HOME}/bin/dbstart",
-        f"ExecStart={HOME}/bin/dbstart\nExecStart=\nExecStart=/bin/x",
-        f"Environment=ORACLE_HOME={HOME}\nExecStart=/usr/bin/exporter",
-        "ExecStart=/usr/bin/check lsnrctl status",
-    ],
+    "ExecStart=/usr/libexec/oracle-cloud-agent/agent\nUser=oracle-cloud-agent",
+    "ExecStart=/usr/sbin/oracleasm.init start",
+    "ExecStart=/opt/oracle.ahf/bin/tfa",
+    f"ExecStart=/bin/true\nExecStop={HOME}/bin/dbshut",
+    f"ExecStart=/bin/true\nExecStop={SCRIPT} stop",
+    f"ExecStart=/bin/x\nExecStart=\n#ExecStart={HOME}/bin/dbstart",
+    f"ExecStart={HOME}/bin/dbstart\nExecStart=\nExecStart=/bin/x",
+    f"Environment=ORACLE_HOME={HOME}\nExecStart=/usr/bin/exporter",
+    "ExecStart=/usr/bin/check lsnrctl status",
 )
 def test_what_starts_no_database(service):
     host = limit_packs.starter(machine(), "dbora.service", f"[Service]\n{service}\n")
@@ -74,18 +71,16 @@ def test_what_no_boot_starts():
     assert found(host) == {}
 
 
-@pytest.mark.parametrize(
-    ("file", "text"),
-    [
-        (f"{SYSTEM}/app.service", "[Unit]\nWants=net.target db.service\n[Service]\n"),
-        (f"{SYSTEM}/app.service.d/a.conf", "[Unit]\nRequires=db.service\n"),
-        (f"{SYSTEM}/app.service.wants/db.service", ""),
-        ("/usr/lib/systemd/system/multi-user.target.wants/db.service", ""),
-        (f"{SYSTEM}/oracle.target.wants/db.service", ""),
-        (f"{SYSTEM}/app.service", "[Service]\nExecStart=/usr/bin/systemctl --no-block start db\n"),
-        (f"{SYSTEM}/app.service", f"[Service]\nExecStart={SCRIPT}\n"),
-        (f"{SYSTEM}/app.service.d/a.conf", "[Service]\nExecStartPost=/sbin/service db start\n"),
-    ],
+@cases(
+    "file text",
+    (f"{SYSTEM}/app.service", "[Unit]\nWants=net.target db.service\n[Service]\n"),
+    (f"{SYSTEM}/app.service.d/a.conf", "[Unit]\nRequires=db.service\n"),
+    (f"{SYSTEM}/app.service.wants/db.service", ""),
+    ("/usr/lib/systemd/system/multi-user.target.wants/db.service", ""),
+    (f"{SYSTEM}/oracle.target.wants/db.service", ""),
+    (f"{SYSTEM}/app.service", "[Service]\nExecStart=/usr/bin/systemctl --no-block start db\n"),
+    (f"{SYSTEM}/app.service", f"[Service]\nExecStart={SCRIPT}\n"),
+    (f"{SYSTEM}/app.service.d/a.conf", "[Service]\nExecStartPost=/sbin/service db start\n"),
 )
 def test_a_unit_that_another_wants(file, text):
     host = machine().file(f"{SYSTEM}/app.service", "[Service]\n")
@@ -120,19 +115,17 @@ def test_a_timer_of_the_boot_and_one_of_the_clock():
         assert list(found(host)) == names
 
 
-@pytest.mark.parametrize(
-    ("script", "session"),
-    [
-        ("su - oracle -c dbstart", "su"),
-        ("daemon --user oracle dbstart", "runuser"),
-        ("runuser -l oracle -c 'lsnrctl start'\nsu oracle -c dbstart", "runuser"),
-        ("su - oracle <<EOF\nsqlplus / as sysdba\nEOF", "su"),
-        ("su - oracle -c /home/oracle/up.sh", "su"),
-        ("su - oracle -c 'lsnrctl start'\ndbstart", ""),
-        ("setpriv --reuid oracle dbstart", ""),
-        ("/home/oracle/up.sh", ""),
-        ("dbstart # as if by su - oracle", ""),
-    ],
+@cases(
+    "script session",
+    ("su - oracle -c dbstart", "su"),
+    ("daemon --user oracle dbstart", "runuser"),
+    ("runuser -l oracle -c 'lsnrctl start'\nsu oracle -c dbstart", "runuser"),
+    ("su - oracle <<EOF\nsqlplus / as sysdba\nEOF", "su"),
+    ("su - oracle -c /home/oracle/up.sh", "su"),
+    ("su - oracle -c 'lsnrctl start'\ndbstart", ""),
+    ("setpriv --reuid oracle dbstart", ""),
+    ("/home/oracle/up.sh", ""),
+    ("dbstart # as if by su - oracle", ""),
 )
 def test_the_session_of_what_a_script_starts(script, session):
     host = machine().file(SCRIPT, f"#!/bin/sh\n{script}\n")
@@ -174,22 +167,20 @@ def test_a_unit_that_may_not_be_read_is_not_known():
         starters.read(host)
 
 
-@pytest.mark.parametrize(
-    ("table", "line", "starts"),
-    [
-        ("/etc/crontab", "@reboot root su - oracle -c dbstart", [("root", ("database",))]),
-        ("/etc/cron.d/db", "@reboot oracle lsnrctl start", [("oracle", ("listener",))]),
-        ("/var/spool/cron/oracle", f"@reboot {SCRIPT} >/tmp/x", [("oracle", ("database",))]),
-        ("/var/spool/cron/crontabs/oracle", "@reboot dbstart", [("oracle", ("database",))]),
-        (
-            "/var/spool/cron/tabs/oracle",
-            "  @reboot  dbstart $ORACLE_HOME",
-            [("oracle", ("database",))],
-        ),
-        ("/var/spool/cron/oracle", f"0 3 * * * {SCRIPT}", []),
-        ("/var/spool/cron/oracle", "#@reboot dbstart", []),
-        ("/var/spool/cron/oracle", "@reboot /usr/bin/collect", []),
-    ],
+@cases(
+    "table line starts",
+    ("/etc/crontab", "@reboot root su - oracle -c dbstart", [("root", ("database",))]),
+    ("/etc/cron.d/db", "@reboot oracle lsnrctl start", [("oracle", ("listener",))]),
+    ("/var/spool/cron/oracle", f"@reboot {SCRIPT} >/tmp/x", [("oracle", ("database",))]),
+    ("/var/spool/cron/crontabs/oracle", "@reboot dbstart", [("oracle", ("database",))]),
+    (
+        "/var/spool/cron/tabs/oracle",
+        "  @reboot  dbstart $ORACLE_HOME",
+        [("oracle", ("database",))],
+    ),
+    ("/var/spool/cron/oracle", f"0 3 * * * {SCRIPT}", []),
+    ("/var/spool/cron/oracle", "#@reboot dbstart", []),
+    ("/var/spool/cron/oracle", "@reboot /usr/bin/collect", []),
 )
 def test_a_line_of_cron(table, line, starts):
     host = machine().file(table, line + "\n").file(SCRIPT, "#!/bin/sh\nsqlplus / as sysdba @up\n")
@@ -198,21 +189,19 @@ def test_a_line_of_cron(table, line, starts):
     assert all(starter.session.startswith("crond (") for starter in lines) or "su -" in line
 
 
-@pytest.mark.parametrize(
-    ("text", "sids"),
-    [
-        ("Environment=ORACLE_SID=ORCL\nExecStart=/bin/sh -c 'sqlplus / as sysdba @up'", ("ORCL",)),
-        (f"ExecStart={SCRIPT}", ("A", "B")),
-        ("Environment=ORACLE_SID=%i\nExecStart=/usr/bin/sqlplus / @up", ("TEST",)),
-        ("ExecStart=/bin/sh -c 'export ORACLE_SID=$1; sqlplus / @up'", ()),
-        ("ExecStart=/bin/sh -c 'for ORACLE_SID in A C; do sqlplus / @up; done'", ("A", "C")),
-        (
-            "ExecStart=/bin/sh -c 'for db in C D; do ORACLE_SID=${db} dbup; done; lsnrctl start'",
-            ("C", "D"),
-        ),
-        ("ExecStart=/bin/sh -c 'for sid in $ALL; do ORACLE_SID=$sid sqlplus / @up; done'", ()),
-        (f"ExecStart={HOME}/bin/dbstart {HOME}", ()),
-    ],
+@cases(
+    "text sids",
+    ("Environment=ORACLE_SID=ORCL\nExecStart=/bin/sh -c 'sqlplus / as sysdba @up'", ("ORCL",)),
+    (f"ExecStart={SCRIPT}", ("A", "B")),
+    ("Environment=ORACLE_SID=%i\nExecStart=/usr/bin/sqlplus / @up", ("TEST",)),
+    ("ExecStart=/bin/sh -c 'export ORACLE_SID=$1; sqlplus / @up'", ()),
+    ("ExecStart=/bin/sh -c 'for ORACLE_SID in A C; do sqlplus / @up; done'", ("A", "C")),
+    (
+        "ExecStart=/bin/sh -c 'for db in C D; do ORACLE_SID=${db} dbup; done; lsnrctl start'",
+        ("C", "D"),
+    ),
+    ("ExecStart=/bin/sh -c 'for sid in $ALL; do ORACLE_SID=$sid sqlplus / @up; done'", ()),
+    (f"ExecStart={HOME}/bin/dbstart {HOME}", ()),
 )
 def test_the_instances_that_a_unit_names(text, sids):
     host = machine().file(SCRIPT, '#!/bin/sh\nORACLE_SID=B dbstart\nexport ORACLE_SID="A"\n')

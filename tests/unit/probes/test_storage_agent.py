@@ -17,6 +17,7 @@ from ansible.module_utils.hostproof.controls.storage_type.snmp.storage_definitio
 from ansible.module_utils.hostproof.controls.storage_type.snmp.storage_families import FAMILIES
 from ansible.module_utils.hostproof.snmp import tools as snmp
 from ansible.module_utils.hostproof.snmp.snmp_output import Value
+from cases import cases
 from packs import FIXTURES
 from snmp_agents import RECORDS, Agent, Filers
 
@@ -48,7 +49,7 @@ class TestRecords:
         origins = (FIXTURES / "storage_type/SOURCES.md").read_text()
         assert [name for name in EXPECTED if f"| `{name}` |" not in origins] == []
 
-    @pytest.mark.parametrize("version", ["1", "2c"])
+    @cases("version", "1", "2c")
     @pytest.mark.parametrize("name", EXPECTED)
     def test_is_what_it_is(self, name, version):
         storage, _host = look_at(Agent.of(name), version)
@@ -86,17 +87,29 @@ class TestRules:
             assert COMMUNITY not in json.dumps(host.evidence)
             assert all(COMMUNITY in query.secret.text for query in host.asked if "2c" in query.argv)
 
-    @pytest.mark.parametrize(
-        ("name", "requests"),
-        [("netapp-7mode", 3), ("linux", 2), ("areca", 3), ("flasharray", 2), ("zfs-7420", 4)],
+    @cases(
+        "name requests",
+        ("netapp-7mode", 3),
+        ("linux", 2),
+        ("areca", 3),
+        ("flasharray", 2),
+        ("zfs-7420", 4),
     )
     def test_asks_no_more_than_it_needs(self, name, requests):
         _storage, host = look_at(Agent.of(name))
         assert len(host.asked) == requests
 
-    @pytest.mark.parametrize(
+    @cases(
         "text",
-        ["<private>", "unknown", "N/A", "Empty", "Not Specified", "00000000", "XXXX", "  ", "-"],
+        "<private>",
+        "unknown",
+        "N/A",
+        "Empty",
+        "Not Specified",
+        "00000000",
+        "XXXX",
+        "  ",
+        "-",
     )
     def test_what_says_nothing_is_no_serial_number(self, text):
         agent = Agent.of("netapp-7mode")
@@ -124,18 +137,16 @@ NAMES = sorted(
 class TestHostNames:
     """A name proves nothing: a proxy is called rubrik, a host of the tests netapp1."""
 
-    @pytest.mark.parametrize(
-        ("form", "oid", "system"),
-        [
-            ("Linux {} 5.15.0-100.el9.x86_64 #1 SMP", "8072.3.2.10", "Linux"),
-            ("Linux {} 5.15.0-100.el9.x86_64 #1 SMP", "8072.3.2.255", "Linux"),
-            ("FreeBSD {} 13.2-RELEASE FreeBSD 13.2-RELEASE GENERIC amd64", "8072.3.2.8", "FreeBSD"),
-            ("SunOS {} 5.11 11.4 i86pc", "8072.3.2.3", "Solaris"),
-            ("AIX {} 2 7 00F9C1234C00", "8072.3.2.15", "AIX"),
-            ("HP-UX {} B.11.31 U ia64 0123456789", "11.2.3.2.5", "HP-UX"),
-            ("Darwin {} 22.6.0 Darwin Kernel Version 22.6.0", "8072.3.2.16", "macOS"),
-            ("OpenBSD {} 7.4 GENERIC.MP#1397 amd64", "8072.3.2.12", "BSD"),
-        ],
+    @cases(
+        "form oid system",
+        ("Linux {} 5.15.0-100.el9.x86_64 #1 SMP", "8072.3.2.10", "Linux"),
+        ("Linux {} 5.15.0-100.el9.x86_64 #1 SMP", "8072.3.2.255", "Linux"),
+        ("FreeBSD {} 13.2-RELEASE FreeBSD 13.2-RELEASE GENERIC amd64", "8072.3.2.8", "FreeBSD"),
+        ("SunOS {} 5.11 11.4 i86pc", "8072.3.2.3", "Solaris"),
+        ("AIX {} 2 7 00F9C1234C00", "8072.3.2.15", "AIX"),
+        ("HP-UX {} B.11.31 U ia64 0123456789", "11.2.3.2.5", "HP-UX"),
+        ("Darwin {} 22.6.0 Darwin Kernel Version 22.6.0", "8072.3.2.16", "macOS"),
+        ("OpenBSD {} 7.4 GENERIC.MP#1397 amd64", "8072.3.2.12", "BSD"),
     )
     def test_a_server_with_a_product_s_name_stays_a_server(self, form, oid, system):
         for name in NAMES:
@@ -144,78 +155,68 @@ class TestHostNames:
             result = (storage.outcome, storage.role, storage.product)
             assert result == ("other", "server", system), name
 
-    @pytest.mark.parametrize(
-        ("form", "product"),
-        [
-            ("Pure Storage {}, Purity//FA 6.5.6", "FlashArray"),
-            ("Pure Storage {}, Purity//FB 4.1.5", "FlashBlade"),
-            ("Nimble Storage {} running software version 2.3.14.0-325711-opt", "Nimble"),
-            ("Isilon OneFS {} v7.2.1.0 Isilon OneFS v7.2.1.0 B_7_2_1_014(RELEASE)", "Isilon OneFS"),
-            ("{} 4280738515 Isilon OneFS v8.0.1.1", "Isilon OneFS"),
-            ("SunOS {} 5.11 NexentaOS_4:932a36b3fc i86pc", "NexentaStor"),
-            ("Linux {} 4.15.0-72-rubrik6-generic #81 SMP", "CDM"),
-            ("FreeBSD {} 10.0-RELEASE root@b:/work/R07.02.31.003/src/sys/COMPELLENT", "Compellent"),
-        ],
+    @cases(
+        "form product",
+        ("Pure Storage {}, Purity//FA 6.5.6", "FlashArray"),
+        ("Pure Storage {}, Purity//FB 4.1.5", "FlashBlade"),
+        ("Nimble Storage {} running software version 2.3.14.0-325711-opt", "Nimble"),
+        ("Isilon OneFS {} v7.2.1.0 Isilon OneFS v7.2.1.0 B_7_2_1_014(RELEASE)", "Isilon OneFS"),
+        ("{} 4280738515 Isilon OneFS v8.0.1.1", "Isilon OneFS"),
+        ("SunOS {} 5.11 NexentaOS_4:932a36b3fc i86pc", "NexentaStor"),
+        ("Linux {} 4.15.0-72-rubrik6-generic #81 SMP", "CDM"),
+        ("FreeBSD {} 10.0-RELEASE root@b:/work/R07.02.31.003/src/sys/COMPELLENT", "Compellent"),
     )
     def test_a_product_with_another_s_name_stays_itself(self, form, product):
         for name in NAMES:
             storage, _host = look_at(Agent({rules.DESCRIPTION: ("4", form.format(name))}))
             assert storage.product == product, name
 
-    @pytest.mark.parametrize(
+    @cases(
         "text",
-        [
-            *("Proxy for DELL EMC ME4024", "not a BUFFALO TeraStation"),
-            *("monitors NetApp Release 9.3P7", "behind EMC Unity 400", "Backup of HPE StoreOnce"),
-            *("serves IBM System Storage TS3500 Tape Library", "My HP_3PAR 7200c"),
-            "Tape server for SANbox 5800",
-        ],
+        *("Proxy for DELL EMC ME4024", "not a BUFFALO TeraStation"),
+        *("monitors NetApp Release 9.3P7", "behind EMC Unity 400", "Backup of HPE StoreOnce"),
+        *("serves IBM System Storage TS3500 Tape Library", "My HP_3PAR 7200c"),
+        "Tape server for SANbox 5800",
     )
     def test_a_text_that_only_names_a_product_is_none(self, text):
         storage, _host = look_at(Agent({rules.DESCRIPTION: ("4", text)}))
         assert (storage.outcome, storage.role, storage.sure) == ("other", "unknown", None)
 
-    @pytest.mark.parametrize(
-        ("text", "product"),
-        [
-            ('BUFFALO "TeraStation" "TS5410R Ver.3.40 (2017/09/07)', "TeraStation/LinkStation"),
-            ("BUFFALO LinkStation LS-WXL", "TeraStation/LinkStation"),
-            ("HP StoreOnce 4500", "StoreOnce"),
-            ("NexentaStor 5.2", "NexentaStor"),
-            ("SANbox 5800 FC Switch", "Fibre Channel switch"),
-        ],
+    @cases(
+        "text product",
+        ('BUFFALO "TeraStation" "TS5410R Ver.3.40 (2017/09/07)', "TeraStation/LinkStation"),
+        ("BUFFALO LinkStation LS-WXL", "TeraStation/LinkStation"),
+        ("HP StoreOnce 4500", "StoreOnce"),
+        ("NexentaStor 5.2", "NexentaStor"),
+        ("SANbox 5800 FC Switch", "Fibre Channel switch"),
     )
     def test_texts_of_products(self, text, product):
         assert look_at(Agent({rules.DESCRIPTION: ("4", text)}))[0].product == product
 
-    @pytest.mark.parametrize("text", ["DELL EMC ME4024", "ME5012"])
+    @cases("text", "DELL EMC ME4024", "ME5012")
     def test_the_text_of_a_powervault_is_one_below_dell_s_number_alone(self, text):
         rows = {rules.DESCRIPTION: ("4", text), rules.OBJECT: ("6", rules.E + "674.10893")}
         assert look_at(Agent(rows))[0].product == "PowerVault ME4"
         rows[rules.OBJECT] = ("6", rules.E + "99999.1")
         assert look_at(Agent(rows))[0].outcome == "other"
 
-    @pytest.mark.parametrize(
-        ("text", "model"),
-        [
-            ('BUFFALO "TeraStation" "TS5410R Ver.3.40 (2017/09/07)', "TS5410R"),
-            ('BUFFALO ""TeraStation"" ""TS3400D Ver.1.60', "TS3400D"),
-            ("BUFFALO LinkStation LS-WXL Ver.1.70", "LS-WXL"),
-            ("SANbox 5800 FC Switch", "SANbox 5800"),
-            ("HP StorageWorks 8/20q Fibre Channel Switch", "8/20q"),
-            ("Cisco NX-OS(tm) m9100, Software (MDS 9148S), Version 6.2(13)", "9148S"),
-        ],
+    @cases(
+        "text model",
+        ('BUFFALO "TeraStation" "TS5410R Ver.3.40 (2017/09/07)', "TS5410R"),
+        ('BUFFALO ""TeraStation"" ""TS3400D Ver.1.60', "TS3400D"),
+        ("BUFFALO LinkStation LS-WXL Ver.1.70", "LS-WXL"),
+        ("SANbox 5800 FC Switch", "SANbox 5800"),
+        ("HP StorageWorks 8/20q Fibre Channel Switch", "8/20q"),
+        ("Cisco NX-OS(tm) m9100, Software (MDS 9148S), Version 6.2(13)", "9148S"),
     )
     def test_models_in_texts(self, text, model):
         assert look_at(Agent({rules.DESCRIPTION: ("4", text)}))[0].model == model
 
-    @pytest.mark.parametrize(
+    @cases(
         "text",
-        [
-            *("DS-6620B", "Brocade G620", "Brocade 6510", "X6-8", "Brocade DCX", "Brocade DCX-4S"),
-            *("Brocade DCX 8510-8", "ED-DCX-4S", "ED-DCX8510-4B", "SilkWorm 4100"),
-            *("EMC Connectrix DS-6510B", "Brocade G620 Switch"),
-        ],
+        *("DS-6620B", "Brocade G620", "Brocade 6510", "X6-8", "Brocade DCX", "Brocade DCX-4S"),
+        *("Brocade DCX 8510-8", "ED-DCX-4S", "ED-DCX8510-4B", "SilkWorm 4100"),
+        *("EMC Connectrix DS-6510B", "Brocade G620 Switch"),
     )
     def test_the_model_of_a_switch_is_in_its_text(self, text):
         rows = {rules.DESCRIPTION: ("4", text), rules.OBJECT: ("6", rules.E + "1588.2.1.1.999")}
@@ -259,13 +260,11 @@ class TestUnknown:
 
 
 class TestNotWhatItSeems:
-    @pytest.mark.parametrize(
+    @cases(
         "rows",
-        [
-            {"6574.1.5.1.0": "RT2600ac", "6574.1.5.3.0": "SRM 1.2.5-8227"},
-            {"6574.1.5.1.0": "WRX560"},
-            {"6574.1.5.3.0": "SRM 1.3.1"},
-        ],
+        {"6574.1.5.1.0": "RT2600ac", "6574.1.5.3.0": "SRM 1.2.5-8227"},
+        {"6574.1.5.1.0": "WRX560"},
+        {"6574.1.5.3.0": "SRM 1.3.1"},
     )
     def test_a_router_is_no_disk_station(self, rows):
         agent = Agent.of("linux")
@@ -337,7 +336,7 @@ class TestContradictions:
         }
 
     @pytest.mark.parametrize("product", OBJECTS)
-    @pytest.mark.parametrize("name", ["linux", "solaris", "freenas"])
+    @cases("name", "linux", "solaris", "freenas")
     def test_an_operating_system_with_one_subtree_is_no_contradiction(self, name, product):
         if name == "freenas":
             agent = Agent({rules.OBJECT: ("6", rules.E + "8072.3.2.8")})
@@ -347,9 +346,7 @@ class TestContradictions:
         assert (storage.product, storage.sure) == (product, "certain")
         assert storage.contradictions == ()
 
-    @pytest.mark.parametrize(
-        "oid", ["789.2.5", "9.1.222", "12356.101.1.1", "99999.1", "6574.1", "40482.3"]
-    )
+    @cases("oid", "789.2.5", "9.1.222", "12356.101.1.1", "99999.1", "6574.1", "40482.3")
     def test_another_maker_s_object_id_is_one(self, oid):
         agent = Agent.of("zfs-7420")
         agent.rows[OBJECT_KEY] = ("6", rules.E + oid)
@@ -357,7 +354,7 @@ class TestContradictions:
         assert (storage.sure, storage.features.hcc) == ("weak", "unknown")
         assert storage.features.oisp == "unknown"
 
-    @pytest.mark.parametrize("name", ["netapp-7mode", "flasharray", "ontap-cluster", "vsp"])
+    @cases("name", "netapp-7mode", "flasharray", "ontap-cluster", "vsp")
     def test_a_product_with_the_appliance_s_object_is_one(self, name):
         storage, _host = look_at(with_objects(Agent.of(name), "ZFS Storage Appliance"))
         assert (storage.sure, storage.features.hcc) == ("weak", "unknown")
@@ -366,7 +363,7 @@ class TestContradictions:
     def test_no_record_contradicts_itself(self, name):
         assert look_at(Agent.of(name))[0].contradictions == ()
 
-    @pytest.mark.parametrize("name", ["netapp-7mode", "areca", "e-series", "mcdata"])
+    @cases("name", "netapp-7mode", "areca", "e-series", "mcdata")
     def test_an_object_id_that_is_none_gives_no_certainty(self, name):
         agent = Agent.of(name)
         agent.rows[OBJECT_KEY] = ("4", agent.rows[OBJECT_KEY][1])
@@ -391,15 +388,13 @@ class TestContradictions:
 class TestOracle:
     """What the database asks: one SNMPv1 GET of one object."""
 
-    @pytest.mark.parametrize(
-        ("name", "hcc"),
-        [
-            ("zfs-7420", "eligible"),
-            ("zfs-7410", "eligible"),
-            ("zfs-guide", "eligible"),
-            ("zfs-zs5", "eligible"),
-            ("zfs-simulator", "simulator"),
-        ],
+    @cases(
+        "name hcc",
+        ("zfs-7420", "eligible"),
+        ("zfs-7410", "eligible"),
+        ("zfs-guide", "eligible"),
+        ("zfs-zs5", "eligible"),
+        ("zfs-simulator", "simulator"),
     )
     def test_asks_as_the_database_does(self, name, hcc):
         storage, host = look_at(Agent.of(name))
@@ -410,44 +405,39 @@ class TestOracle:
         assert query.argv[-2:] == [f"udp:{ADDRESS}:161", "1.3.6.1.4.1.42.2.225.1.4.2.0"]
         assert query.secret.text == 'defCommunity "public"\n'
 
-    @pytest.mark.parametrize(
-        "text",
-        ["Zun ZFS Storage", "NetApp", "", "My Sun ZFS Storage 7420", "Sun ZFS Storages 7420"],
+    @cases(
+        "text", "Zun ZFS Storage", "NetApp", "", "My Sun ZFS Storage 7420", "Sun ZFS Storages 7420"
     )
     def test_another_text_is_not_eligible(self, text):
         value = Value("string", text.encode())
         assert storage_agent.judge_product(value)[0] == "not_eligible"
 
-    @pytest.mark.parametrize(
+    @cases(
         "text",
-        [
-            "Sun ZFS Storage KVM",
-            "Oracle ZFS Storage ZS5-2 KVM",
-            "Oracle ZFS Storage " + "x" * 120 + " VirtualBox",
-            "Sun ZFS Storage 7420 " + " " * 120 + "in QEMU",
-            "Sun ZFS Storage",
-            "Sun ZFS Storage 74200",
-            "Oracle ZFS Storage ZS99-9",
-            "Oracle ZFS Storage ZS9-2 HE KVM",
-            "Oracle ZFS Storage ZS9-2 XE",
-            "Oracle ZFS Storage Appliance Racked System",
-            # Names that no document of Oracle shows.
-            "Oracle ZFS Storage ZS7-2 MR",
-            "Oracle ZFS Storage Appliance ZS11-2",
-        ],
+        "Sun ZFS Storage KVM",
+        "Oracle ZFS Storage ZS5-2 KVM",
+        "Oracle ZFS Storage " + "x" * 120 + " VirtualBox",
+        "Sun ZFS Storage 7420 " + " " * 120 + "in QEMU",
+        "Sun ZFS Storage",
+        "Sun ZFS Storage 74200",
+        "Oracle ZFS Storage ZS99-9",
+        "Oracle ZFS Storage ZS9-2 HE KVM",
+        "Oracle ZFS Storage ZS9-2 XE",
+        "Oracle ZFS Storage Appliance Racked System",
+        # Names that no document of Oracle shows.
+        "Oracle ZFS Storage ZS7-2 MR",
+        "Oracle ZFS Storage Appliance ZS11-2",
     )
     def test_only_a_complete_name_is_eligible(self, text):
         hcc, why = storage_agent.judge_product(Value("string", text.encode()))
         assert hcc in ("unknown", "simulator")
         assert len(why) < 300
 
-    @pytest.mark.parametrize(
+    @cases(
         "text",
-        [
-            *("Sun Storage 7410", "Sun ZFS Storage 7420", "Sun ZFS Storage 7350"),
-            *("Oracle ZFS Storage ZS5-2", "Oracle ZFS Storage Appliance Racked System ZS9-2 MR"),
-            "Oracle ZFS Storage Appliance",
-        ],
+        *("Sun Storage 7410", "Sun ZFS Storage 7420", "Sun ZFS Storage 7350"),
+        *("Oracle ZFS Storage ZS5-2", "Oracle ZFS Storage Appliance Racked System ZS9-2 MR"),
+        "Oracle ZFS Storage Appliance",
     )
     def test_names_that_oracle_documents_are_eligible(self, text):
         assert storage_agent.judge_product(Value("string", text.encode()))[0] == "eligible"
@@ -463,9 +453,12 @@ class TestOracle:
         assert features.hcc == "unknown"
         assert features.hcc_why == "the product's object gave no answer"
 
-    @pytest.mark.parametrize(
-        ("name", "word"),
-        [("magnum", "no:"), ("brocade-text", "no:"), ("unity", "yes, where"), ("qnap", "yes:")],
+    @cases(
+        "name word",
+        ("magnum", "no:"),
+        ("brocade-text", "no:"),
+        ("unity", "yes, where"),
+        ("qnap", "yes:"),
     )
     def test_direct_nfs_is_denied_only_to_what_serves_no_files(self, name, word):
         assert look_at(Agent.of(name))[0].features.direct_nfs.startswith(word)
@@ -477,31 +470,29 @@ class TestOracle:
 
 
 class TestSilence:
-    @pytest.mark.parametrize(
-        ("errors", "reason"),
-        [
-            ("Timeout: No Response from udp:10.0.0.9:161.\n", "timeout"),
-            ("snmpget: Unknown user name\n", "user"),
-            (
-                "snmpget: Authentication failure (incorrect password, community or key)\n",
-                "passphrase",
-            ),
-            ("snmpget: Unsupported security level\n", "security_level"),
-            (
-                "Error in packet\nReason: authorizationError (access denied to that object)\n",
-                "security_level",
-            ),
-            ("snmpget: Unknown host (filer)\n", "unknown_host"),
-            ("snmpget: something else\n", "failed"),
-            ("", "failed"),
-        ],
+    @cases(
+        "errors reason",
+        ("Timeout: No Response from udp:10.0.0.9:161.\n", "timeout"),
+        ("snmpget: Unknown user name\n", "user"),
+        (
+            "snmpget: Authentication failure (incorrect password, community or key)\n",
+            "passphrase",
+        ),
+        ("snmpget: Unsupported security level\n", "security_level"),
+        (
+            "Error in packet\nReason: authorizationError (access denied to that object)\n",
+            "security_level",
+        ),
+        ("snmpget: Unknown host (filer)\n", "unknown_host"),
+        ("snmpget: something else\n", "failed"),
+        ("", "failed"),
     )
     def test_reason_is_told_as_far_as_it_is_known(self, errors, reason):
         storage, _host = look_at(Agent({}, silent=errors or "\n"))
         assert (storage.outcome, storage.role, storage.reason) == ("no_answer", "unknown", reason)
         assert storage.features.hcc == "unknown"
 
-    @pytest.mark.parametrize("version", ["1", "2c"])
+    @cases("version", "1", "2c")
     def test_a_tool_that_does_not_end_is_asked_once(self, version):
         """As where the name service does not answer: each question would cost its whole time."""
 
@@ -515,10 +506,8 @@ class TestSilence:
         assert (storage.outcome, storage.reason, len(host.asked)) == ("no_answer", "failed", 1)
         assert not [key for key in host.evidence if key.startswith("udp:")]
 
-    @pytest.mark.parametrize(
-        "errors", ["snmpget: Unknown host (filer)\n", "Timeout: No Response from x.\n"]
-    )
-    @pytest.mark.parametrize("version", ["1", "2c"])
+    @cases("errors", "snmpget: Unknown host (filer)\n", "Timeout: No Response from x.\n")
+    @cases("version", "1", "2c")
     def test_who_is_not_there_is_asked_once(self, version, errors):
         _storage, host = look_at(Agent({}, silent=errors), version)
         assert len(host.asked) == 1
@@ -594,7 +583,7 @@ class TestSilence:
         assert storage.serial == "940001051000"
 
 
-@pytest.mark.parametrize("name", ["storage", "negatives", "switches"])
+@cases("name", "storage", "negatives", "switches")
 class TestPublishedRecords:
     """The recorded agents of other projects, where somebody put them beside the checkout."""
 
@@ -619,16 +608,14 @@ def test_path_of_the_data():
 class TestUnknownProducts:
     """An agent without a rule is only excluded where its object or text excludes storage."""
 
-    @pytest.mark.parametrize(
-        ("oid", "text", "role"),
-        [
-            ("99999.1", "Frobnicator", "unknown"),
-            ("99999.1", "Linux filer 5.10 x86_64", "unknown"),
-            ("99999", "", "unknown"),
-            ("42.2.200.2.1.1", "ILOM", "not_storage"),
-            ("318.1.3.27", "APC Web/SNMP Management Card", "not_storage"),
-            ("8072.3.2.10", "Linux filer 5.10 x86_64", "server"),
-        ],
+    @cases(
+        "oid text role",
+        ("99999.1", "Frobnicator", "unknown"),
+        ("99999.1", "Linux filer 5.10 x86_64", "unknown"),
+        ("99999", "", "unknown"),
+        ("42.2.200.2.1.1", "ILOM", "not_storage"),
+        ("318.1.3.27", "APC Web/SNMP Management Card", "not_storage"),
+        ("8072.3.2.10", "Linux filer 5.10 x86_64", "server"),
     )
     def test_only_what_is_known_to_be_none_is_no_storage(self, oid, text, role):
         rows = {rules.OBJECT: ("6", rules.E + oid), rules.DESCRIPTION: ("4", text)}
@@ -649,30 +636,26 @@ class TestUnknownProducts:
 class TestNetApp:
     """7-Mode says so since 8.0, which came with the other mode; before there was no other."""
 
-    @pytest.mark.parametrize(
-        ("text", "product", "version"),
-        [
-            ("NetApp Release 7.3.7: Thu May  3 04:32:51 PDT 2012", "Data ONTAP 7-Mode", "7.3.7"),
-            ("NetApp Release 7.2.4L1: Wed Nov 21", "Data ONTAP 7-Mode", "7.2.4L1"),
-            ("NetApp Release 6.5.1R1: Tue", "Data ONTAP 7-Mode", "6.5.1R1"),
-            ("NetApp Release 8.2.3 7-Mode: Thu", "Data ONTAP 7-Mode", "8.2.3"),
-            ("NetApp Release 8.2.3 Cluster-Mode: Thu", "ONTAP", "8.2.3"),
-            ("NetApp Release 8.3.2P12: Thu", "ONTAP", "8.3.2P12"),
-            ("NetApp Release 9.3P7: Wed Jul 25", "ONTAP", "9.3P7"),
-            ("NetApp Release 10.1: Wed", "ONTAP", "10.1"),
-        ],
+    @cases(
+        "text product version",
+        ("NetApp Release 7.3.7: Thu May  3 04:32:51 PDT 2012", "Data ONTAP 7-Mode", "7.3.7"),
+        ("NetApp Release 7.2.4L1: Wed Nov 21", "Data ONTAP 7-Mode", "7.2.4L1"),
+        ("NetApp Release 6.5.1R1: Tue", "Data ONTAP 7-Mode", "6.5.1R1"),
+        ("NetApp Release 8.2.3 7-Mode: Thu", "Data ONTAP 7-Mode", "8.2.3"),
+        ("NetApp Release 8.2.3 Cluster-Mode: Thu", "ONTAP", "8.2.3"),
+        ("NetApp Release 8.3.2P12: Thu", "ONTAP", "8.3.2P12"),
+        ("NetApp Release 9.3P7: Wed Jul 25", "ONTAP", "9.3P7"),
+        ("NetApp Release 10.1: Wed", "ONTAP", "10.1"),
     )
-    @pytest.mark.parametrize("oid", ["789.2.1", "789.2.3", "789.2.5", "8072.3.2.10"])
+    @cases("oid", "789.2.1", "789.2.3", "789.2.5", "8072.3.2.10")
     def test_by_the_release(self, text, product, version, oid):
         rows = {rules.DESCRIPTION: ("4", text), rules.OBJECT: ("6", rules.E + oid)}
         storage, _host = look_at(Agent(rows))
         assert (storage.product, storage.version) == (product, version)
 
-    @pytest.mark.parametrize(
-        ("text", "product"),
-        [("", "Data ONTAP 7-Mode"), ("filer of Jan", "Data ONTAP 7-Mode"),
-         ("NetApp Release 9.0: Fri Aug 19 11:04:54 UTC 2016", "ONTAP")],
-    )  # fmt: skip
+    @cases("text product",
+("", "Data ONTAP 7-Mode"), ("filer of Jan", "Data ONTAP 7-Mode"),
+         ("NetApp Release 9.0: Fri Aug 19 11:04:54 UTC 2016", "ONTAP"))  # fmt: skip
     def test_what_an_upgrade_left_counts_only_where_nothing_else_says_it(self, text, product):
         rows = {
             rules.DESCRIPTION: ("4", text),

@@ -21,6 +21,7 @@ from ansible.module_utils.hostproof.controls.storage_type.snmp.storage_definitio
 from ansible.module_utils.hostproof.controls.storage_type.snmp.storage_families import FAMILIES
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.snmp import tools as snmp
+from cases import cases
 from snmp_agents import Agent, Filers, storage_policy
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -205,55 +206,57 @@ def test_what_is_wrong_is_told(definition, why):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("value", [{}, "file.yml", None, [MINE] * 101])
+@cases("value", {}, "file.yml", None, [MINE] * 101)
 def test_only_a_bounded_list_of_definitions_is_one(value):
     with pytest.raises(ValueError, match="definitions must be a list of at most 100"):
         read_definitions(value)
 
 
 class TestPatterns:
-    @pytest.mark.parametrize(
+    @cases(
         "pattern",
-        [
-            "^(a+)+$",
-            "^(a|a)*$",
-            "^(?:a*)*b",
-            "^(a?)+",
-            "^([a-z]+)*x",
-            "^[a[](a+)+$",
-            r"^[\]](a+)+$",
-            "^a{1,200}$",
-            "^(a{9}){9}",
-            r"^(\w+)\1",
-            "^(?=a)a",
-            "^(?!.*x)",
-            "^(?<=a)b",
-            "^(?P<x>a)",
-            "^a*a*a*a*b",
-            "^.*.*" + "(?:a|a)" * 15,
-            "^.*" + "(?:a|a)" * 20,
-            "^" + "a?" * 30 + "b",
-            "^a|.*b",
-            "^(a",
-            "^[a",
-            "^*",
-            "^a\\",
-            "^\\x41",
-            "^\\Aa",
-            "a",
-            "",
-            "^" + "a" * 160,
-            7,
-            None,
-        ],
+        "^(a+)+$",
+        "^(a|a)*$",
+        "^(?:a*)*b",
+        "^(a?)+",
+        "^([a-z]+)*x",
+        "^[a[](a+)+$",
+        r"^[\]](a+)+$",
+        "^a{1,200}$",
+        "^(a{9}){9}",
+        r"^(\w+)\1",
+        "^(?=a)a",
+        "^(?!.*x)",
+        "^(?<=a)b",
+        "^(?P<x>a)",
+        "^a*a*a*a*b",
+        "^.*.*" + "(?:a|a)" * 15,
+        "^.*" + "(?:a|a)" * 20,
+        "^" + "a?" * 30 + "b",
+        "^a|.*b",
+        "^(a",
+        "^[a",
+        "^*",
+        "^a\\",
+        "^\\x41",
+        "^\\Aa",
+        "a",
+        "",
+        "^" + "a" * 160,
+        7,
+        None,
     )
     def test_what_could_take_long_or_is_none_is_refused(self, pattern):
         with pytest.raises(ValueError, match="pattern"):
             read_definitions([changed("known_by", 1, "description", to=pattern)])
 
-    @pytest.mark.parametrize(
+    @cases(
         "pattern",
-        ["^ACME", r"^ACME \S+ v\d+\.\d+$", "^(?:A|B) [^,]+, ID: ", r"^.*\bACME\b", r"^a[\]\[]b?"],
+        "^ACME",
+        r"^ACME \S+ v\d+\.\d+$",
+        "^(?:A|B) [^,]+, ID: ",
+        r"^.*\bACME\b",
+        r"^a[\]\[]b?",
     )
     def test_what_people_need_is_allowed(self, pattern):
         assert read_definitions([changed("known_by", 1, "description", to=pattern)])
@@ -262,14 +265,12 @@ class TestPatterns:
 class TestMakers:
     """Whose an agent is, where no family is known: never "no storage" by a guess."""
 
-    @pytest.mark.parametrize(
-        ("number", "vendor", "role"),
-        [
-            *((36366, "Kaminario", "san"), (44738, "Asustor", "nas")),
-            *((47421, "Cohesity", "backup"), (119, "NEC", "unknown"), (19046, "Lenovo", "unknown")),
-            *((1347, "Kyocera", "not_storage"), (30065, "Arista", "not_storage")),
-            *((476, "Vertiv", "not_storage"), (99999, None, "unknown")),
-        ],
+    @cases(
+        "number vendor role",
+        *((36366, "Kaminario", "san"), (44738, "Asustor", "nas")),
+        *((47421, "Cohesity", "backup"), (119, "NEC", "unknown"), (19046, "Lenovo", "unknown")),
+        *((1347, "Kyocera", "not_storage"), (30065, "Arista", "not_storage")),
+        *((476, "Vertiv", "not_storage"), (99999, None, "unknown")),
     )
     def test_by_its_enterprise_number(self, number, vendor, role):
         rows = {rules.OBJECT: ("6", f"{E}{number}.1.2"), rules.DESCRIPTION: ("4", "something")}
@@ -337,13 +338,11 @@ class TestRows:
         storage = look_at(agent)
         assert (storage.model, storage.serial) == ("DS-C9148", "CHASSIS7")
 
-    @pytest.mark.parametrize(
-        ("text", "told"),
-        [
-            *(('"SN1"', "SN1"), ("'SN1'", "SN1"), ("SN1####", "SN1"), ("  SN1  ", "SN1")),
-            *(("0000000012345", "12345"), ("2102350HYS10H1000010", "2102350HYS10H1000010")),
-            *(("AB‐12", "AB-12"), ("0000000000", None), ("----", None)),
-        ],
+    @cases(
+        "text told",
+        *(('"SN1"', "SN1"), ("'SN1'", "SN1"), ("SN1####", "SN1"), ("  SN1  ", "SN1")),
+        *(("0000000012345", "12345"), ("2102350HYS10H1000010", "2102350HYS10H1000010")),
+        *(("AB‐12", "AB-12"), ("0000000000", None), ("----", None)),
     )
     def test_a_value_is_told_without_what_fills_its_field(self, text, told):
         agent = Agent({rules.OBJECT: ("6", E + "99999.1"), E + "99999.9.0": ("4", text)})

@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.controls.flow_control.snmp import ethernet_p
 from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port import Delta, Pause
 from ansible.module_utils.hostproof.controls.storage_type.snmp import storage_agent
 from ansible.module_utils.hostproof.snmp import tools as snmp
+from cases import cases
 from snmp_agents import Agent, Filers
 from switch_agents import (
     CISCO,
@@ -62,7 +63,7 @@ class TestForwardingTable:
         entry = only(switch)
         assert (entry.name, entry.how, entry.port.number) == ("core right", "Q-BRIDGE", 34)
 
-    @pytest.mark.parametrize("base", [{}, {"p29": 0}])
+    @cases("base", {}, {"p29": 0})
     def test_and_where_nobody_says_which_it_is_it_is_unknown(self, base):
         switch = read(learned(HOST, 29), bridge_ports(**base), port(29, "Gi29"))
         assert switch.ports == {}
@@ -234,7 +235,7 @@ class TestCrowd:
             for oid, row in learned(f"00:50:56:00:00:{last:02x}", at, table).items()
         }
 
-    @pytest.mark.parametrize(("number", "uplink"), [(8, ""), (9, "9 other addresses")])
+    @cases("number uplink", (8, ""), (9, "9 other addresses"))
     def test_edge(self, number, uplink):
         switch = read(*self.ROWS, learned(HOST, 5), self.others(number))
         assert only(switch).uplink == uplink

@@ -17,6 +17,7 @@ from ansible.module_utils.hostproof.controls.latency.measurement.tcp_latency imp
     Target,
 )
 from ansible.module_utils.hostproof.controls.latency.parsers import tcp_info
+from cases import cases
 from latency_server import SETTINGS, greet, pace, responder, server
 from listener_home import OracleHome, free_port
 
@@ -109,7 +110,7 @@ def test_large_requests_have_stamps(target, short):
     assert {len(samples) for samples in series.layers.values()} == {20}
 
 
-@pytest.mark.parametrize(("size", "requests"), [(12, 20), (4096, 10)])
+@cases("size requests", (12, 20), (4096, 10))
 def test_one_kind_of_requests_takes_as_long_as_both(target, long, size, requests):
     """The interval does not hang on the kinds: a host that sleeps longer wakes up later."""
     series = tcp_latency.request_response(target, size, 4, pace(10, 0.02))
@@ -125,7 +126,7 @@ def test_both_kinds_share_the_interval(target, short):
     assert len(series.layers["user"]) == 10
 
 
-@pytest.mark.parametrize("samples", [1, 2, 17])
+@cases("samples", 1, 2, 17)
 def test_few_samples(target, short, samples):
     series = request_response(target, samples)
     assert {layer: len(times) for layer, times in series.layers.items()} == {
@@ -162,7 +163,7 @@ def test_windows(target):
         assert Window.from_json(window.to_json()) == window
 
 
-@pytest.mark.parametrize(("request_size", "reply_size"), [(1, 1), (250, 4), (65536, 65536)])
+@cases("request_size reply_size", (1, 1), (250, 4), (65536, 65536))
 def test_any_payload(target, request_size, reply_size):
     series = tcp_latency.request_response(target, request_size, reply_size, pace(20))
     assert series.size == request_size
@@ -231,7 +232,7 @@ def test_a_missing_stamp_is_no_sample(target, monkeypatch):
     assert len(series.layers["kernel"]) == 100 - series.conditions["stamps_missing"] == 75
 
 
-@pytest.mark.parametrize("step", [-3_600_000_000_000, 3_600_000_000_000])
+@cases("step", -3_600_000_000_000, 3_600_000_000_000)
 def test_a_clock_that_is_set_meanwhile_gives_no_sample(target, monkeypatch, step):
     real, calls = socket_stamps.received, []
 
@@ -333,7 +334,7 @@ def test_a_server_that_falls_silent():
         tcp_latency.request_response(target, 12, 4, pace(5)._replace(timeout=0.2))
 
 
-@pytest.mark.parametrize("said", [b"", b"HTTP/1.0 400 Bad Request\r\n"])
+@cases("said", b"", b"HTTP/1.0 400 Bad Request\r\n")
 def test_something_else_listens(said):
     def serve(stream):
         stream.recv(64)

@@ -10,6 +10,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.latency.measurement import tcp_latency
 from ansible.module_utils.hostproof.controls.latency.parsers import rtnetlink
 from ansible.module_utils.hostproof.controls.latency.probes import tcp_path
+from cases import cases
 from latency_server import SETTINGS, pace, responder
 from listener_home import OracleHome
 
@@ -55,9 +56,11 @@ def answers(monkeypatch, name: str) -> None:
 
 
 @needs_linux
-@pytest.mark.parametrize(
-    ("name", "route"),
-    [("on-link", "on link"), ("gateway", "via 192.0.2.2"), ("gateway-ipv6", "via 2001:db8::2")],
+@cases(
+    "name route",
+    ("on-link", "on link"),
+    ("gateway", "via 192.0.2.2"),
+    ("gateway-ipv6", "via 2001:db8::2"),
 )
 @pytest.mark.usefixtures("a_new_kernel")
 def test_the_way_in_words(stream, monkeypatch, name, route):
@@ -80,7 +83,7 @@ def a_new_kernel(monkeypatch):
 
 @needs_linux
 @pytest.mark.usefixtures("a_new_kernel")
-@pytest.mark.parametrize("name", ["several-ways", "several-ways-ipv6"])
+@cases("name", "several-ways", "several-ways-ipv6")
 def test_of_several_ways_none_is_told(stream, monkeypatch, name):
     answers(monkeypatch, name)
     assert without_route(stream)

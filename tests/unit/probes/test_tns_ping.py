@@ -12,6 +12,7 @@ import pytest
 from ansible.module_utils.hostproof.parsers.oracle import tns_packet
 from ansible.module_utils.hostproof.probes.oracle import tns_ping
 from ansible.module_utils.hostproof.probes.oracle.tns_ping import Ping
+from cases import cases
 from listener_home import OracleHome, free_port, wait_for_new_second
 
 ANSWER = b"(DESCRIPTION=(TMP=)(VSNNUM=0)(ERR=0)(ALIAS=LISTENER))"
@@ -154,7 +155,7 @@ def test_nobody_listens() -> None:
     assert result.said == "Connection refused"
 
 
-@pytest.mark.parametrize("said", [b"HTTP/1.0 400 Bad Request\r\n\r\n", packet(12, b"\1\0\1")])
+@cases("said", b"HTTP/1.0 400 Bad Request\r\n\r\n", packet(12, b"\1\0\1"))
 def test_something_else_listens(said: bytes) -> None:
     with server(said) as (port, _):
         assert ping(port).outcome == "not_tns"
@@ -168,15 +169,15 @@ def staircase(count: int, rate: int, jitter: Callable[[int], float] = lambda n: 
     return [number // rate + jitter(number) for number in range(count)]
 
 
-@pytest.mark.parametrize("count", [15, 25, 50, 200])
-@pytest.mark.parametrize("rate", [2, 5, 10])
+@cases("count", 15, 25, 50, 200)
+@cases("rate", 2, 5, 10)
 def test_the_drain_rate_of_a_limit_that_counts_by_the_second(count: int, rate: int) -> None:
     assert tns_ping.drain_rate(staircase(count, rate)) == pytest.approx(rate)
     late = staircase(count, rate, lambda number: number % rate * 0.01)
     assert tns_ping.drain_rate(late) == pytest.approx(rate, rel=0.1)
 
 
-@pytest.mark.parametrize("rate", [3, 10, 40])
+@cases("rate", 3, 10, 40)
 def test_the_drain_rate_of_a_limit_that_counts_evenly(rate: int) -> None:
     times = [number / rate for number in range(50)]
     assert tns_ping.drain_rate(times) == pytest.approx(rate)

@@ -15,6 +15,7 @@ import pytest
 from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.errors import Denied, Unanswered
 from ansible.module_utils.hostproof.probes.net import whole_packets
+from cases import cases
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = "127.0.0.1"
@@ -99,9 +100,7 @@ def test_nobody_takes_more_than_a_packet_can_have():
     assert whole_packets.refusal(error(limit=0xFFFFFFFF), False) == ("192.0.2.254", 65535)
 
 
-@pytest.mark.parametrize(
-    "other", [{"origin": 1}, {"kind": 3, "code": 1}, {"kind": 11, "code": 0}, {"origin": 0}]
-)
+@cases("other", {"origin": 1}, {"kind": 3, "code": 1}, {"kind": 11, "code": 0}, {"origin": 0})
 def test_other_errors_are_no_refusals(other):
     assert whole_packets.refusal(error(**other), False) is None
 

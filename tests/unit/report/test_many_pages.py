@@ -10,6 +10,7 @@ import stat
 
 import pytest
 from ansible.module_utils.hostproof.errors import HostproofError
+from cases import cases
 from hostproof_controller.report import formats, html, many_pages
 from hostproof_controller.report import render as render_module
 from hostproof_controller.report.anchors import host_anchor, page_names
@@ -293,14 +294,12 @@ def fails(*_):
     raise OSError(28, "No space left on device")
 
 
-@pytest.mark.parametrize(
-    ("where", "what"),
-    [
-        (render_module.JUnit, "end"),
-        (many_pages.HostPages, "_add"),
-        (many_pages, "host_section"),
-        (os, "fsync"),
-    ],
+@cases(
+    "where what",
+    (render_module.JUnit, "end"),
+    (many_pages.HostPages, "_add"),
+    (many_pages, "host_section"),
+    (os, "fsync"),
 )
 def test_a_report_that_cannot_be_written_leaves_all_pages_as_they_were(
     tmp_path, monkeypatch, where, what
@@ -344,7 +343,7 @@ def test_pages_are_written_where_no_process_can_be_made(tmp_path, monkeypatch):
     assert len(os.listdir(folder / "hosts")) == HOSTS
 
 
-@pytest.mark.parametrize("kind", ["link", "file"])
+@cases("kind", "link", "file")
 def test_pages_are_written_into_no_folder_of_others(tmp_path, kind):
     folder = write_folder(tmp_path / "run", fleet(HOSTS, 2))
     (tmp_path / "other").mkdir()

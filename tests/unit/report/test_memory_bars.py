@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-import pytest
 from ansible.module_utils.hostproof.controls.memory_pressure import budget as judged
+from cases import cases
 from hostproof_controller.report import memory_bars as bars
 from hostproof_controller.report.memory_bars import memory_bars
 from hostproof_controller.report.store import merge
@@ -66,15 +66,13 @@ class TestBars:
         # The policy of the page allows no style attributes.
         assert "style" not in shown
 
-    @pytest.mark.parametrize(
+    @cases(
         "change",
-        [
-            {"memory": "64"},
-            {"now_pga": -1},
-            {"next_sga": 1 << 70},
-            {"now_sga": 1.5},
-            {"memory": True},
-        ],
+        {"memory": "64"},
+        {"now_pga": -1},
+        {"next_sga": 1 << 70},
+        {"now_sga": 1.5},
+        {"memory": True},
     )
     def test_values_that_are_no_sizes(self, change):
         assert memory_bars(budget(values(NOW, NEXT) | change)) == ""

@@ -1,29 +1,27 @@
 """A program that a host does not have is named once, with its package."""
 
-import pytest
 from ansible.module_utils.hostproof.errors import Absent, Unanswered
 from ansible.module_utils.hostproof.evaluate.checking import undetermined
+from cases import cases
 from hostproof_controller.report.store import merge
 from report_samples import finding, make_line
 from whole_reports import render_summary
 
 
-@pytest.mark.parametrize(
-    ("key", "fix"),
-    [
-        (
-            "command:ss -H -t",
-            "install the package iproute (SLES: iproute2, Debian and Ubuntu: iproute2)",
-        ),
-        ("command:/usr/sbin/ethtool -g eth0", "install the package ethtool"),
-        (
-            "command:getent passwd x",
-            "install the package glibc-common (SLES: glibc, Debian and Ubuntu: libc-bin)",
-        ),
-        ("command:lsnrctl status", None),
-        ("command:", None),
-        ("/usr/bin/ss", None),
-    ],
+@cases(
+    "key fix",
+    (
+        "command:ss -H -t",
+        "install the package iproute (SLES: iproute2, Debian and Ubuntu: iproute2)",
+    ),
+    ("command:/usr/sbin/ethtool -g eth0", "install the package ethtool"),
+    (
+        "command:getent passwd x",
+        "install the package glibc-common (SLES: glibc, Debian and Ubuntu: libc-bin)",
+    ),
+    ("command:lsnrctl status", None),
+    ("command:", None),
+    ("/usr/bin/ss", None),
 )
 def test_a_missing_program_is_named_with_its_package(key, fix):
     assert undetermined(Absent(key, "it does not exist")).fix == fix

@@ -4,6 +4,7 @@ import aix_packs
 import example_packs
 import pytest
 from ansible.module_utils.hostproof.evaluate import audit
+from cases import cases
 from hostproof_controller import profile_controls
 from hostproof_controller.report.store import merge
 from hostproof_controller.report.summary import Summary
@@ -34,25 +35,23 @@ def idle(profile: object, *checks: str, **more: str) -> str | None:
     return found and found["why"].removeprefix("hostproof_profile requires checks of ")
 
 
-@pytest.mark.parametrize(
-    ("profile", "checks", "sentence"),
-    [
-        ("rac_asm", ("interconnect skip", "space pass"), "interconnect"),
-        (
-            "oracle_19c_rac",
-            ("space skip", "space skip", "interconnect skip"),
-            "interconnect, space",
-        ),
-        ("oracle_19c_single", ("interconnect skip", "space pass"), None),
-        ("rac_nfs", ("nfs_mounts skip",), "nfs_mounts"),
-        ("rac_asm", ("nfs_mounts skip",), None),
-        ("oracle_19c_single", ("space skip", "space warn"), None),
-        ("oracle_19c_single", ("latency skip",), None),
-        ("none", ("space skip",), None),
-        ("intermediate", ("space skip",), None),
-        (None, ("space skip",), None),
-        (["rac_asm"], ("space skip",), None),
-    ],
+@cases(
+    "profile checks sentence",
+    ("rac_asm", ("interconnect skip", "space pass"), "interconnect"),
+    (
+        "oracle_19c_rac",
+        ("space skip", "space skip", "interconnect skip"),
+        "interconnect, space",
+    ),
+    ("oracle_19c_single", ("interconnect skip", "space pass"), None),
+    ("rac_nfs", ("nfs_mounts skip",), "nfs_mounts"),
+    ("rac_asm", ("nfs_mounts skip",), None),
+    ("oracle_19c_single", ("space skip", "space warn"), None),
+    ("oracle_19c_single", ("latency skip",), None),
+    ("none", ("space skip",), None),
+    ("intermediate", ("space skip",), None),
+    (None, ("space skip",), None),
+    (["rac_asm"], ("space skip",), None),
 )
 def test_controls_that_checked_nothing(profile, checks, sentence):
     rest = ", and all of them were skipped. Nothing shows that the host is ready."
@@ -64,7 +63,7 @@ def test_a_control_of_linux_is_not_required_elsewhere():
     assert idle("rac_asm", "space skip", why=why) is None
 
 
-@pytest.mark.parametrize("profile", ["oracle_19c_single", "rac_asm"])
+@cases("profile", "oracle_19c_single", "rac_asm")
 def test_an_aix_host_is_judged_by_its_own_controls(profile):
     chosen = {
         control: {**policy, "profile": profile} if policy.get("profile") == "none" else policy

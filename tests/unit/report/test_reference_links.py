@@ -2,30 +2,28 @@
 
 import re
 
-import pytest
+from cases import cases
 from hostproof_controller.report.reference_links import BOOKS, with_links
 
 NOTE = "https://support.oracle.com/epmos/faces/DocumentDisplay?id=401749.1"
 
 
-@pytest.mark.parametrize(
-    ("reference", "links"),
-    [
-        ("MOS 401749.1; Oracle manuals", [NOTE]),
-        ("My Oracle Support 401749.1", [NOTE]),
-        ("RFC 6298, section 2", ["https://www.rfc-editor.org/rfc/rfc6298"]),
-        (
-            "kernel Documentation/admin-guide/mm/hugetlbpage.rst",
-            ["https://docs.kernel.org/admin-guide/mm/hugetlbpage.html"],
-        ),
-        *((f"{title}, a chapter", [address]) for title, address in BOOKS.items()),
-        ("proc(5), /proc/PID/status; Documentation/ABI/testing/x", []),
-        ("MOS 4.1; RFC 1; xMOS 401749.1", []),
-        ("kernel Documentation/../../evil.rst", []),
-        ("kernel Documentation//evil.example.com/x.rst", []),
-        ("kernel Documentation/A\"onclick='x'.rst", []),
-        ("https://evil.example.com/ javascript:alert(1)", []),
-    ],
+@cases(
+    "reference links",
+    ("MOS 401749.1; Oracle manuals", [NOTE]),
+    ("My Oracle Support 401749.1", [NOTE]),
+    ("RFC 6298, section 2", ["https://www.rfc-editor.org/rfc/rfc6298"]),
+    (
+        "kernel Documentation/admin-guide/mm/hugetlbpage.rst",
+        ["https://docs.kernel.org/admin-guide/mm/hugetlbpage.html"],
+    ),
+    *((f"{title}, a chapter", [address]) for title, address in BOOKS.items()),
+    ("proc(5), /proc/PID/status; Documentation/ABI/testing/x", []),
+    ("MOS 4.1; RFC 1; xMOS 401749.1", []),
+    ("kernel Documentation/../../evil.rst", []),
+    ("kernel Documentation//evil.example.com/x.rst", []),
+    ("kernel Documentation/A\"onclick='x'.rst", []),
+    ("https://evil.example.com/ javascript:alert(1)", []),
 )
 def test_what_is_a_link(reference, links):
     assert re.findall('href="([^"]*)"', with_links(reference)) == links

@@ -1,7 +1,7 @@
 """Fix first: what stands below its cause, and which actions make most hosts ready."""
 
-import pytest
 import yaml
+from cases import cases
 from hostproof_controller.report import html
 from hostproof_controller.report.causes import DENIED, First, groups_of
 from hostproof_controller.report.policy_entry import entry_of
@@ -150,14 +150,12 @@ def test_an_action_repeats_the_options_of_its_run():
     assert again == f"./hostproof audit {options} --limit db0"
 
 
-@pytest.mark.parametrize(
+@cases(
     "finding_",
-    [
-        told("a", "error", why="no answer", fix="query it manually"),
-        told("a", "error", fix=DENIED),
-        told("a", commands=["./hostproof audit --tags hugepages -vvv --limit db0"]),
-        told("a", commands=["./hostproof apply --check --diff --tags hugepages --limit db0"]),
-    ],
+    told("a", "error", why="no answer", fix="query it manually"),
+    told("a", "error", fix=DENIED),
+    told("a", commands=["./hostproof audit --tags hugepages -vvv --limit db0"]),
+    told("a", commands=["./hostproof apply --check --diff --tags hugepages --limit db0"]),
 )
 def test_what_only_shows_something_makes_no_host_ready(finding_):
     ready, (action,) = first_of([finding_]).actions()
@@ -275,7 +273,7 @@ def test_the_actions_are_those_that_make_most_hosts_ready():
     assert {action.check for action in actions} == {"c.b", "c.c", "c.d"}
 
 
-@pytest.mark.parametrize("hosts", [[[told("x", "pass")]], [[told("x", "warn")]], []])
+@cases("hosts", [[told("x", "pass")]], [[told("x", "warn")]], [])
 def test_where_all_are_ready_nothing_is_first(hosts):
     assert first_of(*hosts).waiting == 0
     lines = [make_line(f"db{number}", findings) for number, findings in enumerate(hosts)]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import pytest
+from cases import cases
 from hostproof_controller.remote import host_findings
 from hostproof_controller.report.findings import are_sound, problem_of_finding
 from report_samples import finding
@@ -23,27 +23,25 @@ VALUES = [
     *(WAIVER | {name: text} for name in WAIVER for text in ("", 1, "soon", "2026-W01-1")),
 ]
 
-WRONG = pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"why": ""}, "why is not a text"),
-        ({"title": 3}, "title is not a text"),
-        ({"running": ["x"]}, "running is not a text"),
-        ({"status": ["fail"]}, "unknown status"),
-        ({"takes_effect": 0}, "unknown takes_effect"),
-        ({"commands": [None]}, "commands is not a list of texts"),
-        ({"evidence": {}}, "evidence is not a list of texts"),
-        ({"values": {"a": [1]}}, "values is neither"),
-        ({"values": {"a": float("nan")}}, "values is neither"),
-        ({"check": "other.check"}, "is not a check of"),
-        ({"check": "No Check"}, "is not a check id"),
-        ({"waiver": {}}, "a waiver on a finding that is not waived"),
-        ({"extra": 1}, "unknown extra"),
-        ({"fix": False}, "fix is not a text"),
-        ({"status": "waived"}, "waiver is not {"),
-        ({"evidence": [""]}, "evidence is not a list of texts"),
-        ({"because_of": ["x"]}, "because_of: 'x' is not a check id"),
-    ],
+WRONG = cases(
+    "changes says",
+    ({"why": ""}, "why is not a text"),
+    ({"title": 3}, "title is not a text"),
+    ({"running": ["x"]}, "running is not a text"),
+    ({"status": ["fail"]}, "unknown status"),
+    ({"takes_effect": 0}, "unknown takes_effect"),
+    ({"commands": [None]}, "commands is not a list of texts"),
+    ({"evidence": {}}, "evidence is not a list of texts"),
+    ({"values": {"a": [1]}}, "values is neither"),
+    ({"values": {"a": float("nan")}}, "values is neither"),
+    ({"check": "other.check"}, "is not a check of"),
+    ({"check": "No Check"}, "is not a check id"),
+    ({"waiver": {}}, "a waiver on a finding that is not waived"),
+    ({"extra": 1}, "unknown extra"),
+    ({"fix": False}, "fix is not a text"),
+    ({"status": "waived"}, "waiver is not {"),
+    ({"evidence": [""]}, "evidence is not a list of texts"),
+    ({"because_of": ["x"]}, "because_of: 'x' is not a check id"),
 )
 
 
@@ -58,7 +56,7 @@ def test_what_is_wrong_is_seen_among_others(changes, says):
     assert not are_sound([finding(), {**finding(), **changes}], 1000)
 
 
-@pytest.mark.parametrize("one", [None, 3, "x", [], {}])
+@cases("one", None, 3, "x", [], {})
 def test_what_is_no_finding_is_seen_among_others(one):
     assert not are_sound([finding(), one], 1000)
 
@@ -106,7 +104,7 @@ def test_what_is_refused_is_what_the_schema_refuses():
     assert accepted > 100
 
 
-@pytest.mark.parametrize("is_plain", [True, False])
+@cases("is_plain", True, False)
 def test_a_report_can_be_read_whatever_a_host_sent(is_plain):
     for entry in mutations():
         (taken,) = host_findings.accepted_findings([entry], is_plain=is_plain)

@@ -3,7 +3,7 @@
 import json
 from xml.etree import ElementTree
 
-import pytest
+from cases import cases
 from hostproof_controller.report import text
 from hostproof_controller.report.document import flat_findings
 from hostproof_controller.report.prometheus import MOST_CHECKS, seconds
@@ -70,7 +70,7 @@ def assert_shape(element):
         assert_shape(child)
 
 
-@pytest.mark.parametrize("results", [merge(fleet(12, 11)), nasty_results()], ids=("fleet", "nasty"))
+@cases("results", merge(fleet(12, 11)), nasty_results(), ids=("fleet", "nasty"))
 def test_junit_has_the_shape_that_readers_expect(results):
     root = ElementTree.fromstring(render_junit(results).encode("utf-8"))
     assert_shape(root)
@@ -90,7 +90,7 @@ def families(results, **options):
     return {family.name: family for family in text_string_to_metric_families(text)}
 
 
-@pytest.mark.parametrize("results", [merge(fleet(12, 11)), nasty_results()], ids=("fleet", "nasty"))
+@cases("results", merge(fleet(12, 11)), nasty_results(), ids=("fleet", "nasty"))
 def test_prometheus_counts_everything_once(results):
     metrics = families(results)
     for family in metrics.values():
@@ -147,30 +147,28 @@ def test_seconds_of_no_instant_is_zero():
     assert seconds("yesterday") == 0
 
 
-@pytest.mark.parametrize(
-    ("advice", "typed"),
-    [
-        (
-            "./hostproof apply --tags hugepages --limit db1",
-            "ansible-playbook hostproof.hostproof.apply --tags hugepages --limit db1",
-        ),
-        (
-            "see why: ./hostproof audit -vvv, or\n./hostproof revert",
-            "see why: ansible-playbook hostproof.hostproof.audit -vvv, or\n"
-            "ansible-playbook hostproof.hostproof.revert",
-        ),
-        (
-            "./hostproof latency compare --limit db1",
-            "ansible-playbook hostproof.hostproof.compare --limit db1",
-        ),
-        (
-            "./hostproof detect-storage -i x",
-            "ansible-playbook hostproof.hostproof.detect_storage -i x",
-        ),
-        ("./hostproof revert --gate /a", "./hostproof revert --gate /a"),
-        ("./hostproof explain a.b", "./hostproof explain a.b"),
-        ("umount /u01", "umount /u01"),
-    ],
+@cases(
+    "advice typed",
+    (
+        "./hostproof apply --tags hugepages --limit db1",
+        "ansible-playbook hostproof.hostproof.apply --tags hugepages --limit db1",
+    ),
+    (
+        "see why: ./hostproof audit -vvv, or\n./hostproof revert",
+        "see why: ansible-playbook hostproof.hostproof.audit -vvv, or\n"
+        "ansible-playbook hostproof.hostproof.revert",
+    ),
+    (
+        "./hostproof latency compare --limit db1",
+        "ansible-playbook hostproof.hostproof.compare --limit db1",
+    ),
+    (
+        "./hostproof detect-storage -i x",
+        "ansible-playbook hostproof.hostproof.detect_storage -i x",
+    ),
+    ("./hostproof revert --gate /a", "./hostproof revert --gate /a"),
+    ("./hostproof explain a.b", "./hostproof explain a.b"),
+    ("umount /u01", "umount /u01"),
 )
 def test_who_has_the_collection_alone_is_told_its_playbooks(monkeypatch, advice, typed):
     assert text.as_typed(advice) == advice

@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
-import pytest
+from cases import cases
 from hostproof_controller.report.store import merge
 from report_samples import finding, fleet, make_line, pack
 from whole_reports import render_html
@@ -75,22 +75,20 @@ def test_a_small_report_holds_everything_in_line():
     assert len(page.scripts) == 1
 
 
-@pytest.mark.parametrize(
-    ("statuses", "headline"),
-    [
-        ([], "No host was audited"),
-        (["pass"], "The host is ready"),
-        (["fail"], "The host is not ready"),
-        (["warn"], "The host is ready with warnings"),
-        (["error"], "The host is undetermined"),
-        (["pass", "pass"], "All 2 hosts are ready"),
-        (["warn", "pass"], "1 of 2 hosts is ready with warnings"),
-        (["warn", "warn"], "All 2 hosts are ready with warnings"),
-        (["error", "pass", "pass"], "1 of 3 hosts is undetermined"),
-        (["skip", "pass"], "1 of 2 hosts is not a database host"),
-        (["skip", "skip"], "All 2 hosts are not database hosts"),
-        (["fail", "fail", "error"], "2 of 3 hosts are not ready"),
-    ],
+@cases(
+    "statuses headline",
+    ([], "No host was audited"),
+    (["pass"], "The host is ready"),
+    (["fail"], "The host is not ready"),
+    (["warn"], "The host is ready with warnings"),
+    (["error"], "The host is undetermined"),
+    (["pass", "pass"], "All 2 hosts are ready"),
+    (["warn", "pass"], "1 of 2 hosts is ready with warnings"),
+    (["warn", "warn"], "All 2 hosts are ready with warnings"),
+    (["error", "pass", "pass"], "1 of 3 hosts is undetermined"),
+    (["skip", "pass"], "1 of 2 hosts is not a database host"),
+    (["skip", "skip"], "All 2 hosts are not database hosts"),
+    (["fail", "fail", "error"], "2 of 3 hosts are not ready"),
 )
 def test_the_headline(statuses, headline):
     # Of what is skipped, a check of time_sync shows that there is no database.
@@ -103,9 +101,10 @@ def test_the_headline(statuses, headline):
     assert f"Host readiness report{headline}Evidence recorded" in page.text
 
 
-@pytest.mark.parametrize(
-    ("severities", "options"),
-    [(["low"], ["low"]), (["low", "critical", "medium", "low"], ["critical", "medium", "low"])],
+@cases(
+    "severities options",
+    (["low"], ["low"]),
+    (["low", "critical", "medium", "low"], ["critical", "medium", "low"]),
 )
 def test_the_filter_offers_the_severities_of_the_findings(severities, options):
     findings = [
@@ -277,13 +276,11 @@ def test_evidence_that_does_not_say_when_it_was_recorded():
     assert "Evidence recorded at an unknown time (1 of 1 hosts)" in text
 
 
-@pytest.mark.parametrize(
+@cases(
     "changes",
-    [
-        {"recorded_at": "2026-11-21T03:15:18Z"},
-        {"recorded_at": None},
-        {"recorded_at": None, "outcome": "unreachable"},
-    ],
+    {"recorded_at": "2026-11-21T03:15:18Z"},
+    {"recorded_at": None},
+    {"recorded_at": None, "outcome": "unreachable"},
 )
 def test_what_was_judged_as_it_was_read_has_one_instant(changes):
     text = page_of([make_line("db01", [finding()], **changes)]).text

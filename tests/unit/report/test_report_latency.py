@@ -5,6 +5,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from cases import cases
 from hostproof_controller.latency.baseline import Baseline
 from hostproof_controller.latency.change_findings import judge_host
 from hostproof_controller.latency.comparing import compare_hosts
@@ -54,13 +55,11 @@ def tables(text):
 # Words and numbers
 
 
-@pytest.mark.parametrize(
-    ("microseconds", "told"),
-    [
-        *((0, "0 µs"), (0.25, "0.25 µs"), (78.203, "78.2 µs"), (105, "105 µs"), (999.4, "999 µs")),
-        *((999.6, "1 ms"), (1024, "1.02 ms"), (30_000, "30 ms"), (9_996_000, "10 s")),
-        (61_300_000, "61.3 s"),
-    ],
+@cases(
+    "microseconds told",
+    *((0, "0 µs"), (0.25, "0.25 µs"), (78.203, "78.2 µs"), (105, "105 µs"), (999.4, "999 µs")),
+    *((999.6, "1 ms"), (1024, "1.02 ms"), (30_000, "30 ms"), (9_996_000, "10 s")),
+    (61_300_000, "61.3 s"),
 )
 def test_durations_in_the_unit_that_fits(microseconds, told):
     assert duration(microseconds) == told
@@ -346,7 +345,7 @@ def test_a_reading_is_drawn_once_and_other_findings_link_to_it():
     assert page.ids.count("h:db01/l1") == 1
 
 
-@pytest.mark.parametrize(("status", "is_open"), [("fail", True), ("warn", True), ("pass", False)])
+@cases("status is_open", ("fail", True), ("warn", True), ("pass", False))
 def test_what_needs_attention_is_unfolded(status, is_open):
     page = Page(
         text_of(latency_line("db01", {"d": {"windows:d": reading(passive(9))}}, status=status))
@@ -481,17 +480,15 @@ def test_what_is_no_window_is_left_out_and_said(mangle):
     assert len(tables(text)) == 2
 
 
-@pytest.mark.parametrize(
+@cases(
     "told",
-    [
-        {"kind": "windows"},
-        {"kind": "windows", "windows": None, "remarks": None},
-        {"kind": "windows", "windows": {}, "remarks": {}},
-        {"kind": "windows", "windows": [], "remarks": []},
-        {"kind": "windows", "error": "unanswered", "message": "no counters"},
-        {"kind": "file", "text": "not windows"},
-        7,
-    ],
+    {"kind": "windows"},
+    {"kind": "windows", "windows": None, "remarks": None},
+    {"kind": "windows", "windows": {}, "remarks": {}},
+    {"kind": "windows", "windows": [], "remarks": []},
+    {"kind": "windows", "error": "unanswered", "message": "no counters"},
+    {"kind": "file", "text": "not windows"},
+    7,
 )
 def test_a_reading_without_windows_does_not_end_the_report(told):
     cited = {"windows:before:x": told, "windows:after:x": told}

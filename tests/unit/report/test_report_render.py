@@ -7,6 +7,7 @@ import re
 import stat
 
 import pytest
+from cases import cases
 from hostproof_controller.report import __main__ as command
 from hostproof_controller.report.render import render_folder, write_private
 from hostproof_controller.report.waivers import parse_waivers
@@ -202,13 +203,11 @@ def test_a_query_prints_json_and_writes_nothing(elsewhere, capsys):
     assert sorted(content(folder)) == ["findings.jsonl"]
 
 
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ("[?statu=='fail'].host", ["has a field 'statu'; did you mean status?"]),
-        ("[?status=='none'].{a: host, b: zzzz} | [].a", ["has a field 'zzzz'"]),
-        ("[?status=='fail'].{what: check} | [].what", []),
-    ],
+@cases(
+    "query said",
+    ("[?statu=='fail'].host", ["has a field 'statu'; did you mean status?"]),
+    ("[?status=='none'].{a: host, b: zzzz} | [].a", ["has a field 'zzzz'"]),
+    ("[?status=='fail'].{what: check} | [].what", []),
 )
 def test_a_field_that_no_finding_has_is_said_beside_what_is_found(elsewhere, capsys, query, said):
     folder = write_folder(elsewhere / "run", [make_line("db01", [finding()])])
@@ -218,7 +217,7 @@ def test_a_field_that_no_finding_has_is_said_beside_what_is_found(elsewhere, cap
     assert all(line.endswith(words) for line, words in zip(lines, said, strict=True))
 
 
-@pytest.mark.parametrize("query", ["[?status=", "nosuchfunction(@)", "length(`1`)"])
+@cases("query", "[?status=", "nosuchfunction(@)", "length(`1`)")
 def test_a_wrong_query_is_said_in_one_line(elsewhere, capsys, query):
     folder = write_folder(elsewhere / "run", fleet(1))
     assert command.main([str(folder), "--query", query]) == 1
@@ -227,19 +226,17 @@ def test_a_wrong_query_is_said_in_one_line(elsewhere, capsys, query):
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        ("(" * 100_000, "it has 100000 characters, and 4096 are the most"),
-        ("(" * 4000, "it is nested deeper than can be read"),
-        ("[" * 4000, "it is nested deeper than can be read"),
-        ("!" * 4000 + "a", "it is nested deeper than can be read"),
-        (" | ".join(["[@,@]"] * 40), "it gives more than 200000 values"),
-        (" | ".join(["[@,@][]"] * 40), "it gives more than 200000 values"),
-        (" | ".join(["{a:@,b:@}"] * 40), "it gives more than 200000 values"),
-        ("`" + "[" * 4000 + "`", "it is nested deeper than can be read"),
-        ("`" + "9" * 4000 + "`[", "Invalid"),
-    ],
+@cases(
+    "query message",
+    ("(" * 100_000, "it has 100000 characters, and 4096 are the most"),
+    ("(" * 4000, "it is nested deeper than can be read"),
+    ("[" * 4000, "it is nested deeper than can be read"),
+    ("!" * 4000 + "a", "it is nested deeper than can be read"),
+    (" | ".join(["[@,@]"] * 40), "it gives more than 200000 values"),
+    (" | ".join(["[@,@][]"] * 40), "it gives more than 200000 values"),
+    (" | ".join(["{a:@,b:@}"] * 40), "it gives more than 200000 values"),
+    ("`" + "[" * 4000 + "`", "it is nested deeper than can be read"),
+    ("`" + "9" * 4000 + "`[", "Invalid"),
 )
 def test_a_query_that_asks_for_more_than_there_is_room_is_refused(
     elsewhere, capsys, query, message
@@ -286,24 +283,22 @@ def test_waivers_are_read_from_yaml(elsewhere, capsys):
     assert json.loads(capsys.readouterr().out) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("- check: [", "waivers.yml: while parsing"),
-        ("- owner: x", "waivers.yml: waivers, entry 1: check is missing"),
-        (None, "waivers.yml: "),
-        ("[" * 100_000, "waivers.yml: it is nested deeper than 10 levels\n"),
-        ("{" * 5000, "waivers.yml: it is nested deeper than 10 levels"),
-        ("- " * 5000 + "a", "waivers.yml: it is nested deeper than 10 levels"),
-        (BOMB, "waivers.yml: it expands to more than 50000 values\n"),
-        ("- &a [x, *a]", "waivers.yml: it expands to more than 50000 values\n"),
-        ("- &a {<<: *a}", "waivers.yml: it expands to more than 50000 values\n"),
-        ("- check: !!int " + "9" * 5000, "waivers.yml: Exceeds the limit"),
-        ("- check: !!python/object/apply:os.getcwd []", "waivers.yml: could not determine"),
-        ("- check: \x1b[31m", "waivers.yml: unacceptable character #x001b"),
-        ('- check: [x, "\\e[31m\\u202e"]', "waivers.yml: waivers, entry 1: "),
-        ("#" * 1_100_000, "waivers.yml: it has more than 1048576 bytes, which are not read\n"),
-    ],
+@cases(
+    "text message",
+    ("- check: [", "waivers.yml: while parsing"),
+    ("- owner: x", "waivers.yml: waivers, entry 1: check is missing"),
+    (None, "waivers.yml: "),
+    ("[" * 100_000, "waivers.yml: it is nested deeper than 10 levels\n"),
+    ("{" * 5000, "waivers.yml: it is nested deeper than 10 levels"),
+    ("- " * 5000 + "a", "waivers.yml: it is nested deeper than 10 levels"),
+    (BOMB, "waivers.yml: it expands to more than 50000 values\n"),
+    ("- &a [x, *a]", "waivers.yml: it expands to more than 50000 values\n"),
+    ("- &a {<<: *a}", "waivers.yml: it expands to more than 50000 values\n"),
+    ("- check: !!int " + "9" * 5000, "waivers.yml: Exceeds the limit"),
+    ("- check: !!python/object/apply:os.getcwd []", "waivers.yml: could not determine"),
+    ("- check: \x1b[31m", "waivers.yml: unacceptable character #x001b"),
+    ('- check: [x, "\\e[31m\\u202e"]', "waivers.yml: waivers, entry 1: "),
+    ("#" * 1_100_000, "waivers.yml: it has more than 1048576 bytes, which are not read\n"),
 )
 def test_wrong_waivers_are_said_in_one_line(elsewhere, capsys, text, message):
     folder = write_folder(elsewhere / "run", fleet(1))
@@ -346,7 +341,7 @@ def test_a_cut_line_is_said_when_merging(elsewhere, capsys):
     assert "findings.jsonl, line 2 is truncated" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [[], ["--nonsense", "x"]])
+@cases("arguments", [], ["--nonsense", "x"])
 def test_wrong_usage_exits_with_1(arguments, capsys):
     with pytest.raises(SystemExit) as stop:
         command.main(arguments)

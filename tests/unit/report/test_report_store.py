@@ -6,6 +6,7 @@ import json
 import pytest
 from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.errors import HostproofError
+from cases import cases
 from hostproof_controller.report import renamed, store
 from hostproof_controller.report.document import flat_findings
 from hostproof_controller.report.render import render_folder
@@ -72,7 +73,7 @@ def test_a_last_line_without_newline_counts_if_it_is_whole(tmp_path):
     assert len(read_lines([str(folder)])) == 2
 
 
-@pytest.mark.parametrize("later", ["at", "started"])
+@cases("later", "at", "started")
 def test_a_result_of_the_future_wins_nothing(tmp_path, later):
     """A shard says when it judged: one that says 2999 would win every merge until then."""
     now = datetime.datetime.now(datetime.UTC)
@@ -117,68 +118,66 @@ def broken(change):
     return line
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (b"{", "not JSON"),
-        (b"\xff\xfe", "not JSON"),
-        (b"", "not JSON"),
-        (b"[]", "not a host result: not a JSON object"),
-        (broken(lambda r: r.update(schema=4)), "schema 4, this Hostproof reads schemas 1, 2 and 3"),
-        (broken(lambda r: r.pop("outcome")), "missing outcome"),
-        (broken(lambda r: r.update(extra=1)), "unknown extra"),
-        (broken(lambda r: r.update(catalogue=None)), "catalogue is not a version"),
-        (broken(lambda r: r.update(catalogue="0.2.0\n")), "catalogue is not a version"),
-        (broken(lambda r: r.update(catalogue="1" * 65)), "catalogue is not a version"),
-        (broken(lambda r: r.update(run="x")), "run is not {id, started, hosts}"),
-        (broken(lambda r: r["run"].update(hosts=-1)), "run.hosts is not a count"),
-        (broken(lambda r: r["run"].update(id="")), "run.id is not a text"),
-        (broken(lambda r: r.update(host=7)), "host 7 is not the name of a host: letters, digits"),
-        (broken(lambda r: r.update(at="")), "at is not a text"),
-        (broken(lambda r: r.update(at="yesterday")), "at is not an instant"),
-        (broken(lambda r: r.update(outcome="lost")), "unknown outcome 'lost'"),
-        (broken(lambda r: r.update(message=1)), "message is not a text"),
-        (broken(lambda r: r.update(evidence={})), "evidence is not a text"),
-        (broken(lambda r: r.update(findings={})), "findings is not a list"),
-        (broken(lambda r: r.update(findings=[1])), "finding 1: not a JSON object"),
-        (broken(lambda r: r["findings"][0].pop("fix")), "finding 1: missing fix"),
-        (broken(lambda r: r["findings"][0].update(title="")), "finding 1: title is not a text"),
-        (broken(lambda r: r["findings"][0].update(check="Pool")), "'Pool' is not a check id"),
-        (broken(lambda r: r["findings"][0].update(control="x")), "is not a check of x"),
-        (broken(lambda r: r["findings"][0].update(fix=1)), "finding 1: fix is not a text"),
-        (broken(lambda r: r["findings"][0].update(status="ok")), "unknown status 'ok'"),
-        (broken(lambda r: r["findings"][0].update(severity="x")), "unknown severity 'x'"),
-        (broken(lambda r: r["findings"][0].update(takes_effect="x")), "unknown takes_effect"),
-        (broken(lambda r: r["findings"][0].update(evidence="x")), "evidence is not a list"),
-        (broken(lambda r: r["findings"][0].update(status="waived")), "waiver is not {owner"),
-        (broken(lambda r: r["findings"][0].update(waiver={})), "a waiver on a finding that"),
-        (broken(lambda r: r["findings"][0].update(status=[])), "unknown status []"),
-        (broken(lambda r: r["findings"][0].update(severity={})), "unknown severity {}"),
-        (broken(lambda r: r["findings"][0].update(takes_effect=[1])), "unknown takes_effect [1]"),
-        (broken(lambda r: r["findings"][0].update(values=[])), "values is neither null nor"),
-        (broken(lambda r: r["findings"][0].update(values={"a": [1]})), "values is neither null"),
-        (broken(lambda r: r["findings"][0].update(evidence=[[]])), "evidence is not a list"),
-        (broken(lambda r: r["findings"][0].update(running=7)), "finding 1: running is not a text"),
-        (broken(lambda r: r.update(findings={"a": finding()})), "findings is not a list"),
-        (broken(lambda r: r.update(evidence=7)), "evidence is not a text"),
-        (broken(lambda r: r.update(outcome=[])), "unknown outcome []"),
-        (broken(lambda r: r.update(schema=[])), "schema [], this Hostproof reads"),
-        (broken(lambda r: r.update(schema=True)), "schema True, this Hostproof reads"),
-        (broken(lambda r: r.update(at="2026-13-41T99:99:99Z")), "at is not an instant"),
-        (broken(lambda r: r.update(recorded_at=7)), "recorded_at is not a text"),
-        (broken(lambda r: r["run"].update(hosts=True)), "run.hosts is not a count"),
-        (broken(lambda r: r["run"].update(hosts=10**30)), "run.hosts is not a count"),
-        (broken(lambda r: r["run"].update(started="2026")), "run.started is not an instant"),
-        (
-            broken(lambda r: r.update(ansible_facts={"hostproof_strict": 1})),
-            "unknown ansible_facts",
-        ),
-        (b'{"host": "db01", "findings": ' + b"[" * 100_000, "nested deeper than any result"),
-        (b'{"findings": ' + b'{"host":' * 100_000 + b"1", "nested deeper than any result"),
-        (b'{"findings": ' + b"[" * 300 + b"]" * 300 + b', "host": "db01"}', "schema None"),
-        (b'{"host": "db01", "findings": ' + b"9" * 5000 + b"}", "not JSON"),
-        (b'{"host": "db01", "at": NaN}', "NaN is not a JSON number"),
-    ],
+@cases(
+    "line message",
+    (b"{", "not JSON"),
+    (b"\xff\xfe", "not JSON"),
+    (b"", "not JSON"),
+    (b"[]", "not a host result: not a JSON object"),
+    (broken(lambda r: r.update(schema=4)), "schema 4, this Hostproof reads schemas 1, 2 and 3"),
+    (broken(lambda r: r.pop("outcome")), "missing outcome"),
+    (broken(lambda r: r.update(extra=1)), "unknown extra"),
+    (broken(lambda r: r.update(catalogue=None)), "catalogue is not a version"),
+    (broken(lambda r: r.update(catalogue="0.2.0\n")), "catalogue is not a version"),
+    (broken(lambda r: r.update(catalogue="1" * 65)), "catalogue is not a version"),
+    (broken(lambda r: r.update(run="x")), "run is not {id, started, hosts}"),
+    (broken(lambda r: r["run"].update(hosts=-1)), "run.hosts is not a count"),
+    (broken(lambda r: r["run"].update(id="")), "run.id is not a text"),
+    (broken(lambda r: r.update(host=7)), "host 7 is not the name of a host: letters, digits"),
+    (broken(lambda r: r.update(at="")), "at is not a text"),
+    (broken(lambda r: r.update(at="yesterday")), "at is not an instant"),
+    (broken(lambda r: r.update(outcome="lost")), "unknown outcome 'lost'"),
+    (broken(lambda r: r.update(message=1)), "message is not a text"),
+    (broken(lambda r: r.update(evidence={})), "evidence is not a text"),
+    (broken(lambda r: r.update(findings={})), "findings is not a list"),
+    (broken(lambda r: r.update(findings=[1])), "finding 1: not a JSON object"),
+    (broken(lambda r: r["findings"][0].pop("fix")), "finding 1: missing fix"),
+    (broken(lambda r: r["findings"][0].update(title="")), "finding 1: title is not a text"),
+    (broken(lambda r: r["findings"][0].update(check="Pool")), "'Pool' is not a check id"),
+    (broken(lambda r: r["findings"][0].update(control="x")), "is not a check of x"),
+    (broken(lambda r: r["findings"][0].update(fix=1)), "finding 1: fix is not a text"),
+    (broken(lambda r: r["findings"][0].update(status="ok")), "unknown status 'ok'"),
+    (broken(lambda r: r["findings"][0].update(severity="x")), "unknown severity 'x'"),
+    (broken(lambda r: r["findings"][0].update(takes_effect="x")), "unknown takes_effect"),
+    (broken(lambda r: r["findings"][0].update(evidence="x")), "evidence is not a list"),
+    (broken(lambda r: r["findings"][0].update(status="waived")), "waiver is not {owner"),
+    (broken(lambda r: r["findings"][0].update(waiver={})), "a waiver on a finding that"),
+    (broken(lambda r: r["findings"][0].update(status=[])), "unknown status []"),
+    (broken(lambda r: r["findings"][0].update(severity={})), "unknown severity {}"),
+    (broken(lambda r: r["findings"][0].update(takes_effect=[1])), "unknown takes_effect [1]"),
+    (broken(lambda r: r["findings"][0].update(values=[])), "values is neither null nor"),
+    (broken(lambda r: r["findings"][0].update(values={"a": [1]})), "values is neither null"),
+    (broken(lambda r: r["findings"][0].update(evidence=[[]])), "evidence is not a list"),
+    (broken(lambda r: r["findings"][0].update(running=7)), "finding 1: running is not a text"),
+    (broken(lambda r: r.update(findings={"a": finding()})), "findings is not a list"),
+    (broken(lambda r: r.update(evidence=7)), "evidence is not a text"),
+    (broken(lambda r: r.update(outcome=[])), "unknown outcome []"),
+    (broken(lambda r: r.update(schema=[])), "schema [], this Hostproof reads"),
+    (broken(lambda r: r.update(schema=True)), "schema True, this Hostproof reads"),
+    (broken(lambda r: r.update(at="2026-13-41T99:99:99Z")), "at is not an instant"),
+    (broken(lambda r: r.update(recorded_at=7)), "recorded_at is not a text"),
+    (broken(lambda r: r["run"].update(hosts=True)), "run.hosts is not a count"),
+    (broken(lambda r: r["run"].update(hosts=10**30)), "run.hosts is not a count"),
+    (broken(lambda r: r["run"].update(started="2026")), "run.started is not an instant"),
+    (
+        broken(lambda r: r.update(ansible_facts={"hostproof_strict": 1})),
+        "unknown ansible_facts",
+    ),
+    (b'{"host": "db01", "findings": ' + b"[" * 100_000, "nested deeper than any result"),
+    (b'{"findings": ' + b'{"host":' * 100_000 + b"1", "nested deeper than any result"),
+    (b'{"findings": ' + b"[" * 300 + b"]" * 300 + b', "host": "db01"}', "schema None"),
+    (b'{"host": "db01", "findings": ' + b"9" * 5000 + b"}", "not JSON"),
+    (b'{"host": "db01", "at": NaN}', "NaN is not a JSON number"),
 )
 def test_anything_else_is_the_error_of_its_host_or_of_the_run(
     tmp_path, validate_line, line, message
@@ -244,7 +243,7 @@ def test_a_bad_line_replaces_what_was_known_and_a_later_judgement_replaces_it(tm
         assert {item["status"] for item in state.findings} == {status}
 
 
-@pytest.mark.parametrize("forged", ["db00", "(run)", "", "x" * 2000, 7, None, ["db00"]])
+@cases("forged", "db00", "(run)", "", "x" * 2000, 7, None, ["db00"])
 def test_a_bad_line_cannot_speak_for_the_run_or_for_nobody(tmp_path, forged):
     bad = broken(lambda r: r.update(findings={}, host=forged))
     path = tmp_path / "findings.jsonl"
@@ -326,7 +325,7 @@ def test_a_later_judgement_replaces_unreachable():
     assert state.outcome == "judged"
 
 
-@pytest.mark.parametrize("outcome", ["failed", "judged"])
+@cases("outcome", "failed", "judged")
 def test_a_result_without_findings_is_an_error(outcome):
     (state,) = merge([make_line("db01", [], outcome=outcome)]).hosts
     assert checks(state) == [("host.audited", "error")]

@@ -1,9 +1,9 @@
 """Verdicts, totals and exit codes."""
 
 import packs
-import pytest
 from ansible.module_utils.hostproof.controls.registry import NAMES
 from ansible.module_utils.hostproof.evaluate.audit import judge_host
+from cases import cases
 from default_policies import default_policy
 from hostproof_controller.report.store import merge
 from hostproof_controller.report.verdict import (
@@ -28,16 +28,14 @@ def findings(*statuses):
     return [finding(status=status) for status in statuses]
 
 
-@pytest.mark.parametrize(
-    ("statuses", "verdict"),
-    [
-        (("pass", "skip", "waived"), "ready"),
-        (("pass", "warn"), "ready with warnings"),
-        (("warn", "error"), "undetermined"),
-        ((), "undetermined"),
-        (("skip", "skip"), "undetermined"),
-        (("error", "warn", "fail"), "not ready"),
-    ],
+@cases(
+    "statuses verdict",
+    (("pass", "skip", "waived"), "ready"),
+    (("pass", "warn"), "ready with warnings"),
+    (("warn", "error"), "undetermined"),
+    ((), "undetermined"),
+    (("skip", "skip"), "undetermined"),
+    (("error", "warn", "fail"), "not ready"),
 )
 def test_verdict_of_a_host(statuses, verdict):
     assert host_verdict(findings(*statuses)) == verdict
@@ -47,23 +45,21 @@ def of_control(control, status):
     return finding(control=control, check=f"{control}.x", status=status)
 
 
-@pytest.mark.parametrize(
-    ("statuses", "verdict", "code"),
-    [
-        ({"hugepages": "pass", "time_sync": "skip", "platform": "skip"}, "not a database host", 5),
-        ({"hugepages": "warn", "time_sync": "skip"}, "not a database host", 5),
-        ({"hugepages": "pass", "time_sync": "skip", "platform": "pass"}, "ready", 0),
-        ({"hugepages": "pass", "time_sync": "waived"}, "ready", 0),
-        ({"hugepages": "fail", "time_sync": "skip"}, "not ready", 2),
-        ({"hugepages": "error", "time_sync": "skip"}, "undetermined", 3),
-        # A run of one control that judges any host says nothing about a database.
-        ({"hugepages": "pass"}, "ready", 0),
-        # A host with a database can skip all checks of these.
-        ({"nfs_mounts": "skip"}, "undetermined", 3),
-        ({"pool_validation": "skip"}, "undetermined", 3),
-        ({"pool_validation": "skip", "hugepages": "pass"}, "ready", 0),
-        ({"time_sync": "skip"}, "not a database host", 5),
-    ],
+@cases(
+    "statuses verdict code",
+    ({"hugepages": "pass", "time_sync": "skip", "platform": "skip"}, "not a database host", 5),
+    ({"hugepages": "warn", "time_sync": "skip"}, "not a database host", 5),
+    ({"hugepages": "pass", "time_sync": "skip", "platform": "pass"}, "ready", 0),
+    ({"hugepages": "pass", "time_sync": "waived"}, "ready", 0),
+    ({"hugepages": "fail", "time_sync": "skip"}, "not ready", 2),
+    ({"hugepages": "error", "time_sync": "skip"}, "undetermined", 3),
+    # A run of one control that judges any host says nothing about a database.
+    ({"hugepages": "pass"}, "ready", 0),
+    # A host with a database can skip all checks of these.
+    ({"nfs_mounts": "skip"}, "undetermined", 3),
+    ({"pool_validation": "skip"}, "undetermined", 3),
+    ({"pool_validation": "skip", "hugepages": "pass"}, "ready", 0),
+    ({"time_sync": "skip"}, "not a database host", 5),
 )
 def test_a_host_on_which_no_check_of_a_database_applies(statuses, verdict, code):
     results = merge([make_line("db01", [of_control(*pair) for pair in statuses.items()])])
@@ -72,15 +68,13 @@ def test_a_host_on_which_no_check_of_a_database_applies(statuses, verdict, code)
     assert verdict_totals(results)[verdict] == 1
 
 
-@pytest.mark.parametrize(
-    ("severity", "fail_on", "strict", "code"),
-    [
-        ("high", "low", False, 2),
-        ("high", "high", False, 2),
-        ("high", "critical", False, 0),
-        ("critical", "critical", False, 2),
-        ("medium", "high", True, 0),
-    ],
+@cases(
+    "severity fail_on strict code",
+    ("high", "low", False, 2),
+    ("high", "high", False, 2),
+    ("high", "critical", False, 0),
+    ("critical", "critical", False, 2),
+    ("medium", "high", True, 0),
 )
 def test_failures_of_a_lesser_severity_do_not_decide_the_exit_code(severity, fail_on, strict, code):
     status = "warn" if strict else "fail"
@@ -95,9 +89,7 @@ def test_an_unreachable_host_has_a_verdict_of_its_own():
     assert verdict_totals(results)["undetermined"] == 1
 
 
-@pytest.mark.parametrize(
-    ("profile", "without"), [("none", True), ("oracle_19c_single", False), ("rac_nfs", False)]
-)
+@cases("profile without", ("none", True), ("oracle_19c_single", False), ("rac_nfs", False))
 def test_a_linux_host_without_oracle_is_one_only_with_a_profile(profile, without):
     host = packs.linux().command("uname -s", "Linux\n")
     policies = {name: default_policy(name, secrets=True) for name in NAMES}
@@ -118,19 +110,17 @@ LOST = make_line("db09", [], outcome="unreachable")
 BROKEN = make_line("db08", [], outcome="failed")
 
 
-@pytest.mark.parametrize(
-    ("statuses", "others", "strict", "code"),
-    [
-        (("pass", "skip", "waived", "warn"), [], False, 0),
-        (("pass", "warn"), [], True, 2),
-        (("pass",), [], True, 0),
-        (("fail", "error"), [LOST, BROKEN], False, 2),
-        (("pass", "error"), [LOST], False, 4),
-        (("pass",), [BROKEN, LOST], False, 4),
-        (("warn",), [LOST], True, 2),
-        (("pass", "error"), [], False, 3),
-        (("pass",), [BROKEN], False, 3),
-    ],
+@cases(
+    "statuses others strict code",
+    (("pass", "skip", "waived", "warn"), [], False, 0),
+    (("pass", "warn"), [], True, 2),
+    (("pass",), [], True, 0),
+    (("fail", "error"), [LOST, BROKEN], False, 2),
+    (("pass", "error"), [LOST], False, 4),
+    (("pass",), [BROKEN, LOST], False, 4),
+    (("warn",), [LOST], True, 2),
+    (("pass", "error"), [], False, 3),
+    (("pass",), [BROKEN], False, 3),
 )
 def test_exit_code(statuses, others, strict, code):
     results = merge([make_line("db01", findings(*statuses)), *others])
@@ -176,15 +166,13 @@ def test_controls_about_the_host_come_last():
     assert order == ["hugepages", "nfs_mounts", "host", "waiver"]
 
 
-@pytest.mark.parametrize(
-    ("layers", "failing", "actual"),
-    [
-        # The text of a layer that is right may differ from the desired text.
-        ({"persisted": "5", "running": "9 or so", "in_use": None}, "persisted", "persisted"),
-        ({"persisted": "9", "running": "5", "in_use": "1"}, None, "in_use"),
-        ({"persisted": "7", "running": None, "in_use": None}, None, "persisted"),
-        ({"persisted": None, "running": None, "in_use": None}, None, None),
-    ],
+@cases(
+    "layers failing actual",
+    # The text of a layer that is right may differ from the desired text.
+    ({"persisted": "5", "running": "9 or so", "in_use": None}, "persisted", "persisted"),
+    ({"persisted": "9", "running": "5", "in_use": "1"}, None, "in_use"),
+    ({"persisted": "7", "running": None, "in_use": None}, None, "persisted"),
+    ({"persisted": None, "running": None, "in_use": None}, None, None),
 )
 def test_the_failing_layer_is_the_one_that_the_rule_names(layers, failing, actual):
     item = finding(desired="at least 9", failing_layer=failing, **layers)
@@ -197,34 +185,30 @@ def test_the_failing_layer_of_an_old_line_is_not_known():
     assert actual_layer(item) == "running"
 
 
-@pytest.mark.parametrize(
-    ("control", "layer", "effect", "words"),
-    [
-        ("kernel_parameters", "persisted", "instance_restart", "after reboot"),
-        ("async_io", "persisted", "now", "after reboot"),
-        ("async_io", "persisted", "instance_restart", "at the next start"),
-        ("async_io", "running", "instance_restart", "running"),
-        ("async_io", "in_use", "instance_restart", "in use"),
-        ("process_limits", "persisted", "login", "at the next login"),
-        ("accounts", "persisted", "login", "persisted"),
-        ("name_resolution", "persisted", "listener_restart", "persisted"),
-    ],
+@cases(
+    "control layer effect words",
+    ("kernel_parameters", "persisted", "instance_restart", "after reboot"),
+    ("async_io", "persisted", "now", "after reboot"),
+    ("async_io", "persisted", "instance_restart", "at the next start"),
+    ("async_io", "running", "instance_restart", "running"),
+    ("async_io", "in_use", "instance_restart", "in use"),
+    ("process_limits", "persisted", "login", "at the next login"),
+    ("accounts", "persisted", "login", "persisted"),
+    ("name_resolution", "persisted", "listener_restart", "persisted"),
 )
 def test_when_the_value_of_a_layer_applies(control, layer, effect, words):
     assert when_of_layer(finding(control=control, takes_effect=effect), layer) == words
 
 
-@pytest.mark.parametrize(
-    ("changes", "code"),
-    [
-        ({"fix": "reboot the host", "takes_effect": "reboot"}, EXIT_OK),
-        ({"fix": "restart instance ORCL", "takes_effect": "instance_restart"}, EXIT_OK),
-        ({"fix": "reboot the host; then restart it", "takes_effect": "reboot"}, EXIT_FAILED),
-        ({"fix": "put 'a = 1' into /etc/x; then reboot the host", "takes_effect": "reboot"}, 2),
-        ({"fix": "reboot the host", "takes_effect": "now"}, EXIT_FAILED),
-        ({"fix": "reboot the host", "takes_effect": "reboot", "commands": ["umount /u"]}, 2),
-        ({"fix": "reboot the host", "takes_effect": "reboot", "failing_layer": "persisted"}, 2),
-    ],
+@cases(
+    "changes code",
+    ({"fix": "reboot the host", "takes_effect": "reboot"}, EXIT_OK),
+    ({"fix": "restart instance ORCL", "takes_effect": "instance_restart"}, EXIT_OK),
+    ({"fix": "reboot the host; then restart it", "takes_effect": "reboot"}, EXIT_FAILED),
+    ({"fix": "put 'a = 1' into /etc/x; then reboot the host", "takes_effect": "reboot"}, 2),
+    ({"fix": "reboot the host", "takes_effect": "now"}, EXIT_FAILED),
+    ({"fix": "reboot the host", "takes_effect": "reboot", "commands": ["umount /u"]}, 2),
+    ({"fix": "reboot the host", "takes_effect": "reboot", "failing_layer": "persisted"}, 2),
 )
 def test_after_an_apply_what_only_waits_is_no_failure(changes, code):
     """An audit fails all the same: the host is not ready."""

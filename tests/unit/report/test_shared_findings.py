@@ -2,7 +2,7 @@
 
 import json
 
-import pytest
+from cases import cases
 from hostproof_controller.report import store
 from hostproof_controller.report.shared_findings import SharedFinding, SharedFindings, once
 from hostproof_controller.report.store import merge
@@ -40,7 +40,7 @@ def hosts_with_equal_findings():
     return lines
 
 
-@pytest.mark.parametrize("held", [True, False])
+@cases("held", True, False)
 def test_every_form_is_the_same_as_without_sharing(tmp_path, monkeypatch, held):
     lines = hosts_with_equal_findings()
     if not held:
@@ -71,9 +71,7 @@ def lines_of(findings, count):
     return [make_line(f"db{number}", findings) for number in range(count)]
 
 
-@pytest.mark.parametrize(
-    "others", [({"n": 1}, {"n": 1.0}), ({"n": 1}, {"n": True}), ({"n": 0.0}, {"n": -0.0})]
-)
+@cases("others", ({"n": 1}, {"n": 1.0}), ({"n": 1}, {"n": True}), ({"n": 0.0}, {"n": -0.0}))
 def test_numbers_that_are_written_in_another_way_are_not_shared(tmp_path, others):
     lines = [
         make_line(f"db{number}", [finding(values=values)]) for number, values in enumerate(others)
@@ -114,28 +112,26 @@ def test_findings_that_are_nested_too_deeply_are_refused(tmp_path):
 CUT = '}, {"because_of": '
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ('"why": "', '"why": "' + json.dumps(CUT)[1:-1]),
-        ('"why": "', '"why": "' + CUT),
-        ('"values": null', '"values": [{"because_of": 1}, {"because_of": 2}]'),
-        ('"values": null', '"values": {"a": [{"because_of": []}], "b": 1}'),
-        ('"evidence": null', '"evidence": "}], "'),
-        ('"evidence": null', '"evidence": "}], \\"", "findings\\"": []'),
-        ('"findings": ', '"x\\"findings": '),
-        ('"findings": ', '"findings":'),
-        ('"findings": ', '"findings": [], "findings": '),
-        ('"findings": [', '"run": {"findings": ['),
-        ('"schema": 3', '"findings": [], "schema": 3'),
-        ('"schema": 3', '"schema": 2'),
-        ('"host": ', '"zone": [{"a": [{}], "host": '),
-        ('], "host"', ', {"because_of": []}], "host"'),
-        ('], "host"', ', {}], "host"'),
-        ('], "host"', ', NaN], "host"'),
-        ('{"at"', '[{"at"'),
-        ('{"at"', ' {"at"'),
-    ],
+@cases(
+    "old new",
+    ('"why": "', '"why": "' + json.dumps(CUT)[1:-1]),
+    ('"why": "', '"why": "' + CUT),
+    ('"values": null', '"values": [{"because_of": 1}, {"because_of": 2}]'),
+    ('"values": null', '"values": {"a": [{"because_of": []}], "b": 1}'),
+    ('"evidence": null', '"evidence": "}], "'),
+    ('"evidence": null', '"evidence": "}], \\"", "findings\\"": []'),
+    ('"findings": ', '"x\\"findings": '),
+    ('"findings": ', '"findings":'),
+    ('"findings": ', '"findings": [], "findings": '),
+    ('"findings": [', '"run": {"findings": ['),
+    ('"schema": 3', '"findings": [], "schema": 3'),
+    ('"schema": 3', '"schema": 2'),
+    ('"host": ', '"zone": [{"a": [{}], "host": '),
+    ('], "host"', ', {"because_of": []}], "host"'),
+    ('], "host"', ', {}], "host"'),
+    ('], "host"', ', NaN], "host"'),
+    ('{"at"', '[{"at"'),
+    ('{"at"', ' {"at"'),
 )
 def test_a_line_of_any_layout_is_read_as_json_has_it(old, new):
     """The first line makes the findings known; the second is hostile."""
