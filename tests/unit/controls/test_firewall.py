@@ -170,12 +170,25 @@ class TestPackets:
     def test_a_verdict_map_that_is_not_read_can_drop(self):
         assert state(text_rules("meta mark vmap { 1 : drop }"), 1521) == "unclear"
 
-    def test_a_loop_of_jumps_ends(self):
-        tables = nft_text.parse(
-            "table ip t {\nchain a {\ntype filter hook input priority 0\njump b\n}\n"
-            "chain b {\njump a\n}\n}\n"
-        )
-        assert state(tables, 1521) == "unclear"
+    @cases(
+        "chains expected",
+        ({"b": ["jump a"]}, "unclear"),
+        ({"b": [f"ip saddr 10.{n}.0.0/16 jump b" for n in range(40)]}, "unclear"),
+        ({name: [f"jump {name}x"] * 9 for name in ("b" + "x" * n for n in range(20))}, "open"),
+    )
+    def test_chains_with_many_ways_through_them_end(self, chains, expected):
+        """Each jump doubled the ways that were tried. The kernel rejects loops; a file can hold
+        them."""
+        chains = {
+            "a": ["type filter hook input priority 0", "jump b"],
+            "b" + "x" * 20: [],
+            **chains,
+        }
+        lines = [
+            line for name, rules in chains.items() for line in (f"chain {name} {{", *rules, "}")
+        ]
+        tables = nft_text.parse("table ip t {\n" + "\n".join(lines) + "\n}\n")
+        assert state(tables, 1521) == expected
 
     @cases(
         "rules limits",

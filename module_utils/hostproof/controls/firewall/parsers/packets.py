@@ -184,7 +184,7 @@ def _states(tables: Tables, packet: Packet, notes: _Notes) -> Set[str]:
         for chains in tables.values()
         for chain in chains.values()
         if chain.hook in hooks and _is_of_device(chain, packet.interface)
-        for state in [_result_of(_walk(chains, chain, packet, notes, 0)[0])]
+        for state in [_result_of(_walk(_Walk(chains, packet, notes, {}), chain, ())[0])]
     }
 
 
@@ -200,20 +200,31 @@ def _result_of(outcomes: Set[str]) -> str:
     return UNCLEAR if any(outcome.endswith(_UNKNOWN) for outcome in outcomes) else PARTLY
 
 
-def _walk(
-    chains: Dict[str, Chain], chain: Chain, packet: Packet, notes: _Notes, depth: int
-) -> Tuple[Set[str], bool]:
-    """The results, and whether a packet can reach the end of the chain."""
+class _Walk(NamedTuple):
+    """A packet on its way through the chains of a table. ``ends`` are the results of _walk for the
+    chains that it was led to: each chain is walked once, however many rules jump to it."""
+
+    chains: Dict[str, Chain]
+    packet: Packet
+    notes: _Notes
+    ends: Dict[str, Tuple[Set[str], bool]]
+
+
+def _walk(walk: _Walk, chain: Chain, way: Tuple[str, ...]) -> Tuple[Set[str], bool]:
+    """The results, and whether a packet can reach the end of the chain.
+
+    ``way`` are the names of the chains that led to it.
+    """
     outcomes: Set[str] = set()
     returns = False
     for rule in chain.rules:
-        answer = _answer(rule, packet, notes)
+        answer = _answer(rule, walk.packet, walk.notes)
         if answer == NO or not rule.verdict:
             continue
         if rule.verdict == NOTRACK:
-            notes.untracked.add(answer)
+            walk.notes.untracked.add(answer)
             continue
-        results, leaves, falls = _results(chains, rule, packet, notes, depth)
+        results, leaves, falls = _results(walk, rule, way)
         if answer == UNREAD:
             results = {result.rstrip(_UNKNOWN) + _UNKNOWN for result in results}
         outcomes |= results
@@ -227,19 +238,20 @@ def _walk(
     return outcomes, returns
 
 
-def _results(
-    chains: Dict[str, Chain], rule: Rule, packet: Packet, notes: _Notes, depth: int
-) -> Tuple[Set[str], bool, bool]:
+def _results(walk: _Walk, rule: Rule, way: Tuple[str, ...]) -> Tuple[Set[str], bool, bool]:
     """The results of a rule that meets the packet, whether the packet can leave the chain without
     one, and whether it can go on to the next rule."""
     if rule.verdict in (ACCEPT, DROP):
         return {rule.verdict}, False, False
     if rule.verdict == "return":
         return set(), True, False
-    target = chains.get(rule.target)
-    if target is None or depth > _DEEPEST:
+    target = walk.chains.get(rule.target)
+    # The kernel rejects a chain that leads to itself, but a file can hold one.
+    if target is None or rule.target in way or len(way) > _DEEPEST:
         return {ACCEPT + _UNKNOWN, DROP + _UNKNOWN}, False, True
-    inside, returns = _walk(chains, target, packet, notes, depth + 1)
+    if rule.target not in walk.ends:
+        walk.ends[rule.target] = _walk(walk, target, (*way, rule.target))
+    inside, returns = walk.ends[rule.target]
     return (inside, returns, False) if rule.verdict == "goto" else (inside, False, returns)
 
 
