@@ -20,7 +20,8 @@ _MOST_SHARED = 10_000
 _MOST_BYTES = 8_192
 
 #: Bytes before and after the findings in a line of a run, and the first bytes of each finding: the
-#: keys of a line are sorted. A text in JSON cannot contain these quotation marks.
+#: keys of a line are sorted. A text in JSON cannot contain these bytes: its quotation marks are
+#: escaped.
 _BEFORE, _BEHIND = b'"findings": [', b'}], "'
 _FIRST = b'{"because_of": '
 #: Takes the place of the findings when the rest of a line is decoded. No line can contain it.
@@ -43,17 +44,18 @@ class SharedFindings:
         self._known: dict[bytes, SharedFinding] = {}
 
     def loads(self, raw: bytes) -> tuple[Any, list[bytes]]:
-        """A line, with known findings in place of those with an equal text, and the texts.
+        """A line in which known findings replace those with the same text, and the texts of its
+        findings.
 
-        Without texts the line is not as a run writes it, and nothing of it is shared. Raises what
-        ``loads`` raises. No shared finding is in the list twice, because reports index the findings
-        of a host by their identity.
+        There are no texts if the line is not as a run writes it; nothing of it is shared then.
+        Raises what ``loads`` raises. No shared finding is in the list twice, because reports index
+        the findings of a host by their identity.
         """
         begin = raw.find(_BEFORE + _FIRST) + len(_BEFORE)
         end = raw.rfind(_BEHIND)
         if len(_BEFORE) <= begin < end:
             texts = raw[begin + len(_FIRST) : end].split(b"}, " + _FIRST)
-            with suppress(ValueError):
+            with suppress(ValueError, RecursionError):
                 # If the rest and each text are valid alone, so is the line made of them.
                 line = loads(b'%b"%b"%b' % (raw[:begin], _PLACE.encode(), raw[end + 1 :]))
                 if _has_place(line):
@@ -71,7 +73,7 @@ class SharedFindings:
                 seen.add(text)
         return findings
 
-    def bytes_apart(self, raw: bytes, findings: list[Any], texts: list[bytes]) -> int:
+    def unshared_bytes(self, raw: bytes, findings: list[Any], texts: list[bytes]) -> int:
         """Number of bytes of a line without the findings that it shares."""
         pairs = zip(findings, texts, strict=False)
         return len(raw) - sum(len(text) for one, text in pairs if isinstance(one, SharedFinding))

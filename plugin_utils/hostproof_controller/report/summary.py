@@ -415,7 +415,8 @@ def _wrapped(text: str, width: int, lines: int, indent: str = "") -> list[str]:
 def _values(finding: dict[str, Any]) -> str:
     """The desired value and that of the failing layer; every layer if none is named."""
     failing = finding.get("failing_layer")
-    if failing is not None:
+    # A host can name a layer without a value.
+    if failing is not None and finding[failing] is not None:
         value = shorten(one_line(finding[failing]), MOST_VALUE)
         effective, mark, others = value.partition("; not used: ")
         wrong = f"{effective} ({when_of_layer(finding, failing)}){mark}{others}"

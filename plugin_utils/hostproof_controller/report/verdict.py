@@ -110,7 +110,7 @@ def host_verdict(findings: list[dict[str, Any]]) -> str:
     that the profile requires must have checked something.
     """
     statuses, checks = {*map(_status_of, findings)}, {*map(_check_of, findings)}
-    verdict = _verdict_by(statuses, checks)
+    verdict = _verdict_of(statuses, checks)
     if verdict not in (WARNINGS, READY):
         return verdict
     if UNCHECKED_PROFILE in checks:
@@ -125,10 +125,11 @@ def host_verdict(findings: list[dict[str, Any]]) -> str:
 
 def cluster_verdict(findings: list[dict[str, Any]]) -> str:
     """The verdict of a cluster."""
-    return _verdict_by({*map(_status_of, findings)}, {*map(_check_of, findings)})
+    return _verdict_of({*map(_status_of, findings)}, {*map(_check_of, findings)})
 
 
-def _verdict_by(statuses: set[str], checks: set[str]) -> str:
+def _verdict_of(statuses: set[str], checks: set[str]) -> str:
+    """The verdict by the statuses and the checks that were found."""
     if FAIL in statuses:
         return NOT_READY
     if "host.reachable" in checks:
@@ -353,9 +354,9 @@ def worst_by_control(found: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def actual_layer(finding: dict[str, Any]) -> str | None:
     """The name of the failing layer; without one, the layer closest to the use of the setting."""
+    existing = [name for name in reversed(ACTUAL_LAYERS) if finding[name] is not None]
     failing: str | None = finding.get("failing_layer")
-    existing = (name for name in reversed(ACTUAL_LAYERS) if finding[name] is not None)
-    return failing or next(existing, None)
+    return failing if failing in existing else next(iter(existing), None)
 
 
 #: Their persisted values are those of an instance, a listener or a server, not of the host.

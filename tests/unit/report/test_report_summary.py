@@ -70,6 +70,11 @@ def test_the_wrong_layer_is_shown_where_the_running_value_is_right():
     assert "desired: at least 4194304 → persisted: 212992; running: 4194304\n" in text
 
 
+def test_a_failing_layer_without_a_value_does_not_end_the_summary():
+    item = finding(desired="4", persisted="2", running=None, in_use=None, failing_layer="running")
+    assert "desired: 4 → persisted: 2\n" in summary([make_line("db01", [item])])
+
+
 def test_each_mount_or_instance_of_a_host_has_its_line():
     of_mounts = [
         finding(check="nfs_mounts.safe_transport", title=f"/u{n:02d}: Mount is hard and uses TCP",

@@ -155,6 +155,18 @@ def test_a_line_of_any_layout_is_read_as_json_has_it(old, new):
         assert decoded == (None if "NaN" in raw else expected)
 
 
+@cases("end", "", "\n")
+def test_a_bad_finding_before_a_deep_rest_is_told_as_before(tmp_path, end):
+    line = '{"findings": [{"because_of": [broken}], "host": "db01", "x": ' + "[" * 100_000 + end
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "findings.jsonl").write_text(line)
+    notes = []
+    read_lines([str(folder)], notes)
+    assert ("not JSON (Expecting value" in notes[0]) == bool(end)
+    assert ("is truncated" in notes[0]) != bool(end)
+
+
 def test_only_so_many_findings_are_kept(monkeypatch):
     monkeypatch.setattr("hostproof_controller.report.shared_findings._MOST_SHARED", 2)
     pool = SharedFindings()

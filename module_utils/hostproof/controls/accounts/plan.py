@@ -113,7 +113,7 @@ def _plan_account(
     if isinstance(entry, Absent):
         refusals += _against_creation(account, facts)
         return Plan([_creation(account)], refusals, [], [])
-    return _plan_groups(account, known(entry), refusals)
+    return _plan_existing(account, known(entry), refusals)
 
 
 def _against_creation(account: Account, facts: Facts) -> Iterator[Refusal]:
@@ -131,8 +131,8 @@ def _against_creation(account: Account, facts: Facts) -> Iterator[Refusal]:
         yield Refusal(reason, None)
 
 
-def _plan_groups(account: Account, entry: Entry, refusals: List[Refusal]) -> Plan:
-    """The membership in groups of an account that exists."""
+def _plan_existing(account: Account, entry: Entry, refusals: List[Refusal]) -> Plan:
+    """The plan for an account that exists: groups are added, and another uid is rejected."""
     pending: List[str] = []
     if account.uid is not None and entry.passwd.uid != account.uid:
         refusals.append(

@@ -209,6 +209,7 @@ def _programs(result: login.Login) -> Dict[str, str]:
 
 
 def _not_read(result: login.Login) -> Optional[HostproofError]:
+    """The reason that a start file was not read whole; None without one."""
     for path, settings in result.files.items():
         if not settings.is_whole:
             return Unanswered(_key(path), f"the recording has only the settings of {path}")

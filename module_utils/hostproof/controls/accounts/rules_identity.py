@@ -249,7 +249,7 @@ def groups(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
     stale = _stale(owner, {name: gid for name, gid in gids.items() if name not in missing})
     problems = [f"the host has no group {group}" for group in absent]
     problems += [f"not in {group}" for group in missing] + stale
-    add = _listing(owner, absent, missing)
+    add = _list_in_policy(owner, absent, missing)
     if policy.accounts is not None:
         add = Apply(NAME, owner.name)
     again = Ask(f"restart the instances of {owner.name} from a new login in a maintenance window")
@@ -272,7 +272,7 @@ def _stale(owner: Owner, gids: Dict[str, int]) -> List[str]:
     return stale
 
 
-def _listing(owner: Owner, absent: List[str], missing: List[str]) -> Step:
+def _list_in_policy(owner: Owner, absent: List[str], missing: List[str]) -> Step:
     names = ", ".join([*absent, *missing])
     return Ask(
         f"list {owner.name} with the groups {names} in accounts_accounts"

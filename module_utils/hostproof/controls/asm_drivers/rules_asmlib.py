@@ -147,7 +147,7 @@ def io_uring(facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _default_of(uses: Dict[str, str]) -> Optional[str]:
-    """The value that the kernels start with; None where it is not known."""
+    """The value of kernel.io_uring_disabled with which these kernels start; None if not known."""
     if all(kernel_release.parse(release).is_uek for release in uses.values()):
         return "0"
     # Kernels of Red Hat up to 9.2 have no io_uring, later ones of 9 start with 2.
@@ -155,7 +155,7 @@ def _default_of(uses: Dict[str, str]) -> Optional[str]:
 
 
 def _io_uring_values(facts: Facts, uses: Dict[str, str]) -> Tuple[Answer[str], Answer[str]]:
-    """The values now and after a reboot."""
+    """kernel.io_uring_disabled now and after a reboot."""
     default = _default_of(uses)
     if isinstance(facts.io_uring, Absent) and default is None:
         raise Unanswered("file:" + IO_URING, "it does not exist: this kernel may have no io_uring")

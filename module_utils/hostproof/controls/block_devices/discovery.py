@@ -14,7 +14,7 @@ from ...collect.host import Stat
 from ...errors import HostproofError, NotRecorded
 from ...evaluate.advice import Ask, Step
 from ...evaluate.checking import Layer
-from ...evaluate.finding import PASS, WARN, status_for
+from ...evaluate.finding import FAIL, PASS, WARN, status_for
 from .facts import Facts, Used
 from .probes.disk_string import DiskString
 
@@ -58,7 +58,7 @@ def _of_map(used: Used, facts: Facts, string: Answer[DiskString], above: str) ->
     steps = _steps(string, facts)
     if found:
         paths = f"ASM can open {_few(found)}, by which the next discovery finds {above} again"
-        return Discovered(Layer(f"{text}: {paths}", status_for(string.patterns, paths)), steps)
+        return Discovered(Layer(f"{text}: {paths}", FAIL if string.patterns else WARN), steps)
     names = attempt(_names, used, facts)
     if isinstance(names, HostproofError):
         return Discovered(Layer(names, PASS), ())

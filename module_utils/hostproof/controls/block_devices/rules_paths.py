@@ -231,7 +231,7 @@ def maps_at_boot(disk: Disk, facts: Facts, _policy: object) -> Verdict:
         steps += _unlist(rows)
         steps.append(Run("multipath", "-t", text="check the merged configuration"))
     if missing:
-        steps.append(_restore(disk, facts))
+        steps.append(_keep_map(disk, facts))
     return layered(
         persisted=Layer(
             unknown if unknown is not None and not texts else persisted,
@@ -251,7 +251,8 @@ def _first_unknown(*answers: object) -> Optional[HostproofError]:
     return min(unknown, key=lambda one: isinstance(one, NotRecorded), default=None)
 
 
-def _restore(disk: Disk, facts: Facts) -> Step:
+def _keep_map(disk: Disk, facts: Facts) -> Step:
+    """The step with which multipathd creates the map at boot time."""
     if not _has_main(facts):
         return Ask(f"restore {MULTIPATH_CONF}, for example from a backup")
     return Run("multipath", "-a", f"/dev/{disk.slaves[0]}", text=f"add its WWID to {WWIDS}")

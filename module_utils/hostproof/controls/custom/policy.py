@@ -134,14 +134,14 @@ def _consistent(check: CustomCheck, values: PolicyValues) -> CustomCheck:
         raise values.error("pattern", "belongs to file and command")
     if check.option is not None and source != "mount":
         raise values.error("option", "belongs to mount")
-    _require_open_places(check, values)
+    _reject_secret_places(check, values)
     if check.as_root and source != "command":
         raise values.error("as_root", "belongs to command")
     _require_state(check, values)
     return check
 
 
-def _require_open_places(check: CustomCheck, values: PolicyValues) -> None:
+def _reject_secret_places(check: CustomCheck, values: PolicyValues) -> None:
     sysctl = check.sysctl and "/proc/sys/" + sysctl_d.normalize(check.sysctl)
     for path in (sysctl, check.file, *check.command):
         # All that such a file holds would be blanked, wherever it is shown.

@@ -106,7 +106,7 @@ def outcome_of(port: Port, facts: Facts, tables: Tables, what: str) -> Outcome:
     state = next((each for each in (OPEN, BLOCKED) if states == {each}), PARTLY)
     conditions = _conditions(found, state)
     anybody = [_reach(port, way, tables, (_ANYBODY,)).state for way, _result in found]
-    # Each of the interfaces that drop the port drops its replies only.
+    # True if every interface that drops the port drops only the replies.
     is_reply = BLOCKED in states and all(
         result.is_reply for _way, result in found if result.state == BLOCKED
     )

@@ -69,7 +69,7 @@ def bond_members_alike(name: str, facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _unused(bond: Optional[Bond], members: List[NicFacts]) -> List[str]:
-    """Why a path fails where the bond does not use a member."""
+    """The reasons that the bond has no spare path: members that it does not use, or one member."""
     if bond is None:
         return ["it has only one member"] * (len(members) == 1)
     out = [member.name for member in bond.members if not bond.works(member.name)]

@@ -103,12 +103,13 @@ def _stopped(starts: Dict[str, Start], running: Sequence[Any]) -> Dict[str, Star
 
 
 def _counted(stopped: Dict[str, Start], facts: Facts) -> List[str]:
-    """Each stopped instance must be able to start, and those that start at boot time together."""
+    """The stopped instances that count: those that start together at boot time, or the largest one
+    if it needs more pages than they do."""
     pages = {sid: start.growth.pages for sid, start in stopped.items()}
     together = [sid for sid in sorted(pages) if sid in if_known(facts.at_boot, [])]
     largest = sorted(pages, key=lambda sid: (-pages[sid], sid))[:1]
-    has_room = sum(pages[sid] for sid in together) >= sum(pages[sid] for sid in largest)
-    return together if has_room else largest
+    is_enough = sum(pages[sid] for sid in together) >= sum(pages[sid] for sid in largest)
+    return together if is_enough else largest
 
 
 def sga_floor(facts: Facts, policy: Policy) -> int:

@@ -374,7 +374,7 @@ def _without_group(facts: Facts, policy: Policy, running: int) -> Verdict:
 
 
 def _unless_fitting(status: str, facts: Facts, gid: int, required: int) -> str:
-    """Groups that are not known contradict no value."""
+    """The status of this group; PASS unless an owner is known not to be in it."""
     is_wrong = gid != required and attempt(fits_owners, facts, gid) is False
     return status if is_wrong else PASS
 

@@ -110,7 +110,7 @@ def _second_link(
 
 
 class Limit(NamedTuple):
-    """The problem of cluster_interconnects of an instance: FAIL if it stops its next start."""
+    """A problem of cluster_interconnects: FAIL if it prevents the next start of the instance."""
 
     text: str
     status: str
@@ -257,8 +257,10 @@ def _separated(both: List[str]) -> Step:
 
 
 class _Outside(NamedTuple):
-    """An instance whose cluster_interconnects is not the interconnect: FAIL on a public interface,
-    WARN on one that Clusterware lists neither as public nor as private."""
+    """An instance whose cluster_interconnects names an interface outside the interconnect.
+
+    ``status`` is FAIL for a public interface, WARN for one that Clusterware does not list.
+    """
 
     sid: str
     text: str

@@ -217,12 +217,7 @@ def _read_unit(host: Host, names: Dict[str, List[str]], name: str) -> UnitFacts:
     place = unit_files.place_of(names, name)
     paths = ([place] if place else []) + unit_files.drop_ins(host, names, name)
     return UnitFacts(
-        files=attempt(
-            lambda: [
-                systemd_unit.parse(conf_files.text_of_link(host, path) or "", path)
-                for path in paths
-            ]
-        ),
+        files=attempt(conf_files.units_of, host, paths),
         paths=tuple(paths),
         loaded=attempt(show, host, ["systemctl", "show", SHOW_UNIT, name]),
     )

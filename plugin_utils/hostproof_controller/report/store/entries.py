@@ -47,7 +47,7 @@ class Entry:
         self.groups: frozenset[str] = frozenset()
         topics: dict[str, bool] = {}
         for finding in line["findings"]:
-            topic, yields, groups = _place_of(finding)
+            topic, yields, groups = _topic_and_groups(finding)
             if groups:
                 self.groups |= groups
             topics[topic] = topics.get(topic, True) and yields
@@ -102,8 +102,9 @@ def topic_of(finding: dict[str, Any]) -> str:
 
 
 @once
-def _place_of(finding: dict[str, Any]) -> tuple[str, bool, frozenset[str]]:
-    """The topic of a finding, whether it yields to an older line, and the groups of its host."""
+def _topic_and_groups(finding: dict[str, Any]) -> tuple[str, bool, frozenset[str]]:
+    """The topic of a finding, whether it yields to an older line, and its check if it names a
+    group of hosts."""
     grouping = finding["check"] in (COMPLETE, SESSIONS, SHARED_EXPORT) and finding["values"]
     groups = frozenset({finding["check"]} if grouping else ())
     return topic_of(finding), _has_no_before(finding), groups

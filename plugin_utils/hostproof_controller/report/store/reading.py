@@ -116,7 +116,7 @@ def _read_line(raw: bytes, shared: SharedFindings) -> tuple[Any, int]:
         return bad, 0
     line = as_schema_3(line)
     line["findings"] = shared.add(line["findings"], texts)
-    return line, shared.bytes_apart(raw, line["findings"], texts)
+    return line, shared.unshared_bytes(raw, line["findings"], texts)
 
 
 def _bad_of(line: Any) -> _Bad | None:

@@ -175,7 +175,10 @@ def _joined(lines: List[str], at: int, endless: str) -> Tuple[List[str], str, in
 
 
 def _behind_here(code: str, lines: List[str], at: int) -> int:
-    """The line behind the here-documents of a command, which begin at a line."""
+    """The number of the first line after the here-documents of a command.
+
+    ``at`` is the line after the command.
+    """
     for match in _HERE.finditer(_without_quotes(code)):
         found = _DELIMITER.match(code, match.start())
         if found is None or _RUNS_HERE.search(code) or "((" in code[: match.start()]:

@@ -358,11 +358,11 @@ def _of_address(test: Test, networks: Tuple[Network, ...]) -> str:
         return _truth(False, test)
     if not networks:
         return _truth(True, test) if any(not value.prefixlen for value in values) else SOME
-    answers = {_place_in(values, network) for network in networks}
+    answers = {_share_in(values, network) for network in networks}
     return _negated(answers.pop() if len(answers) == 1 else SOME, test)
 
 
-def _place_in(values: Tuple[Network, ...], network: Network) -> str:
+def _share_in(values: Tuple[Network, ...], network: Network) -> str:
     """Whether all, some or none of the network is in the values."""
     if is_inside(network, values):
         return YES

@@ -76,7 +76,7 @@ def _calls_of_zones(
     for name, zone in ranked:
         call = "jump" if drifts and zone.target == "default" else "goto"
         rules += [Rule((test,), call, name) for test in _sources(host, zone)]
-    for name, _ranked in ranked:
+    for name, _zone in ranked:
         # An interface without a name is one of a connection that names its card otherwise.
         rules += [
             Rule(

@@ -93,7 +93,10 @@ def _measure(own: Sequence[Address], nodes: Sequence[str], seconds: float) -> Me
 
 
 def _all_keys(neighbors: Dict[Address, List[str]]) -> Dict[_Packet, str]:
-    """The count of each packet of another node. ``neighbors`` are the nodes on each network."""
+    """The name of the count for each packet of another node.
+
+    ``neighbors`` are the nodes on each network.
+    """
     keys: Dict[_Packet, str] = {}
     for local, nodes in neighbors.items():
         for node in nodes:
