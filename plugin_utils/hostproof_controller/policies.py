@@ -260,7 +260,7 @@ class _Room:
         self.characters = MOST_TEXT
 
     def take(self, name: str, depth: int) -> None:
-        """Take one value at this depth."""
+        """Count one value. BadPolicy if there are too many, or if it is too deep."""
         self.items -= 1
         if self.items < 0 or depth > MOST_DEPTH:
             raise BadPolicy(

@@ -589,6 +589,7 @@ def _check_folder(handle: int, path: str, trusted: FrozenSet[int], uid: int) -> 
 
 
 def _changed_by(path: str, others: Set[Optional[int]]) -> Untrusted:
+    """The error for a directory that others may change."""
     who = names_of(others)
     text = f"{path} may be changed by {who}, and so may its content: remove that permission"
     group = None if None in others else installing_group()

@@ -177,9 +177,11 @@ def by_layers(verdict: Verdict, layers: Iterable[Tuple[str, object]]) -> Verdict
 def _decisive(
     unknown: List[Tuple[str, HostproofError]], is_known: bool
 ) -> Optional[HostproofError]:
-    """What is unknown and leaves no verdict but that of a wrong layer; ``is_known``: a layer is.
+    """The unknown answer that leaves the check undetermined unless a layer is wrong; None for none.
 
-    Known layers keep their verdict where the others are newer than the recording."""
+    ``is_known``: at least one layer is known. Known layers keep their verdict where the others are
+    newer than the recording.
+    """
     needed = [problem for _name, problem in unknown if not isinstance(problem, NotRecorded)]
     if needed or is_known or not unknown:
         return needed[0] if needed else None

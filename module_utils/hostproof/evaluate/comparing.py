@@ -52,6 +52,7 @@ def is_met(compare: str, required: Numbers, value: Optional[Numbers], room: int 
 
 
 def _raised(required: Numbers, good: Numbers, there: List[Numbers]) -> Iterator[int]:
+    """For each number the highest that exists if it is enough, else the good one."""
     for place, (least, number) in enumerate(zip(required, good)):
         highest = max([value[place] for value in there] or [least - 1])
         yield highest if highest >= least else number

@@ -143,7 +143,10 @@ def make_finding(
 def _failing_layer(
     status: str, given: Optional[str], layers: Dict[str, Optional[str]]
 ) -> Optional[str]:
-    """The layer that fails: the one that is given, or the only one that exists."""
+    """The layer that fails: the one that is given, or the only one that exists.
+
+    None if the check neither failed nor warned.
+    """
     existing = [name for name in ACTUAL_LAYERS if layers.get(name) is not None]
     if given is None and len(existing) == 1:
         given = existing[0]

@@ -66,7 +66,7 @@ def parse(text: str, only: str = "") -> Listed:
 
 
 def _entry_of(line: str) -> tuple[str, Entry] | None:
-    """The entry of a line by its name; None for a line that cannot be read."""
+    """The name and the entry of a line; None for a line that cannot be read."""
     entry = _ENTRY.match(line) if len(line) <= _MOST_OF_A_LINE else None
     name = _NAME.fullmatch(entry["rest"]) if entry else None
     if entry is None or name is None:

@@ -146,7 +146,10 @@ class _Gathered:
         ]
 
     def _own_clauses(self, finding: dict[str, Any], effect: str, has_commands: bool) -> list[str]:
-        """The clauses of the fix, without its events, which are taken, and without other steps."""
+        """The clauses of the fix that are neither an event nor the step of another check.
+
+        The events are added to ``events``.
+        """
         clauses = _clauses(finding["fix"] or "-", self._remarks)
         # Commands can be the event themselves, such as umount and mount.
         while not has_commands and clauses and _EVENT.match(clauses[-1]):

@@ -327,6 +327,7 @@ class Play:
         return self._ended_with_report(code)
 
     def _name_result(self) -> None:
+        """Print the directory of a command that has no report."""
         what, variable = _RESULTS.get(self.command, ("", ""))
         if what and not self.quiet and self._folder(variable).is_dir():
             print(f"{what}: {self._folder(variable)}", flush=True)

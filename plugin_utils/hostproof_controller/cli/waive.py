@@ -87,6 +87,7 @@ def command(
 
 
 def _check_new(path: Path, known: list[Waiver], waiver: Waiver) -> None:
+    """Refused if the file has a waiver of this check for one of these hosts and subjects."""
     for other in known:
         shared = set(other.hosts) & set(waiver.hosts)
         whose = set(other.subjects or [""]) & set(waiver.subjects or [""])

@@ -156,6 +156,7 @@ class _Known:
         }
 
     def _take_other(self, key: _Key, status: str, since: str, at: str) -> None:
+        """Take another status than fail of a check that failed before."""
         if status in (*_FIXED, *_OTHERWISE):
             del self.failing[key]
         elif status != ERROR:

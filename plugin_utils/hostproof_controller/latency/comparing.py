@@ -249,7 +249,10 @@ def windows_needed(baselines: Sequence[Baseline]) -> tuple[int, int]:
 def _ratios_of(
     verdicts: dict[str, HostVerdict], hosts: Sequence[str]
 ) -> dict[tuple[Series, str], dict[str, list[float]]]:
-    """By kind of series and figure, by host: every subject counts for its one observation."""
+    """The ratios by kind of series and figure, then by host.
+
+    All subjects of a host are one observation of it.
+    """
     ratios: dict[tuple[Series, str], dict[str, list[float]]] = {}
     for host in hosts:
         for series in verdicts[host].series if host in verdicts else []:

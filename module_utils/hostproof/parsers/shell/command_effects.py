@@ -86,6 +86,7 @@ _READERS = frozenset(
 _MAY_WRITE = {"sed": re.compile(" -i").search, "awk": re.compile("system|>").search}
 #: What xargs and find run to write.
 _WRITERS = {"sysctl", "tee", "cp", "dd", *SHELLS}
+#: Programs that run the commands that they read.
 _RUN_INPUT = {*SHELLS, "at", "batch"}
 _BELOW = ("/proc/sys/", "/sys/")
 _THP = "/sys/kernel/mm/transparent_hugepage/enabled"

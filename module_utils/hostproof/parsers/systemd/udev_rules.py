@@ -327,8 +327,8 @@ def _is_own(path: str, lookup: Lookup) -> str:
 
 
 class _Jumps(NamedTuple):
-    """The labels of GOTO that are ahead: the rules up to it are skipped, may be skipped, or are for
-    the device by its identity ("" for no such label, None where they are not)."""
+    """Labels of GOTO that follow. The rules up to them are skipped, are perhaps skipped, or are
+    for the device by its identity: None if they are not, "" without a label."""
 
     skipping: str
     doubtful: str

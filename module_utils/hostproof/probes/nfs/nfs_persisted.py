@@ -424,7 +424,7 @@ def _by_systemd(host: Host, listed: Sequence[_Listed], units: mount_units.Units)
 
 
 def _preceding(unit: Optional[mount_units.MountUnit]) -> str:
-    """What systemd takes in place of the line of fstab; "" for nothing."""
+    """Why systemd does not use the line of fstab; "" if it does."""
     if unit is None:
         return ""
     if unit.masked:

@@ -118,6 +118,7 @@ def _writes_of(boot: Boot, command: Command, targets: Sequence[str]) -> List[Wri
 
 
 def _keys_of(targets: Sequence[str]) -> List[str]:
+    """The sysctl keys of the targets that are below /proc/sys."""
     return [target[len(PROC_SYS) :] for target in targets if target.startswith(PROC_SYS)]
 
 
