@@ -327,6 +327,7 @@ def test_environment_and_what_evidence_keeps():
     ("umask 022; . ./env\n", {}, "error", "only the shell knows"),
     (". oraenv\n. /usr/local/bin/oraenv\n", {}, "pass", "/etc/profile"),
     (". ~/.bash_profile\n", {}, "error", "is read by itself"),
+    (". ~/.bash_profile\n" * 60, {}, "error", "more than 1000 times"),
     ("test -r ~/.a && source ~/.a\n", {".a": "umask 077\n"}, "fail", ".a"),
     ("if x; then . ~/.a; fi\n", {".a": "umask 077\n"}, "warn", ".a"),
     ("if [ -f ~/.a ]; then\n. ~/.a\nelse\n. ~/.b\nfi\n", {".b": "umask 077\n"}, "warn", ".b"),

@@ -25,6 +25,8 @@ _OF_PACKAGES = re.compile(
     r"/usr/(?:share|lib|lib64)/|/etc/(?:locale\.conf|os-release|bash_completion|sysconfig/)|/proc/"
 )
 _DEEPEST = 6
+#: Files that read each other many times would keep the check busy without an end.
+_MOST_READS = 1000
 
 
 class Start(NamedTuple):
@@ -94,6 +96,7 @@ class _Walk:
         self._prints: List[Tuple[Step, str]] = []
         self._unknown: Optional[HostproofError] = None
         self._depth = 0
+        self._reads = 0
         self._is_set = False
 
     def result(self) -> Login:
@@ -110,6 +113,11 @@ class _Walk:
             return
         if self._depth >= _DEEPEST:
             self._unknown = Unanswered(key_of(path), f"{path} is read by itself")
+            return
+        self._reads += 1
+        if self._reads > _MOST_READS:
+            why = f"start files read other files more than {_MOST_READS} times"
+            self._unknown = Unanswered(key_of(path), why)
             return
         self._depth += 1
         self._files[path] = answer
