@@ -310,6 +310,19 @@ def test_environment_and_what_evidence_keeps():
 
 
 @cases(
+    "profile status",
+    (". $SCRIPTS/env.sh\n", "error"),
+    (". $SCRIPTS/env.sh\numask 022\n", "error"),
+    (". ~/.bash_profile\numask 022\n", "error"),
+    (". $SCRIPTS/env.sh\numask 022\nORA_CRS_HOME=/u01/grid\n", "fail"),
+    (". ~/.gone\numask 022\n", "pass"),
+)
+def test_a_file_that_is_not_read_may_set_variables(profile, status):
+    machine = host().file("/home/oracle/.bash_profile", profile)
+    assert judged(machine)["environment"].status == status
+
+
+@cases(
     "profile others status sources",
     # A file that another one reads: the last that sets the umask wins.
     (". ~/.db_env\n", {".db_env": "umask 077\n"}, "fail", ".db_env"),
@@ -458,6 +471,7 @@ def test_umask_of_the_services_of_a_login(files, status, persisted):
     (". ~/.env\n", "fail", "printf"),
     (". ~/.env >/dev/null\n", "pass", ""),
     (". $X/env\n", "error", "only the shell knows"),
+    (". $X/env\numask 022\n", "error", "only the shell knows"),
     # Text of a session without a terminal alone.
     ("if [[ $- != *i* ]]; then\n  echo batch\nfi\n", "fail", "echo"),
     ("[ -t 0 ] || echo batch\n", "fail", "echo"),

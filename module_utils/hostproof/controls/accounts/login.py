@@ -43,13 +43,14 @@ class Start(NamedTuple):
 
 class Login(NamedTuple):
     """``masks`` are the umasks that are possible at the end, each with its file; also that of
-    before the files, unless ``is_set``. ``prints`` are commands with their file. ``unknown`` is
-    what could change the result."""
+    before the files, unless ``is_set``. ``prints`` are commands with their file. ``unread`` is why
+    a file was not read. ``mask_unknown`` is the same, unless a later file sets the umask."""
 
     files: Dict[str, Settings]
     masks: Tuple[Tuple[str, str], ...]
     prints: Tuple[Tuple[Step, str], ...]
-    unknown: Optional[HostproofError]
+    unread: Optional[HostproofError]
+    mask_unknown: Optional[HostproofError]
     is_set: bool
 
 
@@ -94,14 +95,18 @@ class _Walk:
         self._files: Dict[str, Settings] = {}
         self._masks: List[Tuple[str, str]] = []
         self._prints: List[Tuple[Step, str]] = []
-        self._unknown: Optional[HostproofError] = None
+        self._unread: Optional[HostproofError] = None
+        self._mask_unknown: Optional[HostproofError] = None
         self._depth = 0
         self._reads = 0
         self._is_set = False
 
     def result(self) -> Login:
         masks, prints = tuple(self._masks), tuple(self._prints)
-        return Login(self._files, masks, prints, self._unknown, self._is_set)
+        return Login(self._files, masks, prints, self._unread, self._mask_unknown, self._is_set)
+
+    def _not_read(self, why: HostproofError) -> None:
+        self._unread = self._mask_unknown = why
 
     def read(self, path: str, is_quiet: bool = False, is_sure: bool = True) -> None:
         start = self._start
@@ -109,15 +114,15 @@ class _Walk:
         if answer is None or isinstance(answer, Absent):
             return
         if isinstance(answer, HostproofError):
-            self._unknown = answer
+            self._not_read(answer)
             return
         if self._depth >= _DEEPEST:
-            self._unknown = Unanswered(key_of(path), f"{path} is read by itself")
+            self._not_read(Unanswered(key_of(path), f"{path} is read by itself"))
             return
         self._reads += 1
         if self._reads > _MOST_READS:
             why = f"start files read other files more than {_MOST_READS} times"
-            self._unknown = Unanswered(key_of(path), why)
+            self._not_read(Unanswered(key_of(path), why))
             return
         self._depth += 1
         self._files[path] = answer
@@ -138,7 +143,7 @@ class _Walk:
             elif step.kind == UMASK:
                 was_left_out = False
                 if sure:
-                    self._is_set, self._unknown = True, None
+                    self._is_set, self._mask_unknown = True, None
                     self._masks = []
                 # One under a condition may run, so both are possible.
                 self._masks.append((step.value, path))
@@ -157,8 +162,8 @@ class _Walk:
         if step.value == COMPUTED:
             # Files of packages read others of the package.
             if not path.startswith("/etc/"):
-                self._unknown = Unanswered(
-                    key_of(path), f"{path} reads a file whose name only the shell knows"
+                self._not_read(
+                    Unanswered(key_of(path), f"{path} reads a file whose name only the shell knows")
                 )
             return
         for target in self._targets(place_of(step.value, self._start.home)):
@@ -171,7 +176,7 @@ class _Walk:
         known_ones = [*self._start.system, *self._start.own]
         listed = self._start.listed.get(folder, ())
         if isinstance(listed, HostproofError) and not isinstance(listed, Absent):
-            self._unknown = listed
+            self._not_read(listed)
         return [
             one
             for one in known_ones

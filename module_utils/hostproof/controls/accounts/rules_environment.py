@@ -61,8 +61,8 @@ def _masks(owner: Owner, facts: Facts) -> List[Tuple[str, str]]:
     """The umasks that a login can end with, each with the place that sets it."""
     start = _start(owner, facts)
     result = login.of_login(start)
-    if result.unknown is not None:
-        raise result.unknown
+    if result.mask_unknown is not None:
+        raise result.mask_unknown
     found = list(result.masks)
     if result.is_set:
         return found
@@ -213,7 +213,7 @@ def _not_read(result: login.Login) -> Optional[HostproofError]:
     for path, settings in result.files.items():
         if not settings.is_whole:
             return Unanswered(_key(path), f"the recording has only the settings of {path}")
-    return result.unknown
+    return result.unread
 
 
 @rules.check(
@@ -247,7 +247,7 @@ def environment(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
         desired="ORA_CRS_HOME never; no variable of Oracle before an installation; no other TZ",
         persisted=", ".join(text for text in (listed, zone) if text) or "none",
     )
-    return by_layers(verdict, [("start files", result.unknown)])
+    return by_layers(verdict, [("start files", result.unread)])
 
 
 def _environment_steps(variables: Dict[str, str], status: str, zone: str) -> List[Step]:
