@@ -340,14 +340,16 @@ class CallbackModule(DefaultCallback):
 
     def _take(self, result, *, failed: bool = False) -> bool:
         """Whether the result was shown here: as progress, as the summary, or rightly not at all."""
-        task, answer = result._task, result._result
+        task = result._task
+        name = _name(task)
         if self._is_quiet(task) and not failed:
             self._show_warnings(result)
-        if _name(task) in (JUDGE, RECORD):
+        if name in (JUDGE, RECORD):
             self._answered += 1
             self._waiting.pop(result._host.get_name(), None)
             self._show_progress()
-        if _name(task) == REPORT and "summary" in answer:
+        if name == REPORT and "summary" in result._result:
+            answer = result._result
             # With --quiet there is no summary.
             if answer["summary"]:
                 text = f"{answer['summary']}\n\nReport: {answer['report']}"
@@ -356,15 +358,18 @@ class CallbackModule(DefaultCallback):
                     text = _coloured(text, re.compile(f"({ours})"))
                 self._display.display(text)
             return True
-        if _name(task) in TELL and not failed:
-            for line in answer.get("lines", []):
+        if name in TELL and not failed:
+            for line in result._result.get("lines", []):
                 self._display.display(line)
             return self._is_short
+        if not failed:
+            return self._is_quiet(task)
         # The report shows these failures; any other failure must be printed here. No report follows
         # the verify entry point of a role.
-        is_reported = _name(task) == JUDGE and task.args.get("result") == "counts"
-        reported = is_reported and (answer.get("reported") or answer.get("unreachable"))
-        return bool(self._is_quiet(task) and (not failed or reported))
+        if name != JUDGE or task.args.get("result") != "counts" or not self._is_quiet(task):
+            return False
+        answer = result._result
+        return bool(answer.get("reported") or answer.get("unreachable"))
 
     def _show_restored(self, result) -> None:
         """What a revert restored: files, values, mounts and commands."""
@@ -382,7 +387,9 @@ class CallbackModule(DefaultCallback):
     def _show_warnings(self, result) -> None:
         """Print the warnings of a task that is not printed. ansible-core 2.19 returns them."""
         if hasattr(self, "_handle_warnings_and_exception"):
-            self._handle_warnings_and_exception(result)
+            # _result is a copy of the result, made for each host.
+            if result.warnings or result.deprecations or result.exception:
+                self._handle_warnings_and_exception(result)
         else:
             self._handle_warnings(result._result)
 
