@@ -105,7 +105,8 @@ class ActionModule(host_action.JudgingAction):
             "failing": sorted({item["check"] for item in findings if item["status"] in failing}),
         }
         if params["result"] != "counts":
-            result["findings"] = findings
+            # Ansible takes no subclass of a dictionary.
+            result["findings"] = [dict(finding) for finding in findings]
         if params["result"] == "findings" and evidence is not None:
             result["evidence"] = evidence
         if params["result"] != "listed" and result["failing"]:

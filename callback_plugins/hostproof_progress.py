@@ -37,7 +37,7 @@ STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
 if STAYS not in sys.path:
     sys.path.append(STAYS)
 
-from hostproof_controller import variable_names
+from hostproof_controller import known_findings, variable_names
 from hostproof_controller.cli.hosts import EXIT_UNKNOWN_HOST, unknown_of
 from hostproof_controller.policies import BadPolicy, chosen_by_tags, environment_variables
 from hostproof_controller.report.terminal import TERMINAL, codes, terminal
@@ -348,6 +348,9 @@ class CallbackModule(DefaultCallback):
             self._answered += 1
             self._waiting.pop(result._host.get_name(), None)
             self._show_progress()
+            if known_findings.learn():
+                # As in v2_playbook_on_task_start.
+                gc.freeze()
         if name == REPORT and "summary" in result._result:
             answer = result._result
             # With --quiet there is no summary.

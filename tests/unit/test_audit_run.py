@@ -236,6 +236,16 @@ class TestEvidence:
         assert strict.code == 2, strict.output
         assert "fail" not in {finding["status"] for finding in strict.lines[0]["findings"]}
 
+    def test_what_a_host_sent_before_changes_nothing(self, hostproof, tmp_path):
+        """The second worker starts when the findings of the first one are known."""
+        for name in ("db1", "db2"):
+            shutil.copy(FIXTURES / "laptop/laptop.json", tmp_path / f"{name}.json")
+        run = hostproof("audit", "--evidence", str(tmp_path), "--forks", "1")
+        first, second = (
+            json.dumps(line["findings"]).replace(line["host"], "HOST") for line in run.lines
+        )
+        assert first == second and "HOST" in first
+
     @pytest.mark.one_core
     def test_pack_of_which_nothing_can_be_read(self, hostproof, tmp_path):
         """Beside one that is fine: what could not be determined is neither red nor green."""

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 from ansible import context
 from cases import cases
+from hostproof_controller import known_findings
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Sets the window's title, clears the screen, hides what follows, turns the direction, rings.
@@ -146,6 +147,18 @@ def test_what_workers_share_is_out_of_collections_before_they_are_made(action, f
         assert (gc.get_freeze_count() > 10000) is frozen
     finally:
         gc.unfreeze()
+
+
+def test_what_a_worker_received_is_known_to_the_next_one(monkeypatch):
+    monkeypatch.setattr(known_findings, "_known", {})
+    known_findings.prime()
+    texts = [b'"%d"' % number for number in range(40)]
+    known_findings.hand_over(texts, [{"control": text.decode()} for text in texts])
+    task = SimpleNamespace(action="verify_controls", name="Run all checks", args={})
+    host = SimpleNamespace(get_name=lambda: "db01")
+    messages = {"warnings": (), "deprecations": (), "exception": None}
+    callback()._take(SimpleNamespace(_task=task, _host=host, _result={}, **messages))
+    assert [*known_findings._known] == texts
 
 
 @cases(

@@ -22,13 +22,13 @@ import shlex
 import sys
 import time
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.hostproof.collect import bounded
 
-from .. import cache
+from .. import cache, known_findings
 from ..layout import LIBRARY, ROOT
 from . import sources as travelling
 from .sources import MODULES, PACKAGE, Source
@@ -75,9 +75,11 @@ class NoAnswer(Exception):
 
 
 class Answer(dict[str, Any]):
-    """The answer of a host. ``plain``: all its texts are printable."""
+    """The answer of a host. ``plain``: all its texts are printable. ``texts``: the texts of its
+    findings, if they can be known (known_findings.py)."""
 
     plain = False
+    texts: Sequence[bytes] = ()
 
 
 #: Harmless characters after a backslash in JSON, and maximum number of backslashes to check.
@@ -196,13 +198,14 @@ def unpack(packed: str) -> Answer:
     try:
         # A number of 10,000 digits is a ValueError too.
         text = bounded.inflate(binascii.a2b_base64(packed), INFLATED_LIMIT)
-        content = bounded.loads(text)
+        content, texts = known_findings.loads(text)
     except ValueError as problem:
         raise NoAnswer(f"the answer cannot be read: {problem}") from None
     if not isinstance(content, dict):
         raise NoAnswer("the answer is not a JSON object")
     answer = Answer(content)
     answer.plain = is_plain(text.decode("ascii"))
+    answer.texts = texts
     return answer
 
 

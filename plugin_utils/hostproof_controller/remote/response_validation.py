@@ -8,8 +8,9 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .. import run_options
+from .. import known_findings, run_options
 from ..host_names import pattern_of
+from ..known_findings import KnownFinding
 from ..report.text import printable
 from . import host_findings, payload
 from .host_findings import MOST_NUMBER, MOST_TEXT
@@ -72,6 +73,9 @@ def checked(module: str, answer: dict[str, Any]) -> dict[str, Any]:
             raise Invalid(f"{name} is {what}")
     if "findings" in KEYS[module] and "findings" in answer:
         result["findings"] = _findings(findings, is_plain=is_plain)
+        texts = getattr(answer, "texts", ())
+        if is_plain and texts:
+            known_findings.hand_over(texts, result["findings"])
     return result
 
 
@@ -80,7 +84,10 @@ def _findings(findings: Any, *, is_plain: bool) -> list[dict[str, Any]]:
         raise Invalid("findings is not a list")
     if len(findings) > MOST_FINDINGS:
         raise Invalid(f"there are more than {MOST_FINDINGS} findings")
-    return payload.with_references(host_findings.accepted_findings(findings, is_plain=is_plain))
+    new = [finding for finding in findings if not isinstance(finding, KnownFinding)]
+    accepted = host_findings.accepted_findings(new, is_plain=is_plain)
+    following = iter(payload.with_references(accepted))
+    return [one if isinstance(one, KnownFinding) else next(following) for one in findings]
 
 
 def _clean(value: Any, depth: int) -> Any:
@@ -206,9 +213,12 @@ def completed(
 ) -> list[dict[str, Any]]:
     """The findings with the run's options and the host in commands that call ./hostproof."""
     named = run_options.of_inventories(inventories)
-    for finding in findings:
-        finding["commands"] = [_for_host(line, named, host) for line in finding["commands"]]
-    return findings
+    return [_completed(finding, named, host) for finding in findings]
+
+
+def _completed(finding: dict[str, Any], inventories: list[str], host: str) -> dict[str, Any]:
+    lines = [_for_host(line, inventories, host) for line in finding["commands"]]
+    return finding if lines == finding["commands"] else {**finding, "commands": lines}
 
 
 #: What ./hostproof does with hosts of an inventory.
