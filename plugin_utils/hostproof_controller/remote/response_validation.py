@@ -213,11 +213,15 @@ def completed(
 ) -> list[dict[str, Any]]:
     """The findings with the run's options and the host in commands that call ./hostproof."""
     named = run_options.of_inventories(inventories)
-    return [_completed(finding, named, host) for finding in findings]
+    limit = f"--limit {shlex.quote(pattern_of(host))}"
+    return [
+        _completed(finding, named, limit) if finding["commands"] else finding
+        for finding in findings
+    ]
 
 
-def _completed(finding: dict[str, Any], inventories: list[str], host: str) -> dict[str, Any]:
-    lines = [_for_host(line, inventories, host) for line in finding["commands"]]
+def _completed(finding: dict[str, Any], inventories: list[str], limit: str) -> dict[str, Any]:
+    lines = [_for_host(line, inventories, limit) for line in finding["commands"]]
     return finding if lines == finding["commands"] else {**finding, "commands": lines}
 
 
@@ -227,15 +231,17 @@ _WITH_HOSTS = frozenset(
 )
 
 
-def _for_host(line: str, inventories: list[str], host: str) -> str:
+def _for_host(line: str, inventories: list[str], limit: str) -> str:
     """The line with what it does not say itself."""
+    if not line.startswith("./hostproof "):
+        return line
     words = line.split()
-    if words[:1] != ["./hostproof"] or not _WITH_HOSTS.intersection(words[1:2]):
+    if not _WITH_HOSTS.intersection(words[1:2]):
         return line
     more = [] if _names(words, "-i", "--inventory") else inventories
     more = [*more, *run_options.without_inventories()]
     if not _names(words, "-l", "--limit"):
-        more.append(f"--limit {shlex.quote(pattern_of(host))}")
+        more.append(limit)
     return " ".join([line, *more])
 
 

@@ -109,13 +109,16 @@ def host_verdict(findings: list[dict[str, Any]]) -> str:
     Without one of the WITNESSES a run does not show whether the host has a database. A control
     that the profile requires must have checked something.
     """
-    statuses, checks = {*map(_status_of, findings)}, {*map(_check_of, findings)}
+    found = {*map(_control_and_status, findings)}
+    # Only the checks of the host itself decide by their name.
+    about = any(control == "host" for control, _ in found)
+    checks = {*map(_check_of, findings)} if about else set()
+    statuses = {status for _, status in found}
     verdict = _verdict_of(statuses, checks)
     if verdict not in (WARNINGS, READY):
         return verdict
     if UNCHECKED_PROFILE in checks:
         return NOT_DATABASE_HOST
-    found = {*map(_control_and_status, findings)}
     needing = {pair for pair in found if pair[0] in DATABASE_CONTROLS}
     if any(control in WITNESSES for control, _ in needing):
         are_skipped = all(status == SKIP for _, status in needing)
