@@ -162,11 +162,14 @@ def _look_further(agent: Agent, catalogue: Catalogue) -> bool:
 
 def in_parallel(look: Callable[[S], T], items: Iterable[S], at_once: int) -> List[T]:
     """Call ``look`` for the items, ``at_once`` in parallel. Results are in the order of items."""
+    chosen = list(items)
+    if len(chosen) < 2:
+        return [look(item) for item in chosen]
     # Most audits query no agent, and each import costs an audit time.
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max_workers=at_once) as pool:
-        return list(pool.map(look, items))
+        return list(pool.map(look, chosen))
 
 
 # -- agents without a matching rule ---------------------------------------------------------------
