@@ -13,14 +13,17 @@ import contextlib
 import fcntl
 import json
 import os
+import secrets
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ansible.module_utils.hostproof.collect import bounded
 
-#: Findings that are known at most, and the bytes of the text of one: some ten megabytes.
+#: Findings that are known at most, those that one host adds, and the bytes of the text of one: some
+#: ten megabytes.
 _MOST_KNOWN = 3_000
+_MOST_NEW = 1_000
 _MOST_BYTES = 8_192
 #: New texts of a host that are worth handing over. Nearly every host has some that no other has.
 _LEAST_NEW = 30
@@ -29,6 +32,8 @@ _LEAST_NEW = 30
 #: cannot contain them: its quotation marks are escaped.
 _BEFORE, _BEHIND, _FIRST = b'"findings": [', b"}]", b'{"control": '
 _SEPARATOR = b"}, " + _FIRST
+#: Takes the place of the findings when the rest of an answer is decoded. No host can know it.
+_PLACE = secrets.token_hex(16)
 
 _ENCODER = json.JSONEncoder(sort_keys=True)
 
@@ -45,8 +50,12 @@ class KnownFinding(dict[str, Any]):
 
 
 _known: dict[bytes, KnownFinding] = {}
-#: The descriptor of a file without a name, by which a worker hands over new findings.
+#: The descriptor of a file without a name, by which a worker hands over new findings. It begins
+#: with the generation, which is the number of times that the process has learned: a worker that was
+#: forked before that does not know what is new.
 _handed: list[int] = []
+_generation = 0
+_HEAD = 8
 
 
 def prime() -> None:
@@ -55,7 +64,12 @@ def prime() -> None:
         if not _handed:
             handle, path = tempfile.mkstemp()
             os.unlink(path)
+            os.pwrite(handle, _head(), 0)
             _handed.append(handle)
+
+
+def _head() -> bytes:
+    return _generation.to_bytes(_HEAD, "big")
 
 
 def loads(text: bytes) -> tuple[Any, list[bytes]]:
@@ -71,8 +85,8 @@ def loads(text: bytes) -> tuple[Any, list[bytes]]:
         texts = text[begin + len(_FIRST) : end].split(_SEPARATOR)
         with contextlib.suppress(ValueError):
             # If the rest and each text are valid alone, so is the answer made of them.
-            answer = bounded.loads(text[:begin] + text[end + 1 :])
-            if isinstance(answer, dict) and answer.get("findings") == []:
+            answer = bounded.loads(b'%b"%b"%b' % (text[:begin], _PLACE.encode(), text[end + 1 :]))
+            if isinstance(answer, dict) and answer.get("findings") == [_PLACE]:
                 answer["findings"] = [
                     _known.get(one) or bounded.loads(b"%b%b}" % (_FIRST, one)) for one in texts
                 ]
@@ -81,30 +95,43 @@ def loads(text: bytes) -> tuple[Any, list[bytes]]:
 
 
 def hand_over(texts: Sequence[bytes], findings: Iterable[dict[str, Any]]) -> None:
-    """From a worker: valid findings by their texts, unless another worker has just done so."""
+    """From a worker: valid findings by their texts, unless another worker has done so since the
+    process learned."""
     new = [
-        (text.decode("ascii"), finding)
+        (text, finding)
         for text, finding in zip(texts, findings, strict=True)
-        if not isinstance(finding, KnownFinding) and len(text) <= _MOST_BYTES
+        if not isinstance(finding, KnownFinding)
     ]
     if len(_known) >= _MOST_KNOWN or len(new) < _LEAST_NEW:
         return
     with _locked() as handle:
-        if handle is not None and not os.fstat(handle).st_size:
-            os.pwrite(handle, _ENCODER.encode(new).encode("ascii"), 0)
+        if handle is not None and os.pread(handle, _HEAD + 1, 0) == _head():
+            shared = [(text.decode("ascii"), one) for text, one in new if _is_shared(text)]
+            os.pwrite(handle, _ENCODER.encode(shared[:_MOST_NEW]).encode("ascii"), _HEAD)
+
+
+def _is_shared(text: bytes) -> bool:
+    """Whether the result of the validation depends on the text alone. Which commands a host may
+    send depends on its variables too."""
+    return len(text) <= _MOST_BYTES and bounded.loads(b"%b%b}" % (_FIRST, text)).get(
+        "commands"
+    ) in (None, [])
 
 
 def learn() -> bool:
     """In the process that forks the workers: take what a worker has handed over, if one has."""
-    if not _handed or not os.fstat(_handed[0]).st_size:
+    global _generation
+    if not _handed or os.fstat(_handed[0]).st_size <= _HEAD:
         return False
     with _locked() as handle, contextlib.suppress(ValueError):
         if handle is None:
             return False
-        content = os.pread(handle, os.fstat(handle).st_size, 0)
+        content = os.pread(handle, os.fstat(handle).st_size, _HEAD)
+        _generation += 1
         os.ftruncate(handle, 0)
+        os.pwrite(handle, _head(), 0)
         # ValueError: a worker was ended while it wrote.
-        new = json.loads(content)
+        new = json.loads(content)[: _MOST_KNOWN - len(_known)]
         _known.update((text.encode("ascii"), KnownFinding(finding)) for text, finding in new)
     return True
 

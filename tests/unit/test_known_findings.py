@@ -8,7 +8,7 @@ import zlib
 import pytest
 from ansible.module_utils.hostproof.collect import bounded
 from cases import cases
-from hostproof_controller import known_findings, runs
+from hostproof_controller import commands, known_findings, runs
 from hostproof_controller.known_findings import KnownFinding
 from hostproof_controller.remote import payload, response_validation
 
@@ -17,13 +17,14 @@ from hostproof_controller.remote import payload, response_validation
 def nothing_known(monkeypatch):
     monkeypatch.setattr(known_findings, "_known", {})
     monkeypatch.setattr(known_findings, "_handed", [])
+    monkeypatch.setattr(known_findings, "_generation", 0)
     known_findings.prime()
 
 
 def finding(check="hugepages.pool", **fields):
     found = response_validation.error_of("hugepages", check, "Title", "Why.")
     names = ("control", *(name for name in found if name != "control"))
-    return {name: {**found, **fields}[name] for name in names}
+    return {name: {**found, "commands": [], **fields}[name] for name in names}
 
 
 def findings(count=40, **fields):
@@ -71,19 +72,48 @@ def test_a_worker_recognises_what_another_one_received():
 
 
 def test_what_is_wrong_in_a_known_finding_stays_left_out():
-    wrong = finding("hugepages.wrong", fix="run ./hostproof revert", severity="low")
+    wrong = finding("hugepages.wrong", fix="run ./hostproof revert", commands=[])
     assert learned([*findings(), wrong])
     known = received(sent([wrong]))[0]
     assert isinstance(known, KnownFinding) and "left out" in known["why"] and known["fix"] is None
 
 
-def test_few_new_findings_are_not_handed_over(monkeypatch):
+def test_few_new_findings_are_not_handed_over():
     assert not learned(findings(20))
     assert not learned(findings(20, persisted="\x1b[2J"))
-    assert not learned(findings(40, persisted="x" * 9_000))
+    assert learned(findings(40, persisted="x" * 9_000)) and not known_findings._known
+
+
+def test_what_is_known_is_bounded(monkeypatch):
     monkeypatch.setattr(known_findings, "_MOST_KNOWN", 60)
     assert learned(findings(40)) and learned(findings(40, persisted="x"))
-    assert not learned(findings(40, persisted="y"))
+    assert len(known_findings._known) == 60 and not learned(findings(40, persisted="y"))
+    monkeypatch.setattr(known_findings, "_MOST_KNOWN", 3_000)
+    assert learned(findings(1_900, persisted="z")) and len(known_findings._known) == 1_060
+
+
+def test_a_worker_that_was_started_before_the_process_learned_hands_nothing_over():
+    assert learned(findings(40))
+    known_findings._known.clear()
+    before = known_findings._generation
+    known_findings._generation -= 1
+    in_a_worker(lambda: received(sent(findings(40))))
+    known_findings._generation = before
+    assert not known_findings.learn() and learned(findings(40))
+
+
+HOUSE = ["/opt/site/fix-swappiness --now"]
+
+
+def test_the_variables_of_a_host_decide_about_its_commands(monkeypatch):
+    """They allow commands of its own checks, which an earlier host may or may not have."""
+    own = finding("hugepages.own", commands=HOUSE)
+    assert learned([*findings(), own])
+    monkeypatch.setattr(commands, "_OF_RUN", {*HOUSE})
+    assert received(sent([own]))[0]["commands"] == HOUSE
+    assert learned([*findings(persisted="x"), own])
+    monkeypatch.setattr(commands, "_OF_RUN", set())
+    assert received(sent([own]))[0]["commands"] == []
 
 
 def test_an_answer_that_is_not_plain_is_not_handed_over():
@@ -91,7 +121,7 @@ def test_an_answer_that_is_not_plain_is_not_handed_over():
 
 
 def test_a_worker_that_is_ended_while_it_writes():
-    in_a_worker(lambda: os.pwrite(known_findings._handed[0], b'[["{', 0))
+    in_a_worker(lambda: os.pwrite(known_findings._handed[0], b'[["{', known_findings._HEAD))
     assert known_findings.learn() and not known_findings._known
     assert learned(findings())
 
@@ -119,6 +149,9 @@ NESTED = {"a": [{"b": 1}, {"control": 2}]}
     sent([finding(why='"}, {"control": "')]),
     b'{"x": {"findings": [{"control": "a"}]}, "findings": [{"control": "b"}]}',
     b'{"findings": [{"control": "a"}], "findings": [{"control": "b"}]}',
+    b'{"findings": [{"control": "a"}], "findings": []}',
+    b'{"findings": [], "x": {"findings": [{"control": "a"}]}}',
+    b'{"x\\"findings": [{"control": "a"}], "findings": []}',
     b'[{"findings": [{"control": "a"}]}]',
     b'"findings": [{"control": "a"}]',
     b'{"findings": [{"control": 1}, {"control": "a"} ]}',
@@ -162,7 +195,7 @@ def test_a_line_is_the_same_with_known_findings(tmp_path, monkeypatch):
     monkeypatch.setenv("HOSTPROOF_STARTED", "2026-11-21T03:15:00Z")
     monkeypatch.setattr(runs, "now", lambda: "2026-11-21T03:15:00Z")
     apply = ["./hostproof apply --tags hugepages"]
-    found = [*findings(commands=apply), finding(persisted='"findings": [] ä')]
+    found = [*findings(), finding(commands=apply), finding(persisted='"findings": [] ä')]
     message = '"findings": []'
     for is_first in (True, False):
         completed = response_validation.completed(received(sent(found)), "db01", ["/x"])
@@ -170,6 +203,4 @@ def test_a_line_is_the_same_with_known_findings(tmp_path, monkeypatch):
         assert known_findings.learn() == is_first
     first, second = (tmp_path / "run/findings.jsonl").read_text().splitlines()
     assert first == second == json.dumps(json.loads(first), sort_keys=True)
-    assert json.loads(first)["findings"][0]["commands"] == [f"{apply[0]} -i /x --limit db01"]
-    # What is known has the command as the host sent it.
-    assert received(sent(found))[0]["commands"] == apply
+    assert json.loads(first)["findings"][40]["commands"] == [f"{apply[0]} -i /x --limit db01"]

@@ -233,10 +233,8 @@ _WITH_HOSTS = frozenset(
 
 def _for_host(line: str, inventories: list[str], limit: str) -> str:
     """The line with what it does not say itself."""
-    if not line.startswith("./hostproof "):
-        return line
     words = line.split()
-    if not _WITH_HOSTS.intersection(words[1:2]):
+    if words[:1] != ["./hostproof"] or not _WITH_HOSTS.intersection(words[1:2]):
         return line
     more = [] if _names(words, "-i", "--inventory") else inventories
     more = [*more, *run_options.without_inventories()]
