@@ -313,13 +313,94 @@ def test_environment_and_what_evidence_keeps():
     "profile status",
     (". $SCRIPTS/env.sh\n", "error"),
     (". $SCRIPTS/env.sh\numask 022\n", "error"),
-    (". ~/.bash_profile\numask 022\n", "error"),
+    (". ~/.bash_profile\numask 022\n", "pass"),
     (". $SCRIPTS/env.sh\numask 022\nORA_CRS_HOME=/u01/grid\n", "fail"),
     (". ~/.gone\numask 022\n", "pass"),
 )
 def test_a_file_that_is_not_read_may_set_variables(profile, status):
     machine = host().file("/home/oracle/.bash_profile", profile)
     assert judged(machine)["environment"].status == status
+
+
+#: What installers and scp reject, in files that are hard to find.
+BAD = "export ORA_CRS_HOME=/u01/grid\necho hello\n"
+HOME, SITE = "/home/oracle", "/etc/profile.d/site.sh"
+
+
+@cases(
+    "own files status",
+    ("".join(f". ~/f{n}\n" for n in range(40)), {f"{HOME}/f{n}": BAD for n in (39,)}, "fail"),
+    (
+        "".join(f". ~/f{n}\n" for n in range(40)),
+        {f"{HOME}/f{n}": "A=1\n" if n < 39 else BAD for n in range(40)},
+        "error",
+    ),
+    (f". {SITE}\n", {SITE: ". $HOME/.site\n", f"{HOME}/.site": BAD}, "fail"),
+    (f". {SITE}\n", {SITE: "for f in /opt/*.sh; do . $f; done\n", "/opt/a.sh": BAD}, "fail"),
+    (f". {SITE}\n", {SITE: ". /opt/a\n", "/opt/a": ". /opt/b\n", "/opt/b": BAD}, "fail"),
+    (
+        f". {SITE}\n",
+        {f"/etc/profile.d/{n}.sh": "A=1\n" for n in range(40)} | {SITE: ". /x\n", "/x": BAD},
+        "fail",
+    ),
+    (
+        f". {SITE}\n",
+        {SITE: "".join(f". /opt/{n}\n" for n in range(40))}
+        | {f"/opt/{n}": "A=1\n" if n < 39 else BAD for n in range(40)},
+        "error",
+    ),
+    (". /etc/profile.d/ora.env\n", {"/etc/profile.d/ora.env": BAD}, "fail"),
+    (f". {SITE}\n", {SITE: ". /etc/profile.d/a\n", "/etc/profile.d/a": BAD}, "fail"),
+    (". ~/.env.d*/x.sh\n", {f"{HOME}/.env.d1/x.sh": BAD}, "error"),
+    (". ~/.x\n" * 200 + ". ~/.late\n", {f"{HOME}/.late": BAD}, "error"),
+)
+def test_files_that_are_hard_to_find(own, files, status):
+    machine = host().command("ls -1 /opt", "a.sh\n")
+    every = {f"{HOME}/.bash_profile": own, f"{HOME}/.bashrc": own, **files}
+    for path, text in every.items():
+        machine.file(path, text)
+        assert shell_profile.parse(shell_profile.kept(text)) == shell_profile.parse(text)
+    findings = judged(machine)
+    assert [findings[name].status for name in ("environment", "silent_start")] == [status] * 2
+
+
+def test_a_variable_that_is_set_is_a_failure_beside_a_file_that_is_not_read():
+    machine = host().file(f"{HOME}/.bash_profile", BAD).deny(f"{HOME}/.bashrc")
+    finding = judged(machine)["environment"]
+    assert finding.status == "fail" and "Not known: start files" in finding.why
+
+
+def test_bash_reads_a_file_of_the_system_over_ssh():
+    machine = host().file("/etc/bash.bashrc", "echo hello\n").file(f"{HOME}/.bashrc", "A=1\n")
+    finding = judged(machine)["silent_start"]
+    assert (finding.status, finding.why) == ("fail", "/etc/bash.bashrc runs echo.")
+    machine.evidence.clear()
+    machine.file("/etc/bash.bashrc", '[ -z "$PS1" ] && return\necho hello\n')
+    assert judged(machine)["silent_start"].status == "pass"
+
+
+#: From aaa_base of openSUSE, https://github.com/openSUSE/aaa_base, shortened to what reads files.
+SUSE = {
+    "/etc/profile": (
+        'if test -z "$PROFILEREAD" ; then\n    readonly PROFILEREAD=true\n'
+        "    for s in /etc/profile.d/*.sh ; do\n\ttest -r $s && . $s\n    done\nfi\n"
+        'if test "$is" = "bash" -a -z "$_SOURCED_FOR_SSH" ; then\n    . /etc/bash.bashrc\nfi\n'
+    ),
+    "/etc/bash.bashrc": 'if test -z "$PROFILEREAD" ; then\n    . /etc/profile\nfi\n',
+    f"{HOME}/.profile": 'test -z "$PROFILEREAD" && . /etc/profile || true\n',
+    f"{HOME}/.bashrc": "test -s ~/.alias && . ~/.alias || true\n",
+}
+
+
+@cases("more status", ("", "pass"), ("umask 022\n", "pass"), ("umask 077\n", "fail"))
+def test_start_files_of_suse_that_read_each_other(more, status):
+    machine = host().remove("/etc/bashrc")
+    for path, text in SUSE.items():
+        machine.file(path, text + (more if path.endswith("/.profile") else ""))
+    findings = judged(machine)
+    assert [findings[name].status for name in ("umask", "silent_start", "environment")] == [
+        *(status, "pass", "pass")
+    ]
 
 
 @cases(
@@ -339,8 +420,10 @@ def test_a_file_that_is_not_read_may_set_variables(profile, status):
     (". $SCRIPTS/env.sh\numask 022\n", {}, "pass", ".bash_profile"),
     ("umask 022; . ./env\n", {}, "error", "only the shell knows"),
     (". oraenv\n. /usr/local/bin/oraenv\n", {}, "pass", "/etc/profile"),
-    (". ~/.bash_profile\n", {}, "error", "is read by itself"),
-    (". ~/.bash_profile\n" * 60, {}, "error", "more than 1000 times"),
+    ("umask 022\n. ~/.bash_profile\n", {}, "error", "is read by itself"),
+    (". ~/.bash_profile\n" * 60, {}, "pass", "/etc/profile"),
+    (". ~/.a\n" * 60, {".a": ". ~/.b\n" * 60, ".b": "A=1\n"}, "error", "more than 1000 times"),
+    (". ~/.1\n", {f".{n}": f". ~/.{n + 1}\n" for n in range(1, 7)}, "error", "6 deep"),
     ("test -r ~/.a && source ~/.a\n", {".a": "umask 077\n"}, "fail", ".a"),
     ("if x; then . ~/.a; fi\n", {".a": "umask 077\n"}, "warn", ".a"),
     ("if [ -f ~/.a ]; then\n. ~/.a\nelse\n. ~/.b\nfi\n", {".b": "umask 077\n"}, "warn", ".b"),

@@ -131,6 +131,9 @@ def read(host: Host, policy: Policy) -> Facts:
     gids = [group.gid for group in policy.groups if group.gid is not None]
     uids = [account.uid for account in policy.accounts or () if account.uid is not None]
     system = attempt(_system_files, host) if if_known(owners, ()) else {}
+    for owner in if_known(owners, ()):
+        if isinstance(owner.entry, Entry):
+            _follow(host, owner, if_known(system, {}))
     return Facts(
         meminfo=meminfo,
         owners=owners,
@@ -182,13 +185,11 @@ def _owner(
     host: Host, name: str, running: List[processes.Named], users: Dict[int, Answer[str]]
 ) -> Owner:
     entry = attempt(_entry, host, name)
-    listed: Dict[str, Answer[Tuple[str, ...]]] = {}
     own: Dict[str, Answer[shell_profile.Settings]] = {}
     shell: Answer[Optional[File]] = None
     home: Answer[Optional[File]] = None
     if isinstance(entry, Entry):
         own = _own_files(host, entry.passwd.home)
-        _follow(host, name, entry.passwd.home, own, listed)
         shell = attempt(_file, host, entry.passwd.shell or "/bin/sh")
         home = attempt(_file, host, entry.passwd.home)
     return Owner(
@@ -200,7 +201,7 @@ def _owner(
             for program in running
             if users[program.process.uid] == name
         ),
-        listed,
+        {},
         shell,
         home,
     )
@@ -218,39 +219,45 @@ def _file(host: Host, path: str) -> File:
     return File(kind, integer(uid), integer(mode, 8))
 
 
-def _follow(
-    host: Host,
-    name: str,
-    home: str,
-    own: Dict[str, Answer[shell_profile.Settings]],
-    listed: Dict[str, Answer[Tuple[str, ...]]],
-) -> None:
+def _follow(host: Host, owner: Owner, system: Dict[str, Answer[shell_profile.Settings]]) -> None:
     """Add the files that the start files read, as the account: it chose their paths."""
-    waiting = login.sourced(own)
-    while waiting and len(own) < _MOST:
+    home = known(owner.entry).passwd.home
+    waiting = login.sourced(owner.own)
+    waiting += [pair for pair in login.sourced(system) if re.match(r"~|.*[*?]", pair[0])]
+    while waiting and len(owner.own) < _MOST:
         value, parent = waiting.pop(0)
-        place = login.place_of(value, home)
-        folder = place.rpartition("/")[0]
-        if folder == PROFILE_D or place in _SYSTEM_FILES or login.of_package(place):
-            continue
-        for path in _matching(host, name, place, listed):
-            if path in own or not _ABSOLUTE.match(path):
+        for path in _matching(host, owner.name, _place(value, home), owner.listed):
+            if path in owner.own or path in system:
                 continue
-            read_files = _files(
-                {
-                    path: attempt(
-                        nfs_files.read_text, host, path, name, (parent,), shell_profile.kept
-                    )
-                }
+            text = attempt(
+                nfs_files.read_text, host, path, owner.name, (parent,), shell_profile.kept
             )
-            own.update(read_files)
+            read_files = _files({path: text})
+            owner.own.update(read_files)
             waiting += login.sourced(read_files)
+    for place in filter(None, (_place(value, home) for value, _parent in waiting)):
+        why = Unanswered(login.key_of(place), f"start files of {owner.name} read too many files")
+        if re.search(r"[*?]", place):
+            owner.listed[place.rpartition("/")[0]] = why
+        elif place not in system:
+            owner.own.setdefault(place, why)
+
+
+def _place(value: str, home: str) -> str:
+    """The path or pattern; "" for what is read with the system, or not at all."""
+    place = login.place_of(value, home)
+    folder = place.rpartition("/")[0]
+    is_of_system = folder == PROFILE_D and place.endswith(".sh") or place in _SYSTEM_FILES
+    is_read = _ABSOLUTE.match(place) and not re.search(r"[*?]", folder)
+    return "" if is_of_system or login.of_package(place) or not is_read else place
 
 
 def _matching(
     host: Host, name: str, place: str, listed: Dict[str, Answer[Tuple[str, ...]]]
 ) -> List[str]:
     """The paths of a place, which may be a pattern."""
+    if not place:
+        return []
     folder, _, pattern = place.rpartition("/")
     if "*" not in pattern and "?" not in pattern:
         return [place]
@@ -318,12 +325,22 @@ def _system_files(host: Host) -> Dict[str, Answer[shell_profile.Settings]]:
         text = attempt(host.read_text, path, record=shell_profile.kept)
         texts[path] = attempt(unless_absent, text, "")
     files = _files(texts)
-    for value, parent in login.sourced(files):
-        is_plain = _ABSOLUTE.match(value) and not re.search(r"[*?]", value)
-        is_listed = value in paths or value.startswith(PROFILE_D + "/")
-        if is_plain and not is_listed and not login.of_package(value) and len(files) < _MOST:
-            text = attempt(nfs_files.read_text, host, value, None, (parent,), shell_profile.kept)
-            files.update(_files({value: text}))
+    waiting, seen = login.sourced(files), {*paths}
+    while waiting:
+        value, parent = waiting.pop(0)
+        place = _place(value, "~")
+        folder, _, name = place.rpartition("/")
+        is_listed = folder != PROFILE_D or name in names
+        if not is_listed or not place or value in seen or re.search(r"[*?]", value):
+            continue
+        if len(seen) > len(paths) + _MOST:
+            files[value] = Unanswered(login.key_of(value), "start files read too many files")
+            continue
+        seen.add(value)
+        text = attempt(nfs_files.read_text, host, value, None, (parent,), shell_profile.kept)
+        found = _files({value: text})
+        files.update(found)
+        waiting += login.sourced(found)
     return files
 
 

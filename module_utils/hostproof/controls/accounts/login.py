@@ -9,12 +9,13 @@ import fnmatch
 import re
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import Answer, known
+from ...collect.answer import Answer
 from ...errors import Absent, HostproofError, Unanswered
-from .parsers.shell_profile import COMPUTED, PRINT, SOURCE, UMASK, Settings, Step
+from .parsers.shell_profile import COMPUTED, MORE, PRINT, SOURCE, UMASK, Settings, Step
 
 PROFILE = "/etc/profile"
 PROFILE_D = "/etc/profile.d"
+BASHRC = "/etc/bash.bashrc"
 #: A login of bash reads the first of these that exists, one of the other shells only the last.
 LOGIN_FILES = (".bash_profile", ".bash_login", ".profile")
 PROFILE_ONLY = ("", "sh", "dash", "ksh", "ksh93", "mksh")
@@ -73,8 +74,10 @@ def of_login(start: Start) -> Login:
 
 
 def of_command(start: Start) -> Login:
-    """A command over ssh: bash reads only .bashrc."""
+    """A command over ssh: bash reads .bashrc, and on Debian and SUSE a file of the system before
+    it."""
     walk = _Walk(start)
+    walk.read(BASHRC)
     walk.read(f"{start.home.rstrip('/')}/.bashrc")
     return walk.result()
 
@@ -97,7 +100,7 @@ class _Walk:
         self._prints: List[Tuple[Step, str]] = []
         self._unread: Optional[HostproofError] = None
         self._mask_unknown: Optional[HostproofError] = None
-        self._depth = 0
+        self._open: List[str] = []
         self._reads = 0
         self._is_set = False
 
@@ -116,18 +119,29 @@ class _Walk:
         if isinstance(answer, HostproofError):
             self._not_read(answer)
             return
-        if self._depth >= _DEEPEST:
-            self._not_read(Unanswered(key_of(path), f"{path} is read by itself"))
+        if path in self._open:
+            self._read_again(path)
+            return
+        if len(self._open) >= _DEEPEST:
+            why = f"{path} is read by a file that others read, more than {_DEEPEST} deep"
+            self._not_read(Unanswered(key_of(path), why))
             return
         self._reads += 1
         if self._reads > _MOST_READS:
             why = f"start files read other files more than {_MOST_READS} times"
             self._not_read(Unanswered(key_of(path), why))
             return
-        self._depth += 1
+        self._open.append(path)
         self._files[path] = answer
         self._run(path, answer, is_quiet, is_sure)
-        self._depth -= 1
+        self._open.pop()
+
+    def _read_again(self, path: str) -> None:
+        """A file that reads itself, as those of SUSE under a condition: what it prints and sets is
+        known, but not which umask is the last."""
+        within = self._open[self._open.index(path) :]
+        if any(step.kind == UMASK for name in within for step in self._files[name].steps):
+            self._mask_unknown = Unanswered(key_of(path), f"{path} is read by itself")
 
     def _run(self, path: str, settings: Settings, is_quiet: bool, is_sure: bool) -> None:
         is_stock = _is_stock(settings) and not self._start.has_own_group
@@ -136,6 +150,8 @@ class _Walk:
             sure = is_sure and (step.is_sure or was_left_out)
             if step.kind == SOURCE:
                 self.source(step._replace(is_sure=sure), path, is_quiet)
+            elif step.kind == MORE:
+                self._not_read(Unanswered(key_of(path), f"{path} is too long"))
             elif step.kind == PRINT and not is_quiet:
                 self._prints.append((step._replace(is_sure=sure), path))
             elif step.kind == UMASK and is_stock and step.value.zfill(3) == "002":
@@ -173,6 +189,8 @@ class _Walk:
         if "*" not in place and "?" not in place:
             return [place]
         folder = place.rpartition("/")[0]
+        if "*" in folder or "?" in folder:
+            self._not_read(Unanswered(key_of(place), f"the files of {place} are not read"))
         known_ones = [*self._start.system, *self._start.own]
         listed = self._start.listed.get(folder, ())
         if isinstance(listed, HostproofError) and not isinstance(listed, Absent):
@@ -202,8 +220,3 @@ def sourced(files: Dict[str, Answer[Settings]]) -> List[Tuple[str, str]]:
         for value in (*(step.value for step in answer.steps if step.kind == SOURCE), answer.env)
         if value not in ("", COMPUTED)
     ]
-
-
-def settings_of(files: Dict[str, Answer[Settings]]) -> Dict[str, Settings]:
-    """Every file; raises the first that is unknown."""
-    return {path: known(answer) for path, answer in files.items()}

@@ -232,7 +232,9 @@ def environment(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
     start = _start(owner, facts)
     result = login.of_login(start)
     own = {path: answer for path, answer in owner.own.items() if _is_read(path, start)}
-    files = {**login.settings_of({**known(facts.system), **own}), **result.files}
+    every = {**known(facts.system), **own, **result.files}
+    files = {path: answer for path, answer in every.items() if isinstance(answer, Settings)}
+    unread = [answer for answer in every.values() if isinstance(answer, HostproofError)]
     variables = {name: path for path, profile in files.items() for name in profile.variables}
     listed = ", ".join(f"{name} ({path})" for name, path in sorted(variables.items()))
     # Once software is there these variables are custom. ORA_CRS_HOME is never right.
@@ -247,7 +249,7 @@ def environment(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
         desired="ORA_CRS_HOME never; no variable of Oracle before an installation; no other TZ",
         persisted=", ".join(text for text in (listed, zone) if text) or "none",
     )
-    return by_layers(verdict, [("start files", result.unread)])
+    return by_layers(verdict, [("start files", one) for one in (*unread[:1], result.unread)])
 
 
 def _environment_steps(variables: Dict[str, str], status: str, zone: str) -> List[Step]:

@@ -78,10 +78,10 @@ _MOST = 200
 class Step(NamedTuple):
     """A command of a start file.
 
-    ``kind`` is UMASK (``value`` as written: octal digits, a symbolic mode, or $ for one that only
-    the shell knows), SOURCE (a path, ``~/`` for the home, ``*`` for several files, or COMPUTED) or
-    PRINT (a command). ``is_sure`` is false under a condition, ``is_quiet`` is true where the output
-    of a sourced file is thrown away.
+    ``value`` is, by the ``kind``: of UMASK as written (octal digits, a symbolic mode, or $ for one
+    that only the shell knows); of SOURCE a path, ``~/`` for the home, ``*`` for several files, or
+    COMPUTED; of PRINT a command. MORE, the last one, means further steps. ``is_sure`` is false
+    under a condition, ``is_quiet`` is true where the output of a sourced file is thrown away.
     """
 
     kind: str
@@ -90,7 +90,7 @@ class Step(NamedTuple):
     is_quiet: bool = False
 
 
-UMASK, SOURCE, PRINT = "umask", "source", "print"
+UMASK, SOURCE, PRINT, MORE = "umask", "source", "print", "more"
 
 
 class Settings(NamedTuple):
@@ -129,7 +129,11 @@ def parse(text: str) -> Settings:
     # Older releases recorded the settings alone, without a line end.
     is_whole = text.startswith(MARK) or text.endswith("\n") or bool(_NOT_KEPT.search(text))
     is_whole = is_whole or not text
-    return Settings(tuple(reader.steps[:_MOST]), tuple(variables), tuple(zones), env, is_whole)
+    steps = reader.steps[:_MOST]
+    if len(reader.steps) > _MOST:
+        # In a recording the word is one step more, too.
+        steps.append(Step(MORE, "echo"))
+    return Settings(tuple(steps), tuple(variables), tuple(zones), env, is_whole)
 
 
 #: The begin of a here-document; a shift of bits in (( )) has none.
