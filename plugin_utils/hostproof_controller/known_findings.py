@@ -20,9 +20,10 @@ from typing import Any
 
 from ansible.module_utils.hostproof.collect import bounded
 
-#: Findings that are known at most, those that one host adds, and the bytes of the text of one: some
-#: ten megabytes.
+#: Findings that are known at most and the bytes of their texts, findings that one host adds, and
+#: the bytes of the text of one: some tens of megabytes.
 _MOST_KNOWN = 3_000
+_MOST_TEXT = 2 * 1024 * 1024
 _MOST_NEW = 1_000
 _MOST_BYTES = 8_192
 #: New texts of a host that are worth handing over. Nearly every host has some that no other has.
@@ -55,6 +56,8 @@ _known: dict[bytes, KnownFinding] = {}
 #: forked before that does not know what is new.
 _handed: list[int] = []
 _generation = 0
+#: Bytes of the texts that the process has learned.
+_learned = 0
 _HEAD = 8
 
 
@@ -113,14 +116,17 @@ def hand_over(texts: Sequence[bytes], findings: Iterable[dict[str, Any]]) -> Non
 def _is_shared(text: bytes) -> bool:
     """Whether the result of the validation depends on the text alone. Which commands a host may
     send depends on its variables too."""
-    return len(text) <= _MOST_BYTES and bounded.loads(b"%b%b}" % (_FIRST, text)).get(
-        "commands"
-    ) in (None, [])
+    if len(text) > _MOST_BYTES:
+        return False
+    with contextlib.suppress(ValueError):
+        return bounded.loads(b"%b%b}" % (_FIRST, text)).get("commands") in (None, [])
+    # It was decoded before: only the depth of the calls differs.
+    return False
 
 
 def learn() -> bool:
     """In the process that forks the workers: take what a worker has handed over, if one has."""
-    global _generation
+    global _generation, _learned
     if not _handed or os.fstat(_handed[0]).st_size <= _HEAD:
         return False
     with _locked() as handle, contextlib.suppress(ValueError):
@@ -128,11 +134,13 @@ def learn() -> bool:
             return False
         content = os.pread(handle, os.fstat(handle).st_size, _HEAD)
         _generation += 1
-        os.ftruncate(handle, 0)
         os.pwrite(handle, _head(), 0)
+        os.ftruncate(handle, _HEAD)
         # ValueError: a worker was ended while it wrote.
-        new = json.loads(content)[: _MOST_KNOWN - len(_known)]
-        _known.update((text.encode("ascii"), KnownFinding(finding)) for text, finding in new)
+        for text, finding in json.loads(content):
+            _learned += len(text)
+            if len(_known) < _MOST_KNOWN and _learned <= _MOST_TEXT:
+                _known[text.encode("ascii")] = KnownFinding(finding)
     return True
 
 

@@ -18,6 +18,7 @@ def nothing_known(monkeypatch):
     monkeypatch.setattr(known_findings, "_known", {})
     monkeypatch.setattr(known_findings, "_handed", [])
     monkeypatch.setattr(known_findings, "_generation", 0)
+    monkeypatch.setattr(known_findings, "_learned", 0)
     known_findings.prime()
 
 
@@ -90,6 +91,9 @@ def test_what_is_known_is_bounded(monkeypatch):
     assert len(known_findings._known) == 60 and not learned(findings(40, persisted="y"))
     monkeypatch.setattr(known_findings, "_MOST_KNOWN", 3_000)
     assert learned(findings(1_900, persisted="z")) and len(known_findings._known) == 1_060
+    monkeypatch.setattr(known_findings, "_MOST_TEXT", known_findings._learned + 40_000)
+    assert learned(findings(40, persisted="x" * 4_000))
+    assert 1_060 < len(known_findings._known) < 1_100
 
 
 def test_a_worker_that_was_started_before_the_process_learned_hands_nothing_over():

@@ -353,15 +353,61 @@ HOME, SITE = "/home/oracle", "/etc/profile.d/site.sh"
     (f". {SITE}\n", {SITE: ". /etc/profile.d/a\n", "/etc/profile.d/a": BAD}, "fail"),
     (". ~/.env.d*/x.sh\n", {f"{HOME}/.env.d1/x.sh": BAD}, "error"),
     (". ~/.x\n" * 200 + ". ~/.late\n", {f"{HOME}/.late": BAD}, "error"),
+    ("f() {\n. ~/.x\n. ~/.x\n}\n" + "f\n" * 101 + ". ~/.late\n", {f"{HOME}/.late": BAD}, "error"),
+    # The loop of EL 9; bash does not match hidden files with a plain pattern.
+    (
+        'for rc in ~/rc.d/*; do\n  if [ -f "$rc" ]; then\n    . "$rc"\n  fi\ndone\n',
+        {f"{HOME}/rc.d/a": "A=1\n", f"{HOME}/rc.d/.b": BAD},
+        "pass",
+    ),
+    ("for f in ~/rc.d/.b*; do . $f; done\n", {f"{HOME}/rc.d/.b": BAD}, "fail"),
+    ("[ -s ~/.x ] && \\. ~/.x\n", {f"{HOME}/.x": BAD}, "fail"),
+    (". /etc/sysconfig/oracle\n", {"/etc/sysconfig/oracle": BAD}, "fail"),
+    (f". {SITE}\n", {SITE: ". /etc/sysconfig/clock\n", "/etc/sysconfig/clock": BAD}, "pass"),
+    (". /usr/lib/oracle/env.sh\n", {"/usr/lib/oracle/env.sh": BAD}, "fail"),
+    (". /usr/share/../../opt/x\n", {"/usr/share/../../opt/x": BAD}, "fail"),
+    ("umask `cat ~/.u`\n. ~/.x\numask `cat ~/.v`\n", {f"{HOME}/.x": BAD}, "fail"),
 )
 def test_files_that_are_hard_to_find(own, files, status):
-    machine = host().command("ls -1 /opt", "a.sh\n")
+    machine = host().command("ls -1Ap /opt", "a.sh\n")
+    machine.command(f"ls -1Ap {HOME}/rc.d", ".b\na\nold/\n")
     every = {f"{HOME}/.bash_profile": own, f"{HOME}/.bashrc": own, **files}
     for path, text in every.items():
         machine.file(path, text)
         assert shell_profile.parse(shell_profile.kept(text)) == shell_profile.parse(text)
     findings = judged(machine)
     assert [findings[name].status for name in ("environment", "silent_start")] == [status] * 2
+
+
+@cases(
+    "profile",
+    # Of Debian 12 and of Debian 13 (bash, etc.profile).
+    "for i in /etc/profile.d/*.sh; do\n  if [ -r $i ]; then\n    . $i\n  fi\ndone\n",
+    "for i in $(run-parts --list --regex '^[a-zA-Z0-9_][a-zA-Z0-9._-]*\\.sh$' /etc/profile.d); do\n"
+    "  if [ -r $i ]; then\n    . $i\n  fi\ndone\n",
+)
+def test_how_debian_lists_the_files_of_the_system(profile):
+    machine = host().file("/etc/profile", profile).file(SITE, f"umask 077\n{BAD}")
+    findings = judged(machine)
+    assert [findings[name].status for name in ("umask", "environment")] == ["fail", "fail"]
+
+
+def test_a_condition_runs_what_it_reads():
+    machine = host().file(f"{HOME}/.bashrc", "if . ~/.x; then\nA=1\nfi\n")
+    assert judged(machine.file(f"{HOME}/.x", BAD))["silent_start"].status in ("fail", "warn")
+
+
+def test_what_an_account_does_not_read_is_no_error():
+    machine = host().file(f"{HOME}/.bash_profile", "A=1\n").file(f"{HOME}/.profile", ". ~/.x\n")
+    assert judged(machine.deny(f"{HOME}/.x"))["environment"].status == "pass"
+
+
+def test_the_number_of_tried_files_is_bounded():
+    names = "".join(f"n{number}\n" for number in range(600))
+    machine = host().command("ls -1Ap /opt", names).file(f"{HOME}/.bashrc", "")
+    machine.file(f"{HOME}/.bash_profile", "for f in /opt/*; do . $f; done\n" * 20)
+    assert judged(machine)["environment"].status == "error"
+    assert len([key for key in machine.evidence if key.startswith("command:cat /opt/")]) <= 100
 
 
 def test_a_variable_that_is_set_is_a_failure_beside_a_file_that_is_not_read():
@@ -605,6 +651,8 @@ def test_ksh_reads_profile_and_env():
     one = machine().file("/home/oracle/.profile", "export ENV=$HOME/.kshrc\n")
     finding = judged(one.file("/home/oracle/.kshrc", "umask 077\n"))["umask"]
     assert (finding.status, finding.fix) == ("fail", "set umask 022 in /home/oracle/.kshrc")
+    one = machine().file("/etc/profile", "ENV=$HOME/.kshrc\n").file("/home/oracle/.profile", "")
+    assert judged(one.file("/home/oracle/.kshrc", "umask 077\n"))["umask"].status == "fail"
 
 
 @cases(

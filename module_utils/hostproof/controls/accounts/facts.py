@@ -31,6 +31,8 @@ _PAM = "pam_umask"
 _GECOS_MASK = re.compile(r"(?i)(?:^|,)umask=([0-7]{1,4})(?:,|$)")
 #: More files than start files read.
 _MOST = 32
+#: Paths that start files name and that may not exist.
+_MOST_TRIED = 100
 _OWN_FILES = (".bash_profile", ".bash_login", ".profile", ".bashrc")
 _ABSOLUTE = re.compile(r"^/[^\x00-\x1f]*\Z")
 _FILE = re.compile(r"(\w[\w ]{1,40}) (\d{1,10}) ([0-7]{1,4})\s*\Z")
@@ -224,32 +226,41 @@ def _follow(host: Host, owner: Owner, system: Dict[str, Answer[shell_profile.Set
     home = known(owner.entry).passwd.home
     waiting = login.sourced(owner.own)
     waiting += [pair for pair in login.sourced(system) if re.match(r"~|.*[*?]", pair[0])]
-    while waiting and len(owner.own) < _MOST:
+    seen = {*owner.own, *system}
+    most = len(seen) + _MOST_TRIED
+    while waiting:
         value, parent = waiting.pop(0)
-        for path in _matching(host, owner.name, _place(value, home), owner.listed):
-            if path in owner.own or path in system:
+        place = _place(value, home, parent)
+        is_full = len(owner.own) >= _MOST or len(seen) >= most
+        if is_full and re.search(r"[*?]", place):
+            owner.listed.setdefault(place.rpartition("/")[0], _too_many(place))
+            continue
+        for path in _matching(host, owner.name, place, owner.listed):
+            if path in seen:
                 continue
+            if len(owner.own) >= _MOST or len(seen) >= most:
+                owner.own[path] = _too_many(path)
+                continue
+            seen.add(path)
             text = attempt(
                 nfs_files.read_text, host, path, owner.name, (parent,), shell_profile.kept
             )
             read_files = _files({path: text})
             owner.own.update(read_files)
             waiting += login.sourced(read_files)
-    for place in filter(None, (_place(value, home) for value, _parent in waiting)):
-        why = Unanswered(login.key_of(place), f"start files of {owner.name} read too many files")
-        if re.search(r"[*?]", place):
-            owner.listed[place.rpartition("/")[0]] = why
-        elif place not in system:
-            owner.own.setdefault(place, why)
 
 
-def _place(value: str, home: str) -> str:
+def _too_many(place: str) -> Unanswered:
+    return Unanswered(login.key_of(place), "start files read too many files")
+
+
+def _place(value: str, home: str, parent: str) -> str:
     """The path or pattern; "" for what is read with the system, or not at all."""
     place = login.place_of(value, home)
     folder = place.rpartition("/")[0]
     is_of_system = folder == PROFILE_D and place.endswith(".sh") or place in _SYSTEM_FILES
     is_read = _ABSOLUTE.match(place) and not re.search(r"[*?]", folder)
-    return "" if is_of_system or login.of_package(place) or not is_read else place
+    return "" if is_of_system or login.of_package(place, parent) or not is_read else place
 
 
 def _matching(
@@ -263,11 +274,14 @@ def _matching(
         return [place]
     if folder not in listed:
         listed[folder] = attempt(_names_in, host, folder, name)
-    return [f"{folder}/{one}" for one in fnmatch.filter(if_known(listed[folder], ()), pattern)]
+    names = [one for one in if_known(listed[folder], ()) if one[:1] != "." or pattern[:1] == "."]
+    return [f"{folder}/{one}" for one in fnmatch.filter(names, pattern)]
 
 
 def _names_in(host: Host, folder: str, user: str) -> Tuple[str, ...]:
-    return tuple(nfs_files.run(host, ["ls", "-1", folder], user).split("\n"))
+    """Names of files, hidden ones too. The name of a directory ends with a slash."""
+    names = nfs_files.run(host, ["ls", "-1Ap", folder], user).split("\n")
+    return tuple(name for name in names if name and not name.endswith("/"))
 
 
 def _entry(host: Host, name: str) -> Entry:
@@ -328,13 +342,13 @@ def _system_files(host: Host) -> Dict[str, Answer[shell_profile.Settings]]:
     waiting, seen = login.sourced(files), {*paths}
     while waiting:
         value, parent = waiting.pop(0)
-        place = _place(value, "~")
+        place = _place(value, "~", parent)
         folder, _, name = place.rpartition("/")
         is_listed = folder != PROFILE_D or name in names
         if not is_listed or not place or value in seen or re.search(r"[*?]", value):
             continue
         if len(seen) > len(paths) + _MOST:
-            files[value] = Unanswered(login.key_of(value), "start files read too many files")
+            files[value] = _too_many(value)
             continue
         seen.add(value)
         text = attempt(nfs_files.read_text, host, value, None, (parent,), shell_profile.kept)

@@ -21,10 +21,10 @@ LOGIN_FILES = (".bash_profile", ".bash_login", ".profile")
 PROFILE_ONLY = ("", "sh", "dash", "ksh", "ksh93", "mksh")
 KSH = ("ksh", "ksh93", "mksh")
 NOT_READ = ("csh", "tcsh", "zsh", "fish")
-#: Files of distributions that set no umask and print nothing.
-_OF_PACKAGES = re.compile(
-    r"/usr/(?:share|lib|lib64)/|/etc/(?:locale\.conf|os-release|bash_completion|sysconfig/)|/proc/"
-)
+#: Files of distributions that set no umask and print nothing: those that start files of an account
+#: read, and those that other files of packages read.
+_OF_PACKAGES = re.compile(r"/usr/share/|/etc/(?:locale\.conf|os-release|bash_completion)|/proc/")
+_AMONG_PACKAGES = re.compile(_OF_PACKAGES.pattern + r"|/usr/lib(?:64)?/|/etc/sysconfig/")
 _DEEPEST = 6
 #: Files that read each other many times would keep the check busy without an end.
 _MOST_READS = 1000
@@ -67,9 +67,10 @@ def of_login(start: Start) -> Login:
     walk.read(PROFILE)
     first = first_of(start)
     walk.read(first)
-    settings = start.own.get(first)
-    if start.shell in KSH and isinstance(settings, Settings) and settings.env:
-        walk.source(Step(SOURCE, settings.env), first)
+    named = [(path, one.env) for path, one in walk.result().files.items() if one.env]
+    if start.shell in KSH and named:
+        path, env = named[-1]
+        walk.source(Step(SOURCE, env), path)
     return walk.result()
 
 
@@ -86,8 +87,10 @@ def place_of(value: str, home: str) -> str:
     return home.rstrip("/") + value[1:] if value.startswith("~/") else value
 
 
-def of_package(path: str) -> bool:
-    return _OF_PACKAGES.match(path) is not None
+def of_package(path: str, parent: str) -> bool:
+    """Whether a file that ``parent`` reads is one of the distribution."""
+    known_ones = _AMONG_PACKAGES if parent.startswith("/etc/") else _OF_PACKAGES
+    return known_ones.match(path) is not None and "/../" not in path
 
 
 class _Walk:

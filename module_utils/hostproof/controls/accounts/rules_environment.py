@@ -230,11 +230,14 @@ def _not_read(result: login.Login) -> Optional[HostproofError]:
 )
 def environment(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
     start = _start(owner, facts)
-    result = login.of_login(start)
-    own = {path: answer for path, answer in owner.own.items() if _is_read(path, start)}
-    every = {**known(facts.system), **own, **result.files}
-    files = {path: answer for path, answer in every.items() if isinstance(answer, Settings)}
-    unread = [answer for answer in every.values() if isinstance(answer, HostproofError)]
+    # A command over ssh has the variables of other files, and a login those of the last one.
+    results = [login.of_login(start)]
+    if start.shell not in login.PROFILE_ONLY:
+        results.insert(0, login.of_command(start))
+    files: Dict[str, Settings] = {}
+    for result in results:
+        files = {path: one for path, one in files.items() if path not in result.files}
+        files.update(result.files)
     variables = {name: path for path, profile in files.items() for name in profile.variables}
     listed = ", ".join(f"{name} ({path})" for name, path in sorted(variables.items()))
     # Once software is there these variables are custom. ORA_CRS_HOME is never right.
@@ -249,7 +252,7 @@ def environment(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
         desired="ORA_CRS_HOME never; no variable of Oracle before an installation; no other TZ",
         persisted=", ".join(text for text in (listed, zone) if text) or "none",
     )
-    return by_layers(verdict, [("start files", one) for one in (*unread[:1], result.unread)])
+    return by_layers(verdict, [("start files", result.unread) for result in results])
 
 
 def _environment_steps(variables: Dict[str, str], status: str, zone: str) -> List[Step]:
@@ -264,14 +267,6 @@ def _environment_steps(variables: Dict[str, str], status: str, zone: str) -> Lis
         path = zone.rpartition("(")[2].rstrip(")")
         steps.append(Edit(path, what=f"remove TZ from {path}, or correct the zone that differs"))
     return steps
-
-
-def _is_read(path: str, start: Start) -> bool:
-    """Whether a shell of the account reads the file: bash only the first of the three of a login,
-    other shells only .profile."""
-    if path == login.first_of(start):
-        return True
-    return start.shell not in login.PROFILE_ONLY and not path.endswith(login.LOGIN_FILES)
 
 
 def _zone(files: Dict[str, Settings], facts: Facts) -> Tuple[str, str]:

@@ -17,7 +17,7 @@ MARK = "# settings of a start file"
 
 #: Before a command: one directly behind a bracket is for a subshell only.
 _BEGIN = (
-    r"(?:^|[;&|{)]|\b(?:then|else|do)\b)\s*"
+    r"(?:^|[;&|{)]|\b(?:then|else|do|if|elif|while|until)\b)\s*"
     r"(?:(?:[A-Za-z_]\w{0,40}=[^\s;&|\"'`$()]{0,80}|time|!)\s+){0,3}(?:(?:builtin|command|eval)\s+[\"']?\s*)?"
 )
 _UMASK = re.compile(
@@ -26,9 +26,11 @@ _UMASK = re.compile(
 )
 _VARIABLE = re.compile(r"(?:^|[;&|\s]|\bexport\s[\"'])(" + "|".join(VARIABLES) + r")=")
 _WORD = r"(\"[^\"]*\"|'[^']*'|[^\s;&|]+)"
-_SOURCE = re.compile(_BEGIN + r"(?P<at>)(?:\.|source)\s+" + _WORD + r"([^;&|]*)")
+_SOURCE = re.compile(_BEGIN + r"(?P<at>)\\?(?:\.|source)\s+" + _WORD + r"([^;&|]*)")
 _ENV = re.compile(r"(?:^|[;&|\s])ENV=" + _WORD)
 _LOOP = re.compile(r"\bfor\s+(\w+)\s+in\s+([^;]*)")
+#: How Debian 13 and Ubuntu 24.04 list the files of a directory; their names end with .sh.
+_RUN_PARTS = re.compile(r"\$\(\s*run-parts\s[^()]*\s(/[\w./-]+)\s*\)\s*\Z")
 #: What prints. stty fails without a terminal, and oraenv tells what it set.
 _PRINT = re.compile(
     _BEGIN + r"(echo|printf|cat|stty|clear|tput|tset|reset|date|hostname|uptime|who|banner|figlet|"
@@ -265,7 +267,9 @@ class _Reader:
         if function is not None:
             self._function = function.group(1) or function.group(2)
         for name, words in _LOOP.findall(blank):
-            self._loops[name] = [_place(word) for word in words.split()]
+            listed = _RUN_PARTS.match(words)
+            listed_words = [listed.group(1) + "/*.sh"] if listed else words.split()
+            self._loops[name] = [_place(word) for word in listed_words]
         for place, kind, match in sorted(self._found(code, blank), key=lambda one: one[0]):
             if not self._has_ended:
                 self._take(kind, match, code, place)
@@ -330,7 +334,7 @@ class _Reader:
         if kind == "leave":
             self._leave(code, place)
         elif kind == "call":
-            for step in list(self._bodies.get(match.group(1), [])):
+            for step in self._bodies.get(match.group(1), [])[: _MOST + 1 - len(self.steps)]:
                 is_sure = step.is_sure and self._is_sure(code, place, (_SESSION,))
                 self.steps.append(step._replace(is_sure=is_sure))
         elif kind == UMASK:
@@ -398,10 +402,9 @@ class _Reader:
     def _add(self, step: Step) -> bool:
         """Whether it runs here; in a function it does where that is called."""
         bodies = [block.name for block in self._inside if block.kind == _IN_FUNCTION]
-        if bodies:
-            self._bodies[bodies[-1]].append(step)
-        else:
-            self.steps.append(step)
+        steps = self._bodies[bodies[-1]] if bodies else self.steps
+        if len(steps) <= _MOST:
+            steps.append(step)
         return not bodies
 
     def _umask(self, value: str, code: str, place: int) -> None:
@@ -411,7 +414,9 @@ class _Reader:
         is_sure = is_sure or (
             not self._inside and re.search(r"\bumask\b", code[:place]) is not None
         )
-        if not self._add(Step(UMASK, value, is_sure)):
+        if value == "`":
+            value = COMPUTED
+        if not self._add(Step(UMASK, value, is_sure)) and len(self.steps) <= _MOST:
             self.steps.append(Step(UMASK, value, False))
         block = self._inside[-1] if self._inside else None
         if block is not None and block.word == "if":
