@@ -369,8 +369,8 @@ HOME, SITE = "/home/oracle", "/etc/profile.d/site.sh"
     ("umask `cat ~/.u`\n. ~/.x\numask `cat ~/.v`\n", {f"{HOME}/.x": BAD}, "fail"),
 )
 def test_files_that_are_hard_to_find(own, files, status):
-    machine = host().command("ls -1Ap /opt", "a.sh\n")
-    machine.command(f"ls -1Ap {HOME}/rc.d", ".b\na\nold/\n")
+    machine = host().command("ls -1Apb /opt", "a.sh\n")
+    machine.command(f"ls -1Apb {HOME}/rc.d", ".b\na\nold/\n")
     every = {f"{HOME}/.bash_profile": own, f"{HOME}/.bashrc": own, **files}
     for path, text in every.items():
         machine.file(path, text)
@@ -402,10 +402,17 @@ def test_what_an_account_does_not_read_is_no_error():
     assert judged(machine.deny(f"{HOME}/.x"))["environment"].status == "pass"
 
 
+@cases("names status", ("a\\ b.sh\n", "fail"), ("a\\nb.sh\n", "error"), ("", "pass"))
+def test_names_as_ls_writes_them(names, status):
+    machine = host().command("ls -1Apb /opt", names).command("cat /opt/a b.sh", BAD)
+    machine.file(f"{HOME}/.bash_profile", "for f in /opt/*.sh; do . $f; done\n")
+    assert judged(machine)["environment"].status == status
+
+
 def test_the_number_of_tried_files_is_bounded():
     names = "".join(f"n{number}\n" for number in range(600))
-    machine = host().command("ls -1Ap /opt", names).file(f"{HOME}/.bashrc", "")
-    machine.file(f"{HOME}/.bash_profile", "for f in /opt/*; do . $f; done\n" * 20)
+    machine = host().command("ls -1Apb /opt", names).file(f"{HOME}/.bashrc", "")
+    machine.file(f"{HOME}/.bash_profile", "for f in /opt/n*; do . $f; done\n. /opt/m*\n" * 20)
     assert judged(machine)["environment"].status == "error"
     assert len([key for key in machine.evidence if key.startswith("command:cat /opt/")]) <= 100
 

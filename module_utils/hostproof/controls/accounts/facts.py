@@ -232,8 +232,9 @@ def _follow(host: Host, owner: Owner, system: Dict[str, Answer[shell_profile.Set
         value, parent = waiting.pop(0)
         place = _place(value, home, parent)
         is_full = len(owner.own) >= _MOST or len(seen) >= most
-        if is_full and re.search(r"[*?]", place):
-            owner.listed.setdefault(place.rpartition("/")[0], _too_many(place))
+        folder = place.rpartition("/")[0]
+        if is_full and re.search(r"[*?]", place) and folder not in owner.listed:
+            owner.listed[folder] = _too_many(place)
             continue
         for path in _matching(host, owner.name, place, owner.listed):
             if path in seen:
@@ -279,8 +280,12 @@ def _matching(
 
 
 def _names_in(host: Host, folder: str, user: str) -> Tuple[str, ...]:
-    """Names of files, hidden ones too. The name of a directory ends with a slash."""
-    names = nfs_files.run(host, ["ls", "-1Ap", folder], user).split("\n")
+    """Names of files, hidden ones too. ls writes a slash behind the name of a directory, and other
+    characters than printable ones and blanks with a backslash."""
+    argv = ["ls", "-1Apb", folder]
+    names = nfs_files.run(host, argv, user).replace("\\ ", " ").split("\n")
+    if any("\\" in name for name in names):
+        raise Unanswered("command:" + " ".join(argv), f"a name in {folder} is not printable")
     return tuple(name for name in names if name and not name.endswith("/"))
 
 
