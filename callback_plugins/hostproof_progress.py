@@ -217,6 +217,8 @@ class CallbackModule(DefaultCallback):
         if self._is_quiet(task):
             if _name(task) in (JUDGE, RECORD):
                 self._begin()
+                if self._hosts > 1:
+                    known_findings.prime()
                 # A garbage collection writes to every object, so each worker would copy the memory
                 # pages: with thousands of hosts, a third of the memory of the workers.
                 gc.freeze()

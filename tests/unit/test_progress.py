@@ -149,6 +149,18 @@ def test_what_workers_share_is_out_of_collections_before_they_are_made(action, f
         gc.unfreeze()
 
 
+@cases("hosts shared", (1, False), (2, True))
+def test_the_workers_of_several_hosts_share_what_they_receive(monkeypatch, hosts, shared):
+    monkeypatch.setattr(known_findings, "_handed", [])
+    shown = callback()
+    shown._hosts = hosts
+    try:
+        shown.v2_playbook_on_task_start(SimpleNamespace(action="verify_controls"), False)
+    finally:
+        gc.unfreeze()
+    assert bool(known_findings._handed) is shared
+
+
 def test_what_a_worker_received_is_known_to_the_next_one(monkeypatch):
     monkeypatch.setattr(known_findings, "_known", {})
     known_findings.prime()

@@ -22,16 +22,7 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.hostproof.errors import HostproofError
 
-from .. import (
-    commands,
-    custom_checks,
-    known_findings,
-    policies,
-    run_options,
-    runs,
-    selection,
-    variable_names,
-)
+from .. import commands, custom_checks, policies, run_options, runs, selection, variable_names
 from ..layout import COLLECTION, LIBRARY, ROOT
 from ..report import text
 from . import output_limits, payload, response_validation, transport
@@ -52,7 +43,6 @@ def prepare(module: str = "") -> None:
     variable_names.prime()
     selection.prime(transport.extra_variables())
     run_options.prime()
-    known_findings.prime()
     own_checks: list[custom_checks.Loaded] = []
     with contextlib.suppress(HostproofError):
         # Each host reports the error.
