@@ -1,4 +1,4 @@
-"""What another host of the run has sent is recognised, and changes nothing."""
+"""Findings with the text of an earlier host's are recognised, with the same result."""
 
 import base64
 import json
@@ -43,7 +43,7 @@ def received(text):
 
 
 def in_a_worker(*steps):
-    """Run the steps in a process of their own, as Ansible runs a task."""
+    """Run the steps in a separate process, as Ansible runs a task."""
     worker = os.fork()
     if not worker:
         code = 1
@@ -110,7 +110,7 @@ HOUSE = ["/opt/site/fix-swappiness --now"]
 
 
 def test_the_variables_of_a_host_decide_about_its_commands(monkeypatch):
-    """They allow commands of its own checks, which an earlier host may or may not have."""
+    """They allow the commands of custom checks, which an earlier host may not have."""
     own = finding("hugepages.own", commands=HOUSE)
     assert learned([*findings(), own])
     monkeypatch.setattr(commands, "_OF_RUN", {*HOUSE})

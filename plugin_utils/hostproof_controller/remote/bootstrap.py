@@ -222,8 +222,8 @@ def main():
     out.write(b"\n" + mark + b64encode(zlib.compress(text, 6)) + mark + b"\n")
     out.close()
     sys.stderr.flush()
-    # Temporary directories and the process that reads files end here. To take down all modules
-    # takes a tenth of an audit.
+    # The functions remove temporary directories. The process that reads files ends when its
+    # connection closes. Python would need a tenth of the time of an audit to remove all modules.
     atexit._run_exitfuncs()
     os._exit(0)
 

@@ -110,9 +110,9 @@ def host_verdict(findings: list[dict[str, Any]]) -> str:
     that the profile requires must have checked something.
     """
     found = {*map(_control_and_status, findings)}
-    # Only the checks of the host itself decide by their name.
-    about = any(control == "host" for control, _ in found)
-    checks = {*map(_check_of, findings)} if about else set()
+    # The only checks that decide by their name are those of the control "host".
+    names_matter = any(control == "host" for control, _ in found)
+    checks = {*map(_check_of, findings)} if names_matter else set()
     statuses = {status for _, status in found}
     verdict = _verdict_of(statuses, checks)
     if verdict not in (WARNINGS, READY):

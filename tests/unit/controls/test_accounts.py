@@ -322,7 +322,7 @@ def test_a_file_that_is_not_read_may_set_variables(profile, status):
     assert judged(machine)["environment"].status == status
 
 
-#: What installers and scp reject, in files that are hard to find.
+#: A variable that breaks an installation, and a command that breaks scp.
 BAD = "export ORA_CRS_HOME=/u01/grid\necho hello\n"
 HOME, SITE = "/home/oracle", "/etc/profile.d/site.sh"
 
